@@ -1,0 +1,113 @@
+"""Fakes to test checks with: each is known to pass or to fail.
+
+They are named in models.yaml, so `pytest --model=bag-of-words` runs the suite on one; a check of your own is worth
+having when `Oracle` passes it and the others do not.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.similarity import jaccard, words
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+DIMENSION = 256
+
+
+def direction(name: str, dimension: int = DIMENSION) -> Vectors:
+    """A random unit vector that depends on the name alone; shape [dimension]."""
+    vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+class _Fake:
+    similarity = "cosine"
+
+    def __init__(self, **options: object) -> None:
+        self.options = options
+
+    def fingerprint(self) -> str:
+        """Name the fake and its options."""
+        return f"fake:{type(self).__name__}:{content_hash(repr(sorted(self.options.items())))}"
+
+
+class BagOfWords(_Fake):
+    """Counts words and knows nothing else: blind to order, and every one-word edit weighs the same."""
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+        """Sum of one random direction a word; shape [n, 256]."""
+        return np.stack([self._vector(text) for text in texts])
+
+    def _vector(self, text: str) -> Vectors:
+        counts = sorted(Counter(words(text) or [text]).items())
+        return np.sum([count * direction(word) for word, count in counts], axis=0)
+
+
+class Constant(_Fake):
+    """The same vector for every text."""
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+        """Shape [n, 8], all ones."""
+        return np.ones((len(texts), 8), np.float32)
+
+
+class Random(_Fake):
+    """A random direction for every text."""
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+        """Shape [n, 256]; the same text gets the same vector."""
+        return np.stack([direction(text) for text in texts])
+
+
+class Nan(_Fake):
+    """A model that broke while it was trained: some of its vectors are NaN."""
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+        """Shape [n, 8]; one text in three gets NaN."""
+        rows = [np.full(8, np.nan if zlib.crc32(text.encode()) % 3 == 0 else 1.0) for text in texts]
+        return np.array(rows, np.float32)
+
+
+class Oracle(_Fake):
+    """Knows which texts mean the same, and sees word order: passes every check on data it was told.
+
+    `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps it, more leaves it. A
+    text that it was not told, but whose words in another order it was, is taken for a jumble.
+    """
+
+    def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None) -> None:
+        self.meanings = dict(_probe_meanings() if meanings is None else meanings)
+        super().__init__(meanings=content_hash(repr(sorted(self.meanings.items()))))
+        self._bags = {_bag(text): meaning for text, (meaning, away) in self.meanings.items() if away == 0}
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
+        """The direction of the meaning, turned away by its distance; shape [n, 256]."""
+        return np.stack([self._vector(text) for text in texts])
+
+    def _vector(self, text: str) -> Vectors:
+        meaning, away = self.meanings.get(text) or (self._bags.get(_bag(text), text), 1.0)
+        return direction(meaning) + np.float32(away + 0.02) * direction(text)
+
+
+class Overlap(_Fake):
+    """A pair scorer without vectors: the share of words that two texts have in common."""
+
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        """Jaccard overlap of the word sets; shape [n]."""
+        return jaccard(first, second)
+
+
+def _bag(text: str) -> tuple[str, ...]:
+    return tuple(sorted(words(text)))
+
+
+def _probe_meanings() -> Iterable[tuple[str, tuple[str, float]]]:
+    from encheck.datasets.probes import meanings
+
+    return meanings()

@@ -1,0 +1,60 @@
+"""Every exception that encheck raises.
+
+EncheckError
+├── UsageError          the user asked for something that is not there: exit code 4
+│   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
+│   ├── DataError       a data file is wrong, with file and line
+│   └── ModelError      a model is not there, is none, or may not be loaded
+├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
+├── StoreError          the embedding store cannot be used
+└── NothingToMeasure    this data has no item for this check: the check is skipped
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EncheckError(Exception):
+    """Base of all of them."""
+
+
+class UsageError(EncheckError):
+    """The user asked for something that is not there."""
+
+
+class ConfigError(UsageError):
+    """models.yaml or [tool.encheck] is wrong."""
+
+
+class DataError(UsageError):
+    """A data file is wrong."""
+
+
+class ModelError(UsageError):
+    """A model is not there, is none, or may not be loaded."""
+
+
+class EncoderError(EncheckError):
+    """The model failed while it encoded."""
+
+
+class StoreError(EncheckError):
+    """The embedding store cannot be used."""
+
+
+class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not a fault
+    """This data has no item for this check."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Say that `name` is unknown, what exists, and what comes nearest.
+
+    >>> unknown("model", "sbrt", ["sbert", "jaccard"])
+    "unknown model 'sbrt'; did you mean 'sbert'? There are: jaccard, sbert"
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return f"unknown {kind} {name!r}{hint} There are: {', '.join(names)}"

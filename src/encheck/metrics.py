@@ -1,0 +1,142 @@
+"""Figures over the items of a check, each with its 95% cluster-bootstrap interval.
+
+Every figure is computed for the model and, where the scores carry it, for word overlap. On calibrated scores
+its name has the suffix `_calibrated`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Concatenate, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.scores import MarginScores, PairScores
+from encheck.statistics import interval, weighted_auc, widen_at_the_edge
+from encheck.types import CurvePoint, Estimate
+
+Floats = NDArray[np.float64]
+P = ParamSpec("P")
+GRID = np.arange(-30, 31) / 100
+
+
+def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
+    """Compute a figure for the model's scores and for their lexical twin."""
+
+    def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
+        estimate = function(scores, *args, **kwargs)
+        lexical = function(scores.lexical, *args, **kwargs) if scores.lexical else None
+        return replace(estimate, metric=estimate.metric + scores.suffix, lexical=lexical)
+
+    both.__name__, both.__doc__ = function.__name__, function.__doc__
+    return both
+
+
+def _estimate(
+    metric: str, scores: PairScores | MarginScores, value: float, replicates: Floats, **more: Any
+) -> Estimate:
+    low, high = interval(replicates)
+    n, clusters = len(scores.resampler.columns), scores.resampler.clusters
+    return Estimate(metric, float(value), float(low), float(high), n, clusters, **more)
+
+
+@figure
+def mean_similarity(scores: PairScores) -> Estimate:
+    """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
+    values, weights = scores.values, np.ones_like(scores.values)
+    totals = scores.resampler.totals(np.column_stack([values, weights]))
+    return _estimate("mean_similarity", scores, values.mean(), _ratio(totals[:, 0], totals[:, 1]))
+
+
+@figure
+def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
+    """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
+    is_it = (scores.labels == label).astype(float)
+    totals = scores.resampler.totals(np.column_stack([scores.values * is_it, is_it]))
+    value = float(scores.values[scores.labels == label].mean())
+    estimate = _estimate("mean_similarity", scores, value, _ratio(totals[:, 0], totals[:, 1]))
+    return replace(estimate, n=int(is_it.sum()), params={"label": label})
+
+
+@figure
+def similarity_gap(scores: PairScores) -> Estimate:
+    """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
+    positive = (scores.labels == 1).astype(float)
+    columns = [scores.values * positive, positive, scores.values * (1 - positive), 1 - positive]
+    t = scores.resampler.totals(np.column_stack(columns))
+    value = scores.values[positive == 1].mean() - scores.values[positive == 0].mean()
+    return _estimate("similarity_gap", scores, value, _ratio(t[:, 0], t[:, 1]) - _ratio(t[:, 2], t[:, 3]))
+
+
+@figure
+def auc(scores: PairScores) -> Estimate:
+    """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
+    order = np.argsort(1 - scores.labels, kind="stable")
+    positive, negative = scores.values[scores.labels == 1], scores.values[scores.labels == 0]
+    resampler = scores.resampler.of(order)
+    value = weighted_auc(positive, negative)[0]
+    return _estimate("auc", scores, value, weighted_auc(positive, negative, resampler))
+
+
+@figure
+def cohens_d(scores: PairScores) -> Estimate:
+    """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
+    positive = (scores.labels == 1).astype(float)
+    x, negative = scores.values, 1 - positive
+    columns = [positive, positive * x, positive * x**2, negative, negative * x, negative * x**2]
+    table = np.column_stack(columns)
+    value = _cohens_d(table.sum(axis=0, keepdims=True))[0]
+    return _estimate("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table)))
+
+
+def _cohens_d(t: Floats) -> Floats:
+    """From the columns n1, sum1, squares1, n0, sum0, squares0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean1, mean0 = t[:, 1] / t[:, 0], t[:, 4] / t[:, 3]
+        squares = t[:, 2] - t[:, 0] * mean1**2 + t[:, 5] - t[:, 3] * mean0**2
+        pooled = np.sqrt(np.maximum(squares, 0) / (t[:, 0] + t[:, 3] - 2))
+        result: Floats = np.where(pooled > 1e-9, (mean1 - mean0) / pooled, np.nan)
+    return result
+
+
+@figure
+def mean_margin(scores: MarginScores) -> Estimate:
+    """Mean of Sim(S, near) - Sim(S, far)."""
+    margins = scores.margins
+    totals = scores.resampler.totals(np.column_stack([margins, np.ones_like(margins)]))
+    return _estimate("mean_margin", scores, margins.mean(), _ratio(totals[:, 0], totals[:, 1]))
+
+
+@figure
+def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
+    """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
+
+    Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items, as the figures do.
+    Ties are no wins. Where all clusters agree the interval is Clopper-Pearson's over clusters.
+    """
+    margins = scores.margins
+    grid = np.append(GRID, epsilon)
+    above = (margins[:, None] > grid + 1e-12).astype(float)
+    totals = scores.resampler.totals(np.column_stack([above, np.ones(len(margins))]))
+    low, high = interval(_ratio(totals[:, :-1], totals[:, -1:]))
+    points = [_point(scores, e, above[:, i], low[i], high[i]) for i, e in enumerate(grid)]
+    last = points.pop()
+    return Estimate(
+        "margin_rate", last.value, last.low, last.high, len(margins), scores.resampler.clusters,
+        curve=tuple(points), params={"epsilon": epsilon},
+    )  # fmt: skip
+
+
+def _point(scores: MarginScores, epsilon: float, above: Floats, low: float, high: float) -> CurvePoint:
+    value, count, clusters = float(above.mean()), int(above.sum()), scores.resampler.clusters
+    edge = widen_at_the_edge(clusters if value == 1 else 0, clusters) if value in (0, 1) else None
+    low, high = edge or (float(low), float(high))
+    return CurvePoint(float(epsilon), value, low, high, count)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Floats = numerator / denominator
+    return result

@@ -1,0 +1,97 @@
+"""The similarities that a check works on: of one model, calibrated on demand, with word overlap beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.statistics import Resampler
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What calibrates a scorer: its mean over random cross-topic pairs is 0, identical text is 1.
+
+    `pairs` is the number of random pairs behind `reference`.
+    """
+
+    reference: float
+    identity: float = 1.0
+    pairs: int = 0
+
+    def similarity(self, values: Floats) -> Floats:
+        """(x - reference) / (identity - reference). A scorer that gives both the same value has no scale: NaN."""
+        return (values - self.reference) / self.unit
+
+    def margin(self, values: Floats) -> Floats:
+        """x / (identity - reference): differences lose the offset."""
+        return values / self.unit
+
+    @property
+    def unit(self) -> float:
+        """How far identical text is from unrelated text; NaN where the scorer cannot tell them apart."""
+        unit = self.identity - self.reference
+        return unit if unit > 1e-9 else float("nan")
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts."""
+
+    values: Floats
+    labels: NDArray[np.int8]
+    resampler: Resampler
+    scale: Scale
+    lexical: PairScores | None = None
+    suffix: str = ""
+
+    @property
+    def calibrated(self) -> PairScores:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        lexical = self.lexical.calibrated if self.lexical else None
+        return replace(self, values=self.scale.similarity(self.values), lexical=lexical, suffix="_calibrated")
+
+
+@dataclass(frozen=True)
+class MarginScores:
+    """Similarity of the source with the near and with the far text of each triplet, shape [n] each."""
+
+    near: Floats
+    far: Floats
+    resampler: Resampler
+    scale: Scale
+    lexical: MarginScores | None = None
+    suffix: str = ""
+
+    @property
+    def margins(self) -> Floats:
+        """Sim(source, near) - Sim(source, far), shape [n], rounded to 12 decimals so that ties are ties."""
+        return (self.near - self.far).round(12)
+
+    @property
+    def calibrated(self) -> MarginScores:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        return replace(
+            self,
+            near=self.scale.similarity(self.near),
+            far=self.scale.similarity(self.far),
+            lexical=self.lexical.calibrated if self.lexical else None,
+            suffix="_calibrated",
+        )
+
+
+Scores = PairScores | MarginScores
+
+
+def worst(scores: Scores) -> Sequence[int]:
+    """Positions of the items from the most wrong to the least: smallest margin, or least expected similarity."""
+    if isinstance(scores, MarginScores):
+        return list(np.argsort(scores.margins, kind="stable"))
+    centre = scores.values - np.nanmean(scores.values)
+    wrong = np.where(scores.labels == 0, -centre, centre)
+    return list(np.argsort(wrong, kind="stable"))

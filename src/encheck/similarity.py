@@ -1,0 +1,69 @@
+"""Similarity of vectors and of words. Everything is computed in fp32 or better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+Values = NDArray[np.float64]
+Similarity = Callable[[Vectors, Vectors], Values]
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+def cosine(first: Vectors, second: Vectors) -> Values:
+    """Cosine of each row of `first` [n, d] with the same row of `second` [n, d]; shape [n].
+
+    Rows of zeros have no direction: their cosine is NaN.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+        return np.clip(np.einsum("ij,ij->i", first, second) / norms, -1, 1).astype(np.float64)
+
+
+def dot(first: Vectors, second: Vectors) -> Values:
+    """Inner product, row by row; shape [n]."""
+    return np.einsum("ij,ij->i", first, second).astype(np.float64)
+
+
+def euclidean(first: Vectors, second: Vectors) -> Values:
+    """Negative Euclidean distance, row by row, so that larger is nearer; shape [n]."""
+    return -np.linalg.norm(first - second, axis=1).astype(np.float64)
+
+
+def manhattan(first: Vectors, second: Vectors) -> Values:
+    """Negative Manhattan distance, row by row, so that larger is nearer; shape [n]."""
+    return -np.abs(first - second).sum(axis=1).astype(np.float64)
+
+
+SIMILARITIES: dict[str, Similarity] = {"cosine": cosine, "dot": dot, "euclidean": euclidean, "manhattan": manhattan}
+
+
+def words(text: str) -> list[str]:
+    """The lower-cased words of a text, punctuation left out.
+
+    >>> words("Don't panic, Ann!")
+    ["don't", 'panic', 'ann']
+    """
+    return WORD.findall(text.lower())
+
+
+def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
+    """Share of distinct lower-cased words that two texts have in common, pair by pair; shape [n].
+
+    Two texts without any word count as equal (1).
+
+    >>> jaccard(["a red car"], ["a blue car"]).tolist()
+    [0.5]
+    """
+    sets = {text: frozenset(words(text)) for text in {*first, *second}}
+    return np.array([_overlap(sets[a], sets[b]) for a, b in zip(first, second, strict=True)], dtype=np.float64)
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    union = len(a | b)
+    return len(a & b) / union if union else 1.0

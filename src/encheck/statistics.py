@@ -1,0 +1,161 @@
+"""Clusters and the bootstrap that resamples them.
+
+Items that share a sentence are not independent, so a replicate draws whole clusters with replacement
+(Field and Welsh 2007, "Bootstrapping clustered data"). Weights are drawn once per cluster set and shared by
+all figures of a run, which makes the figures of one run comparable replicate by replicate.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+REPLICATES = 10_000
+LEVEL = 0.95
+_CELLS = 200_000_000  # weights kept in memory: one byte each
+_ITEM_CELLS = 10_000_000
+_CHUNK = 1_000_000
+
+
+def components(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Name the connected component of each pair in the graph that shares sentences; case and blanks count.
+
+    >>> components([("a", "b"), ("c", "d"), ("b", "e")])
+    ['a', 'c', 'a']
+    """
+    pairs = list(pairs)
+    parent: dict[str, str] = {}
+    for first, second in pairs:
+        a, b = _root(parent, first), _root(parent, second)
+        if a != b:
+            parent[b] = a
+    return [_root(parent, first) for first, _ in pairs]
+
+
+def _root(parent: dict[str, str], text: str) -> str:
+    parent.setdefault(text, text)
+    while parent[text] != text:
+        parent[text] = parent[parent[text]]
+        text = parent[text]
+    return text
+
+
+@lru_cache(maxsize=8)
+def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.uint8]:
+    """How often each cluster is drawn in each replicate; shape [replicates, clusters], rows sum to `clusters`.
+
+    Beyond 20,000 clusters fewer replicates are drawn, so that the table stays under 200 MB.
+    """
+    replicates = max(1_000, min(replicates, _CELLS // max(clusters, 1)))
+    rng = np.random.default_rng([seed, clusters])
+    weights = np.empty((replicates, clusters), np.uint8)
+    step = max(1, _CHUNK // max(clusters, 1))
+    for start in range(0, replicates, step):
+        rows = min(step, replicates - start)
+        draws = rng.integers(0, clusters, (rows, clusters), dtype=np.int32)
+        draws += (np.arange(rows, dtype=np.int32) * clusters)[:, None]
+        weights[start : start + rows] = np.bincount(draws.ravel(), minlength=rows * clusters).reshape(rows, clusters)
+    return weights
+
+
+class Resampler:
+    """Bootstrap replicates of figures over items that belong to clusters.
+
+    `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
+    alone. `clusters` names the cluster of each item.
+    """
+
+    def __init__(self, clusters: Sequence[str], *, universe: Sequence[str] | None = None, seed: int = 0) -> None:
+        names = sorted(set(universe if universe is not None else clusters))
+        column = {name: i for i, name in enumerate(names)}
+        self.columns = np.array([column[c] for c in clusters], dtype=np.intp)
+        self.present = np.unique(self.columns)
+        self.weights = bootstrap_weights(len(names), seed)
+
+    def of(self, items: NDArray[np.intp]) -> Resampler:
+        """The same replicates for a selection or another order of the items."""
+        other = copy.copy(self)
+        other.columns = self.columns[items]
+        other.present = np.unique(other.columns)
+        return other
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters that hold at least one item."""
+        return len(self.present)
+
+    def totals(self, values: Floats) -> Floats:
+        """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
+        sums = np.zeros((self.weights.shape[1], values.shape[1]))
+        np.add.at(sums, self.columns, values)
+        sums = sums[self.present]
+        parts = [chunk.astype(np.float32).astype(np.float64) @ sums for chunk in self._chunks(self.present)]
+        return np.concatenate(parts)
+
+    def item_weights(self) -> Iterator[NDArray[np.float32]]:
+        """Weights of the items, a few replicates at a time; shape [some, n].
+
+        What needs every item in every replicate takes the first 2,000 replicates where there are many items.
+        """
+        few = max(2_000, _ITEM_CELLS // max(len(self.columns), 1))
+        for chunk in self._chunks(self.columns, few):
+            yield chunk.astype(np.float32)
+
+    def _chunks(self, columns: NDArray[Any], most: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        rows = self.weights[:most]
+        step = max(1, _CHUNK // max(len(columns), 1))
+        for start in range(0, len(rows), step):
+            yield rows[start : start + step, columns]
+
+
+def interval(replicates: Floats) -> tuple[Floats, Floats]:
+    """The 95% percentile interval of each column of [replicates] or [replicates, k]; NaN replicates are left out."""
+    tail = 50 * (1 - LEVEL)
+    finite = np.isfinite(replicates).all()
+    low, high = (np.percentile if finite else np.nanpercentile)(replicates, [tail, 100 - tail], axis=0)
+    return low, high
+
+
+def widen_at_the_edge(successes: int, n: int) -> tuple[float, float] | None:
+    """Clopper-Pearson interval where all of n clusters agree, since a bootstrap of equal values has no width.
+
+    >>> low, high = widen_at_the_edge(60, 60)
+    >>> round(low, 3), high
+    (0.94, 1.0)
+    """
+    if n == 0 or 0 < successes < n:
+        return None
+    reach = 1 - ((1 - LEVEL) / 2) ** (1 / n)
+    return (0.0, reach) if successes == 0 else (1 - reach, 1.0)
+
+
+def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler | None = None) -> Floats:
+    """P(positive > negative) + P(equal) / 2, once (shape [1]) or in each replicate (shape [replicates]).
+
+    `positive` and `negative` hold scores; with a resampler its items are the positives, then the negatives.
+    """
+    scores = np.concatenate([np.asarray(positive, float), np.asarray(negative, float)])
+    size = len(np.asarray(positive))
+    order = np.argsort(scores, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) != 0])
+    is_positive = (order < size).astype(np.float32)
+    chunks = [np.ones((1, len(scores)), np.float32)] if resampler is None else resampler.item_weights()
+    return np.concatenate([_auc(chunk[:, order], is_positive, starts) for chunk in chunks])
+
+
+def _auc(weights: NDArray[np.float32], is_positive: NDArray[np.float32], starts: NDArray[np.intp]) -> Floats:
+    up, down = weights * is_positive, weights * (1 - is_positive)
+    if len(starts) < weights.shape[1]:  # equal scores share one step
+        up, down = np.add.reduceat(up, starts, axis=1), np.add.reduceat(down, starts, axis=1)
+    below = np.cumsum(down, axis=1) - down / 2  # sums of small whole numbers and halves: exact in fp32
+    with np.errstate(invalid="ignore"):
+        result: Floats = (up * below).sum(axis=1, dtype=np.float64) / (
+            up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64)
+        )
+    return result
