@@ -1,0 +1,48 @@
+"""Jumbles: pairs of words exchanged at random (Mahajan et al. 2023, criterion 4)."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+from encheck.types import Edit, Group, Variant, apply_edits
+
+WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
+TRIES = 20
+
+
+def jumble(group: Group, *, level: int, rng: Random) -> Variant | None:
+    """Exchange `level` disjoint pairs of different words; None where the sentence has too few.
+
+    Words move without the punctuation around them, so a final full stop stays in its place. The result holds the
+    same words and differs from the source in exactly 2 x `level` places.
+    """
+    edits = swaps(group.source, pairs=level, rng=rng)
+    if edits is None:
+        return None
+    return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble")
+
+
+def swaps(text: str, *, pairs: int, rng: Random) -> tuple[Edit, ...] | None:
+    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case."""
+    words = [(m.start(), m.end(), m.group()) for m in WORD.finditer(text)]
+    for _ in range(TRIES):
+        chosen = _disjoint([w.lower() for _, _, w in words], pairs, rng)
+        if chosen is not None:
+            other = {a: b for pair in chosen for a, b in (pair, pair[::-1])}
+            return tuple(Edit(*words[i][:2], words[other[i]][2]) for i in sorted(other))
+    return None
+
+
+def _disjoint(words: list[str], pairs: int, rng: Random) -> list[tuple[int, int]] | None:
+    order = list(range(len(words)))
+    rng.shuffle(order)
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < pairs and order:
+        first = order.pop()
+        second = next((i for i in order if words[i] != words[first]), None)
+        if second is None:
+            return None
+        order.remove(second)
+        chosen.append((first, second))
+    return chosen if len(chosen) == pairs else None

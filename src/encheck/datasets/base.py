@@ -1,0 +1,158 @@
+"""A loaded data set: labelled pairs, the groups that variants are made from, and the clusters they belong to."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import pkgutil
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import encheck.datasets
+from encheck.datasets.reader import BadRows, Row
+from encheck.errors import DataError, unknown
+from encheck.language.words import content_words
+from encheck.statistics import components
+from encheck.types import Group, SentencePair, content_hash
+
+REFERENCE_PAIRS = 2_000
+DEFAULT_SAMPLE = 2_000
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Pairs and groups of one data set; `universe` names every cluster, in order.
+
+    `rows` counts what the files hold, before sampling; `fingerprint` is a hash of the pairs and groups kept.
+    """
+
+    name: str
+    pairs: tuple[SentencePair, ...]
+    groups: tuple[Group, ...]
+    licence: str
+    rows: int
+    written: frozenset[str] = frozenset()
+    skipped: tuple[str, ...] = ()
+    universe: tuple[str, ...] = field(default=())
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Number of pairs a label."""
+        return dict(sorted(Counter(str(p.label) for p in self.pairs).items()))
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any text or label changes."""
+        pairs = (f"{p.id}{p.label}" for p in self.pairs)
+        variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
+        return content_hash(*pairs, *variants)
+
+    def reference(self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS) -> tuple[SentencePair, ...]:
+        """Random pairs of this data's sentences from different clusters that share no content word.
+
+        As many as can be found, at most `count`; the same for the same seed and purpose.
+        """
+        sentences = sorted({(g.source, g.cluster) for g in self.groups} | {(p.first, p.cluster) for p in self.pairs})
+        rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
+        found: dict[tuple[str, str], SentencePair] = {}
+        for _ in range(20 * count if len(sentences) > 1 else 0):
+            (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
+            if cluster != other and (first, second) not in found and _apart(first, second):
+                name = f"{self.name}/{content_hash(first, second)}/random/1/{purpose}/0"
+                found[first, second] = SentencePair(name, first, second, 0, cluster)
+                if len(found) == count:
+                    break
+        return tuple(found.values())
+
+
+def _apart(first: str, second: str) -> bool:
+    return not content_words(first) & content_words(second)
+
+
+@cache
+def names() -> dict[str, ModuleType]:
+    """The data sets that there are: every module of this package that has `read`."""
+    found = [importlib.import_module(f"{encheck.datasets.__name__}.{m.name}") for m in pkgutil.iter_modules(encheck.datasets.__path__)]
+    return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "read")}
+
+
+def load(
+    spec: str, *, sample: int | None = DEFAULT_SAMPLE, seed: int = 0, skip_bad_rows: bool = False
+) -> Dataset:
+    """The data set `NAME` or `NAME:PATH`; of a set with a path, at most `sample` clusters (None: all of them)."""
+    name, _, path = spec.partition(":")
+    if name not in names():
+        raise DataError(unknown("data set", name, names()))
+    module = names()[name]
+    if not path:
+        if not hasattr(module, "embedded"):
+            raise DataError(f"data set {name!r} needs a path: --data {name}:PATH, where PATH holds {module.FILES}")
+        dataset: Dataset = module.embedded()
+        return dataset
+    bad = BadRows(skip=skip_bad_rows)
+    rows = list(module.read(Path(path).expanduser(), bad))
+    if not rows:
+        raise DataError(f"{name}: {path} holds no row; it should hold {module.FILES}")
+    return from_rows(name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+
+
+def from_rows(
+    name: str,
+    rows: Sequence[Row],
+    *,
+    licence: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    skipped: Sequence[str] = (),
+) -> Dataset:
+    """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase."""
+    clusters = clusters_of(rows)
+    if sample is not None:
+        chosen = sample_clusters(clusters, sample, seed=seed)
+        kept = [(row, c) for row, c in zip(rows, clusters, strict=True) if c in chosen]
+    else:
+        kept = list(zip(rows, clusters, strict=True))
+    pairs = tuple(_pairs(name, kept))
+    groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
+    universe = tuple(sorted({p.cluster for p in pairs}))
+    return Dataset(name, pairs, groups, licence, len(rows), skipped=tuple(skipped), universe=universe)
+
+
+def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]:
+    seen: Counter[str] = Counter()
+    for row, cluster in rows:
+        key = content_hash(row.first, row.second)
+        yield SentencePair(f"{name}/{key}/pair/1/data/{seen[key]}", row.first, row.second, row.label, cluster, row.split)
+        seen[key] += 1
+
+
+def clusters_of(rows: Sequence[Row]) -> list[str]:
+    """The cluster of each row: what the data name, else the connected component that shares sentences.
+
+    Sentences of the same words in another order count as shared (PAWS makes its pairs by swapping words). A
+    component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
+    """
+    roots = components((_bag(row.first), _bag(row.second)) for row in rows)
+    least: dict[str, str] = {}
+    for root, row in zip(roots, rows, strict=True):
+        least[root] = min(least.get(root, row.first), row.first, row.second)
+    hashed = {root: content_hash(text) for root, text in least.items()}
+    return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
+
+
+def _bag(text: str) -> str:
+    return " ".join(sorted(text.lower().split()))
+
+
+def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:
+    """`count` of the clusters, chosen by the hash of their name: rows added later reshuffle nothing."""
+
+    def rank(cluster: str) -> bytes:
+        return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
+
+    return set(sorted(set(clusters), key=rank)[:count])

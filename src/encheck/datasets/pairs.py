@@ -1,0 +1,108 @@
+"""The user's own labelled pairs: CSV, TSV, JSON Lines or Parquet with named columns.
+
+`first` and `second` hold the texts, `label` 1 for the same meaning and 0 for another; `cluster` (optional) names
+what rows have in common. The names that public data sets use for these columns are understood too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from encheck.datasets.reader import BadRows, Row, decoded, named_rows, pair_rows
+from encheck.errors import DataError, unknown
+
+LICENCE = "yours"
+FILES = "a .csv, .tsv, .jsonl or .parquet file with columns first, second, label (and cluster)"
+NAMES = {
+    "first": ("first", "sentence1", "sentence_1", "text1", "question1", "sentence_a", "anchor", "premise"),
+    "second": ("second", "sentence2", "sentence_2", "text2", "question2", "sentence_b", "candidate", "hypothesis"),
+    "label": ("label", "is_duplicate", "paraphrase", "labels", "gold"),
+    "cluster": ("cluster", "topic", "thread", "url", "group"),
+}
+Named = Iterator[tuple[int, Mapping[str, Any]]]
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order; DataError where a column is missing, with the columns that are there."""
+    if not path.is_file():
+        raise DataError(f"pairs: {path} is no file" if path.exists() else f"pairs: {path} does not exist")
+    if path.suffix.lower() not in FORMATS:
+        raise DataError(f"pairs: {unknown('file ending', path.suffix, FORMATS)}")
+    columns, rows = FORMATS[path.suffix.lower()](path, bad)
+    chosen = {role: _column(path, role, columns) for role in NAMES}
+    return pair_rows(path, ((n, _fields(row, chosen)) for n, row in rows), split="", bad=bad)
+
+
+def _column(path: Path, role: str, columns: list[str]) -> str | None:
+    lowered = {c.strip().lower(): c for c in columns}
+    found = [lowered[name] for name in NAMES[role] if name in lowered]
+    if not found and role != "cluster":
+        others = f"understood as {role!r}: {', '.join(NAMES[role])}"
+        raise DataError(f"{path}:1: no column {role!r} (columns: {', '.join(columns) or 'none'}; {others}){_hint(columns)}")
+    return found[0] if found else None
+
+
+def _hint(columns: list[str]) -> str:
+    one = columns[0] if len(columns) == 1 else ""
+    other = max(",;|\t", key=one.count)
+    return f". Is {other!r} the delimiter? A .csv is divided by commas, a .tsv by tabs" if other in one else ""
+
+
+def _fields(row: Mapping[str, Any], chosen: dict[str, str | None]) -> tuple[str, str, object, str | None]:
+    first, second, label, cluster = (row.get(column) if column else None for column in chosen.values())
+    return _text(first), _text(second), label, None if cluster in (None, "") else str(cluster)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _delimited(delimiter: str) -> Callable[[Path, BadRows], tuple[list[str], Named]]:
+    def rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+        header = decoded(path).split("\n", 1)[0].rstrip("\r")
+        return [h.strip('"') for h in header.split(delimiter)], named_rows(path, delimiter=delimiter, bad=bad)
+
+    return rows
+
+
+def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+    rows = list(_objects(path, bad))
+    return sorted({key for _, row in rows for key in row}), iter(rows)
+
+
+def _objects(path: Path, bad: BadRows) -> Named:
+    for number, line in enumerate(decoded(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            bad(path, number, f"is not JSON: {error}")
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            bad(path, number, "is no JSON object")
+
+
+def _parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path} is no Parquet file: {error}") from error
+    rows: Iterable[dict[str, Any]] = table.to_pylist()
+    return list(table.column_names), iter(enumerate(rows, 1))
+
+
+FORMATS: dict[str, Callable[[Path, BadRows], tuple[list[str], Named]]] = {
+    ".csv": _delimited(","),
+    ".tsv": _delimited("\t"),
+    ".jsonl": _jsonl,
+    ".parquet": _parquet,
+}

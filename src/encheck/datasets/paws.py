@@ -1,0 +1,19 @@
+"""PAWS-Wiki, labeled final (Zhang et al. 2019), as distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
+
+LICENCE = "free for any purpose; acknowledge Google LLC as the source"
+FILES = "train.tsv, dev.tsv and / or test.tsv of PAWS-Wiki labeled final"
+SPLITS = {"train.tsv": "train", "dev.tsv": "validation", "test.tsv": "test"}
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting."""
+    for file, split in files_of(path, SPLITS, what="paws"):
+        rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=1, bad=bad))
+        yield from pair_rows(file, rows, split=split, bad=bad)

@@ -1,0 +1,133 @@
+"""From what stands after `--model` to a model under test: a name, a folder or a hub id."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from encheck.encoders.base import Model
+from encheck.encoders.config import ADAPTERS, ModelConfig
+from encheck.errors import ModelError, unknown
+from encheck.store import file_sha256
+
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+FileHash = Callable[[Path], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Where and how to compute: auto, cpu, cuda, cuda:1, mps; float32, bfloat16, float16."""
+
+    name: str = "auto"
+    dtype: str | None = None
+
+
+def config_for(model: str, known: Mapping[str, ModelConfig]) -> ModelConfig:
+    """The entry of models.yaml, or one made up for a folder or a hub id; ModelError where it is none of them.
+
+    A name goes before a folder of the same name; `./name` is the folder.
+    """
+    if model in known:
+        return known[model]
+    if _is_path(model):
+        return ModelConfig(label=Path(model).resolve().name, name=model)
+    if HUB_ID.fullmatch(model):
+        return ModelConfig(label=model.replace("/", "--"), name=model)
+    raise ModelError(unknown("model", model, known) + ". A folder is written --model=./folder, a hub id owner/name")
+
+
+def _is_path(model: str) -> bool:
+    return model.startswith((".", "/", "~", "\\")) or Path(model).is_dir() or Path(model).is_absolute()
+
+
+def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
+    """The model, checked as far as that goes without loading its weights."""
+    factory = _adapter(config)
+    if config.adapter not in ADAPTERS:
+        return _own(factory, config)
+    model: Model = factory(folder_of(config, file_hash), config, device=device, file_hash=file_hash)
+    return model
+
+
+def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
+    try:
+        return factory(**config.options)
+    except TypeError as error:
+        raise ModelError(f"{config.label}: {config.adapter}(**options) says: {error}") from error
+
+
+def _adapter(config: ModelConfig) -> Callable[..., Model]:
+    module, _, name = ADAPTERS.get(config.adapter, config.adapter).partition(":")
+    try:
+        found: Callable[..., Model] = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ModelError(f"{config.label}: cannot import the adapter {config.adapter!r}: {error}") from error
+    return found
+
+
+def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
+    """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
+    if _is_path(config.name):
+        return _existing(config)
+    folder = _packaged(config) or _from_hub(config)
+    weights = folder / "model.safetensors"
+    if config.sha256 and (not weights.exists() or file_hash(weights) != config.sha256):
+        raise ModelError(f"{config.label}: {weights} does not have the SHA-256 {config.sha256}: not the model it says")
+    return folder
+
+
+def _existing(config: ModelConfig) -> Path:
+    folder = Path(config.name).expanduser()
+    if not folder.is_dir():
+        kind = "is a file, but should be a folder" if folder.exists() else "does not exist"
+        raise ModelError(f"model folder {config.name!r} {kind}")
+    return folder
+
+
+def _packaged(config: ModelConfig) -> Path | None:
+    """The folder inside the package, found without importing it."""
+    spec = importlib.util.find_spec(config.package) if config.package else None
+    roots = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
+    found = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
+    return found[0] if found else None
+
+
+PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*/*.json", "*/*.safetensors"]
+
+
+def _from_hub(config: ModelConfig) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    wanted = {"repo_id": config.name, "revision": config.revision, "allow_patterns": PATTERNS}
+    try:
+        return Path(snapshot_download(**wanted, local_files_only=True))
+    except (LocalEntryNotFoundError, OSError):
+        pass
+    try:
+        return Path(snapshot_download(**wanted))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
+        remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(f"cannot fetch {config.name!r} from the hub ({reason}). Remedy: {remedy}") from error
+
+
+def _hub_remedy(config: ModelConfig) -> str:
+    return f"fetch it where there is a network and give the folder: --model=./{config.name.split('/')[-1]}"
+
+
+def labelled(configs: list[ModelConfig]) -> dict[str, ModelConfig]:
+    """The configs under labels that differ: two folders of the same name become `name` and `name-2`."""
+    out: dict[str, ModelConfig] = {}
+    for config in configs:
+        label, number = config.label, 1
+        while label in out:
+            number += 1
+            label = f"{config.label}-{number}"
+        out[label] = dataclasses.replace(config, label=label)
+    return out

@@ -1,0 +1,178 @@
+"""sentence-transformers checkpoints: a folder, the hub's cache, or a package that carries one.
+
+Encoding sorts by tokens and packs batches by a token budget, so that little is computed on padding, and every text
+is tokenised once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import Batch
+from encheck.encoders.config import ModelConfig
+from encheck.errors import EncoderError, ModelError
+from encheck.similarity import SIMILARITIES
+from encheck.types import content_hash
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from encheck.encoders.load import Device
+
+ENGINE = "st-1"  # part of the fingerprint: raise it when the vectors of this adapter change
+IGNORED = {"README.md", "LICENSE", "data_config.json"}
+CONTENT = {".json", ".safetensors", ".bin", ".txt", ".model"}
+TOKENS_PER_BATCH = {"cpu": 2_048, "mps": 16_384, "cuda": 65_536}
+log = logging.getLogger("encheck")
+
+
+class SentenceTransformerEncoder:
+    """A checkpoint that sentence-transformers loads. Nothing of torch is imported before `encode`."""
+
+    def __init__(
+        self, folder: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
+    ) -> None:
+        self.folder, self.config, self.device, self._file_hash = folder, config, device, file_hash
+        check_folder(folder)
+        stored = _read_json(folder / "config_sentence_transformers.json")
+        self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
+        if self.similarity not in SIMILARITIES:
+            raise ModelError(f"{folder}: similarity {self.similarity!r} is none of {', '.join(sorted(SIMILARITIES))}")
+        self.truncated = 0
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        files = sorted(p for p in self.folder.rglob("*") if p.suffix in CONTENT and p.name not in IGNORED)
+        content = [f"{p.relative_to(self.folder).as_posix()}={self._file_hash(p)}" for p in files]
+        how = [ENGINE, self.config.prompt or "", str(self.config.max_length), self._dtype]
+        return f"sentence-transformers:{content_hash(*how, *content)}"
+
+    @property
+    def _dtype(self) -> str:
+        return self.device.dtype or self.config.dtype or "float32"
+
+    def fingerprint(self) -> str:
+        """From the content of the files and how they are used; a copied folder has the same one."""
+        return self._fingerprint
+
+    @cached_property
+    def model(self) -> SentenceTransformer:
+        """The loaded model, in evaluation mode on its device."""
+        import torch
+        import transformers
+        from sentence_transformers import SentenceTransformer
+
+        transformers.utils.logging.disable_progress_bar()
+        try:
+            model = SentenceTransformer(
+                str(self.folder),
+                device=pick_device(self.device.name),
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"dtype": getattr(torch, self._dtype)},
+            )
+        except Exception as error:
+            raise EncoderError(f"sentence-transformers cannot load {self.folder}: {error}") from error
+        if self.config.max_length:
+            model.max_seq_length = self.config.max_length
+        return model.eval()
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
+        """Vectors of the texts, shape [n, d], fp32, in their order."""
+        done = list(self.batches(texts, role=role))
+        out = np.empty((len(texts), done[0][1].shape[1] if done else 0), np.float32)
+        for positions, vectors in done:
+            out[positions] = vectors
+        return out
+
+    def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:  # noqa: ARG002
+        """(positions, vectors) batch by batch, longest texts first, so that too little memory shows at once."""
+        import torch
+
+        prompted = [f"{self.config.prompt}{t}" for t in texts] if self.config.prompt else list(texts)
+        if not prompted:
+            return
+        features = self._tokenise(prompted)
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH[self.model.device.type]
+        for positions in pack(lengths, budget):
+            batch = {name: [column[i] for i in positions] for name, column in features.items()}
+            padded = self.model.tokenizer.pad(batch, return_tensors="pt").to(self.model.device)
+            with torch.inference_mode():
+                vectors = self.model(dict(padded))["sentence_embedding"]
+            yield positions, vectors.float().cpu().numpy()
+
+    def _tokenise(self, texts: list[str]) -> dict[str, list[list[int]]]:
+        """Token ids of every text, cut at the maximum length; `truncated` counts the texts that were cut."""
+        limit = self.model.max_seq_length
+        encoded = self.model.tokenizer(texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False)
+        full = sum(len(ids) >= limit for ids in encoded["input_ids"]) if limit else 0
+        if full > len(texts) / 100:
+            log.warning("%d of %d texts reach the maximum length of %d tokens: what follows is cut", full, len(texts), limit)
+        self.truncated += full
+        return dict(encoded)
+
+
+def pack(lengths: NDArray[np.intp], budget: int) -> Iterator[NDArray[np.intp]]:
+    """Positions in batches of about `budget` tokens with padding, longest first; ties keep their order.
+
+    >>> [b.tolist() for b in pack(np.array([3, 9, 3, 4]), 9)]
+    [[1], [3, 0], [2]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, budget // int(lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def pick_device(name: str) -> str:
+    """The device to compute on: auto takes cuda, then mps, then cpu; CUDA_VISIBLE_DEVICES holds as ever."""
+    import torch
+
+    if name != "auto":
+        return name
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def check_folder(folder: Path) -> None:
+    """ModelError unless the folder looks like a checkpoint whose code is sentence-transformers' own."""
+    names = {p.name for p in folder.iterdir()}
+    if not names & {"modules.json", "config.json"}:
+        held = ", ".join(sorted(names)[:8]) or "nothing"
+        raise ModelError(f"{folder} is no checkpoint: it has neither modules.json nor config.json. It holds: {held}")
+    for module in _modules(folder):
+        if not str(module.get("type", "")).startswith("sentence_transformers."):
+            raise ModelError(f"{folder}/modules.json names code of its own ({module.get('type')}), which is not run")
+    weights = [p for p in folder.rglob("*") if p.suffix in {".safetensors", ".bin"}]
+    if not weights:
+        raise ModelError(f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin)")
+    if empty := [p for p in weights if p.stat().st_size == 0]:
+        raise ModelError(f"{empty[0]} is empty: was the copy cut off?")
+
+
+def _modules(folder: Path) -> list[dict[str, Any]]:
+    modules = _read_json(folder / "modules.json", default=[])
+    if not isinstance(modules, list) or not all(isinstance(m, dict) for m in modules):
+        raise ModelError(f"{folder}/modules.json should be a list of modules")
+    return modules
+
+
+def _read_json(path: Path, *, default: Any = None) -> Any:
+    if not path.exists():
+        return {} if default is None else default
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{path} is not JSON: {error}") from error

@@ -1,0 +1,127 @@
+"""From a data set and a generator to the items of a check. A sentence without a variant is left out and counted."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from encheck.datasets.base import Dataset
+from encheck.errors import NothingToMeasure
+from encheck.types import Group, Item, Items, SentencePair, Triplet, Variant, content_hash
+
+Builder = Callable[[Dataset, int | str, int], Items]
+
+
+class Generator(Protocol):
+    """Makes a variant of a group's sentence, or None where it cannot."""
+
+    __name__: str
+
+    def __call__(self, group: Group, *, level: int, rng: random.Random) -> Variant | None:
+        """See the package docstring of generators."""
+        ...
+
+
+def against_paraphrase(far: Generator) -> Builder:
+    """Triplets (source, paraphrase, variant): criteria 3 and 4."""
+
+    def build(dataset: Dataset, level: int | str, seed: int) -> Items:
+        return _collect(dataset, lambda group: _against(dataset, group, far, int(level), seed))
+
+    return build
+
+
+def contrast(near: Generator, far: Generator) -> Builder:
+    """Triplets (source, near variant, far variant) of one sentence: a controlled contrast."""
+
+    def build(dataset: Dataset, level: int | str, seed: int) -> Items:
+        return _collect(dataset, lambda group: _contrast(dataset, group, near, far, int(level), seed))
+
+    return build
+
+
+def edited(generator: Generator) -> Builder:
+    """Pairs (source, variant): criterion 2."""
+
+    def build(dataset: Dataset, level: int | str, seed: int) -> Items:
+        return _collect(dataset, lambda group: _edited(dataset, group, generator, int(level), seed))
+
+    return build
+
+
+def labelled_pairs(dataset: Dataset, level: int | str, seed: int) -> Items:
+    """Paraphrases against the data's own negatives, or against random cross-topic pairs: criterion 1.
+
+    `level` is "own" or "random".
+    """
+    positive = [p for p in dataset.pairs if p.label == 1]
+    if level == "own":
+        negative = [p for p in dataset.pairs if p.label == 0]
+    else:
+        negative = list(dataset.reference(seed=seed, purpose="random-negatives"))
+    for name, found in (("label 1", positive), ("label 0" if level == "own" else "random", negative)):
+        if len(found) < 2:
+            raise NothingToMeasure(f"{dataset.name} has {len(found)} pairs of {name}; two classes are compared")
+    return Items((*positive, *negative))
+
+
+def variant_of(group: Group, generator: Generator, *, level: int, seed: int) -> Variant | None:
+    """The variant, its randomness seeded from (seed, generator, group): other groups change nothing."""
+    rng = random.Random(f"{seed}/{generator.__name__}/{group.id}")  # noqa: S311 - no secret
+    return generator(group, level=level, rng=rng)
+
+
+Outcome = Item | str
+
+
+def _collect(dataset: Dataset, make: Callable[[Group], Outcome]) -> Items:
+    outcomes = [make(group) for group in dataset.groups]
+    kept = tuple(_numbered(o for o in outcomes if not isinstance(o, str)))
+    if not kept:
+        raise NothingToMeasure(f"no sentence of {dataset.name} has what this check compares")
+    return Items(kept, dict(Counter(o for o in outcomes if isinstance(o, str))))
+
+
+def _numbered(items: Iterable[Item]) -> Iterable[Item]:
+    """Give items whose texts are the same numbers of their own."""
+    import dataclasses
+
+    seen: Counter[str] = Counter()
+    for item in items:
+        yield dataclasses.replace(item, id=f"{item.id}/{seen[item.id]}")
+        seen[item.id] += 1
+
+
+def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> str:
+    return f"{dataset.name}/{content_hash(*texts)}/{variant.relation}/{variant.level}/{variant.generator}"
+
+
+def _against(dataset: Dataset, group: Group, generator: Generator, level: int, seed: int) -> Outcome:
+    if group.source == group.paraphrase:
+        return "the paraphrase equals the sentence"
+    variant = variant_of(group, generator, level=level, seed=seed)
+    if variant is None:
+        return f"no {generator.__name__} of {level} word(s)"
+    name = _id(dataset, (group.source, group.paraphrase), variant)
+    edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
+    return Triplet(name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits)
+
+
+def _contrast(
+    dataset: Dataset, group: Group, near: Generator, far: Generator, level: int, seed: int
+) -> Outcome:
+    first, second = (variant_of(group, g, level=level, seed=seed) for g in (near, far))
+    if first is None or second is None:
+        return f"no {(near if first is None else far).__name__}"
+    name = _id(dataset, (group.source, first.text), second)
+    return Triplet(name, group.source, first.text, second.text, group.cluster, first.edits, second.edits)
+
+
+def _edited(dataset: Dataset, group: Group, generator: Generator, level: int, seed: int) -> Outcome:
+    variant = variant_of(group, generator, level=level, seed=seed)
+    if variant is None:
+        return f"no {generator.__name__} of {level} word(s)"
+    name = _id(dataset, (group.source,), variant)
+    return SentencePair(name, group.source, variant.text, None, group.cluster, group.split, variant.edits)

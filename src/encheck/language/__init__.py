@@ -1,0 +1,1 @@
+"""English: words, and what else generation needs to know of the language."""
