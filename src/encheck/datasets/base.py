@@ -8,7 +8,7 @@ import pkgutil
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -38,6 +38,7 @@ class Dataset:
     rows: int
     written: frozenset[str] = frozenset()
     skipped: tuple[str, ...] = ()
+    sampled: bool = False
     universe: tuple[str, ...] = field(default=())
 
     @property
@@ -76,15 +77,18 @@ def _apart(first: str, second: str) -> bool:
 
 @cache
 def names() -> dict[str, ModuleType]:
-    """The data sets that there are: every module of this package that has `read`."""
+    """The data sets that there are: every module of this package that has a LICENCE."""
     found = [importlib.import_module(f"{encheck.datasets.__name__}.{m.name}") for m in pkgutil.iter_modules(encheck.datasets.__path__)]
-    return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "read")}
+    return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "LICENCE")}
 
 
 def load(
-    spec: str, *, sample: int | None = DEFAULT_SAMPLE, seed: int = 0, skip_bad_rows: bool = False
+    spec: str, *, label: str | None = None, sample: int | None = DEFAULT_SAMPLE, seed: int = 0, skip_bad_rows: bool = False
 ) -> Dataset:
-    """The data set `NAME` or `NAME:PATH`; of a set with a path, at most `sample` clusters (None: all of them)."""
+    """The data set `NAME` or `NAME:PATH`; of a set with a path, at most `sample` clusters (None: all of them).
+
+    `label` names it in results where two of the same name are loaded.
+    """
     name, _, path = spec.partition(":")
     if name not in names():
         raise DataError(unknown("data set", name, names()))
@@ -95,10 +99,12 @@ def load(
         dataset: Dataset = module.embedded()
         return dataset
     bad = BadRows(skip=skip_bad_rows)
+    if hasattr(module, "from_path"):
+        return replace(module.from_path(Path(path).expanduser()), name=label or name)
     rows = list(module.read(Path(path).expanduser(), bad))
     if not rows:
         raise DataError(f"{name}: {path} holds no row; it should hold {module.FILES}")
-    return from_rows(name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+    return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
 
 
 def from_rows(
@@ -120,7 +126,10 @@ def from_rows(
     pairs = tuple(_pairs(name, kept))
     groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
     universe = tuple(sorted({p.cluster for p in pairs}))
-    return Dataset(name, pairs, groups, licence, len(rows), skipped=tuple(skipped), universe=universe)
+    sampled = len(pairs) < len(rows)
+    return Dataset(
+        name, pairs, groups, licence, len(rows), skipped=tuple(skipped), sampled=sampled, universe=universe
+    )
 
 
 def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.base import Dataset
-from encheck.datasets.reader import BadRows, Row, decoded
+from encheck.datasets.reader import decoded
 from encheck.errors import DataError
 from encheck.types import Edit, Group, SentencePair, Variant, apply_edits, content_hash
 
@@ -31,10 +31,9 @@ def embedded() -> Dataset:
     return dataset(list(groups(path)))
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:  # noqa: ARG001 - a probe file is whole or not
-    """The labelled pairs of a probe file."""
-    for pair in dataset(list(groups(path))).pairs:
-        yield Row(pair.first, pair.second, pair.label, pair.split, pair.cluster)
+def from_path(path: Path) -> Dataset:
+    """A probe file of the user's own, with all its variants."""
+    return dataset(list(groups(path)))
 
 
 def groups(path: Path) -> Iterator[Group]:

@@ -1,0 +1,33 @@
+"""Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 3 to 6), and its controls."""
+
+import pytest
+
+from encheck import claim
+from encheck.generators.jumble import jumble
+from encheck.generators.reorder import reorder
+from encheck.generators.role_reversal import role_reversal
+from encheck.items import against_paraphrase, contrast
+from encheck.metrics import margin_rate, mean_margin
+
+pytestmark = pytest.mark.jumble
+
+
+@claim(against_paraphrase(jumble), levels=(1, 2, 3))
+def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
+    """Sim(S, paraphrase) - Sim(S, jumble) > epsilon, with one, two or three pairs of words exchanged."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+
+
+@claim(contrast(reorder, jumble), levels=(1, 2, 3))
+def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
+    """A reorder that keeps the meaning is nearer than a jumble of the same words."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.9)
+
+
+@claim(contrast(reorder, role_reversal))
+def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
+    """Who did what to whom matters more than in which order it is told."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)

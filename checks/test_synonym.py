@@ -1,0 +1,25 @@
+"""Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023, section 4, Table 5), and its control."""
+
+import pytest
+
+from encheck import claim
+from encheck.generators.control import control
+from encheck.generators.synonym import synonym
+from encheck.items import contrast, edited
+from encheck.metrics import margin_rate, mean_margin, mean_similarity
+
+pytestmark = pytest.mark.synonym
+
+
+@claim(edited(synonym), levels=(1, 2, 3))
+def test_synonym_keeps_the_similarity(scores, judge, report):
+    """A sentence with one, two or three words replaced by synonyms stays near to its source."""
+    report(mean_similarity(scores))
+    judge(mean_similarity(scores.calibrated), at_least=0.75)
+
+
+@claim(contrast(synonym, control))
+def test_synonym_is_nearer_than_control(scores, judge, report, epsilon):
+    """A synonym moves a sentence less than another word of the same tag and frequency in its place."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)

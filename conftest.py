@@ -1,0 +1,9 @@
+"""In a clone the options have short names: --model, --data, --epsilon, ..."""
+
+import pytest
+
+from encheck.settings import add_options
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser.getgroup("encheck, short", "the same options, short"))

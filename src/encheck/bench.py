@@ -1,0 +1,269 @@
+"""The run: checks have declared their items; the bench encodes what the store lacks, then hands out scores.
+
+All processes of a run make the same plan, in the same order. Whoever gets the lock first encodes it; the others
+find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
+workers.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.claims import Claim
+from encheck.datasets.base import Dataset
+from encheck.encoders.base import Encoder, Model, PairScorer, batches_of, check_scores
+from encheck.encoders.config import ModelConfig
+from encheck.errors import EncheckError, EncoderError, NothingToMeasure
+from encheck.progress import Progress
+from encheck.scores import MarginScores, PairScores, Scale, Scores
+from encheck.similarity import SIMILARITIES, jaccard
+from encheck.statistics import Resampler
+from encheck.store import Kind, Store, text_key
+from encheck.types import Item, Items, SentencePair
+
+log = logging.getLogger("encheck")
+Pair = tuple[str, str]
+Lock = Callable[[], AbstractContextManager[object]]
+Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
+PAIRS_PER_BATCH = 1_024
+IDENTITY_PAIRS = 200
+
+
+@dataclass
+class Subject:
+    """A model under test, with the vectors or pair scores of this run once they are there."""
+
+    label: str
+    config: ModelConfig
+    model: Model
+    error: EncoderError | None = None
+    encoded: int = 0
+    seconds: float = 0.0
+    rows: dict[str, int] = field(default_factory=dict)
+    vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    scored: dict[Pair, float] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """What the store keeps for this model."""
+        return "vector" if isinstance(self.model, Encoder) else "pair"
+
+
+class Bench:
+    """Models, data and store of one run."""
+
+    def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, seed: int) -> None:
+        self.subjects, self.data, self.store, self.seed = subjects, data, store, seed
+        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure] = {}
+        self._resamplers: dict[tuple[str, tuple[str, ...]], Resampler] = {}
+        self._scales: dict[tuple[str, str], Scale] = {}
+        self._references: dict[str, tuple[SentencePair, ...]] = {}
+        self.seconds: dict[str, float] = {"generate": 0.0, "encode": 0.0, "measure": 0.0}
+
+    def items(self, data: str, claim: Claim, level: int | str) -> Items:
+        """What a claim measures on; made once, NothingToMeasure where there is none."""
+        key = (data, claim.items, level)
+        if key not in self._items:
+            start = time.perf_counter()
+            try:
+                self._items[key] = claim.items(self.data[data], level, self.seed)
+            except NothingToMeasure as nothing:
+                self._items[key] = nothing
+            self.seconds["generate"] += time.perf_counter() - start
+        found = self._items[key]
+        if isinstance(found, NothingToMeasure):
+            raise found
+        return found
+
+    def found(self, data: str, claim: Claim, level: int | str) -> Items | None:
+        """What `items` gave, or None where it gave nothing or was not asked."""
+        found = self._items.get((data, claim.items, level))
+        return found if isinstance(found, Items) else None
+
+    def reference(self, data: str) -> tuple[SentencePair, ...]:
+        """The random pairs that calibrate on this data."""
+        if data not in self._references:
+            self._references[data] = self.data[data].reference(seed=self.seed)
+        return self._references[data]
+
+    def prepare(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
+        """Encode what the requests need and the store lacks, one model after the other."""
+        wanted: dict[str, list[Pair]] = {}
+        for model, data, claim, level in requests:
+            with suppress(NothingToMeasure):
+                kept = self.items(data, claim, level).kept
+                wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
+                wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
+        start = time.perf_counter()
+        for name, pairs in wanted.items():
+            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress)
+        self.seconds["encode"] += time.perf_counter() - start
+
+    def _prepare(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
+        start = time.perf_counter()
+        try:
+            fill(subject, pairs, lock, progress)
+        except EncoderError as error:
+            subject.error = error
+        except EncheckError:
+            raise
+        except Exception as error:
+            subject.error = EncoderError(f"{type(error).__name__} while encoding: {error}")
+            subject.error.__cause__ = error
+        subject.seconds += time.perf_counter() - start
+
+    def _fill_vectors(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        keys = [text_key(t) for t in texts]
+
+        def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
+            assert isinstance(subject.model, Encoder)
+            for positions, vectors in batches_of(subject.model, [texts[i] for i in missing]):
+                progress.advance(len(positions))
+                yield [missing[i] for i in positions], vectors
+
+        subject.vectors = self._through_store(subject, keys, encode, lock, progress)
+        subject.rows = {text: i for i, text in enumerate(texts)}
+
+    def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        pairs = list(dict.fromkeys([*pairs, *((t, t) for t in texts[:IDENTITY_PAIRS])]))
+
+        def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
+            assert isinstance(subject.model, PairScorer)
+            for start in range(0, len(missing), PAIRS_PER_BATCH):
+                some = missing[start : start + PAIRS_PER_BATCH]
+                first, second = zip(*(pairs[i] for i in some), strict=True)
+                scores = check_scores(subject.model.score_pairs(first, second), len(some))
+                progress.advance(len(some))
+                yield some, scores[:, None].astype(np.float32)
+
+        scores = self._through_store(subject, [text_key(*p) for p in pairs], score, lock, progress)
+        subject.scored = dict(zip(pairs, scores[:, 0].astype(float).tolist(), strict=True))
+
+    def _through_store(
+        self,
+        subject: Subject,
+        keys: list[bytes],
+        compute: Callable[[list[int], Progress], Iterable[tuple[list[int], NDArray[np.float32]]]],
+        lock: Lock,
+        progress: Progress,
+    ) -> NDArray[np.float32]:
+        """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
+        kind, fingerprint, name = subject.kind, subject.model.fingerprint(), subject.label
+        arrays, there = self.store.get(kind, fingerprint, keys)
+        if there.all():
+            self.store.touch(kind, fingerprint)
+            return arrays
+        with lock():
+            arrays, there = self.store.get(kind, fingerprint, keys)
+            missing = [int(i) for i in np.flatnonzero(~there)]
+            with progress.task(f"encoding with {name}", len(missing)):
+                saver = Saver(self.store, kind, fingerprint, name)
+                try:
+                    for positions, computed in compute(missing, progress):
+                        if not arrays.shape[1]:
+                            arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                        arrays[positions] = computed
+                        saver.add([keys[i] for i in positions], computed)
+                        subject.encoded += len(positions)
+                finally:
+                    saver.flush()
+        return arrays
+
+    def scores(self, model: str, data: str, items: Items) -> Scores:
+        """The similarities of these items under this model, with word overlap beside them."""
+        subject = self.subjects[model]
+        if subject.error:
+            raise subject.error
+        lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
+        score = _scorer(subject)
+        return self._score(items.kept, data, score, self._scale(model, data, score), lexical)
+
+    def _score(
+        self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None
+    ) -> Scores:
+        resampler = self._resampler(data, items)
+        columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
+        if len(columns) == 2:
+            return MarginScores(columns[0], columns[1], resampler, scale, lexical)  # type: ignore[arg-type]
+        labels = np.array([1 if i.label is None else i.label for i in items if isinstance(i, SentencePair)], np.int8)
+        return PairScores(columns[0], labels, resampler, scale, lexical)  # type: ignore[arg-type]
+
+    def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
+        clusters = tuple(item.cluster for item in items)
+        if (data, clusters) not in self._resamplers:
+            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed)
+            self._resamplers[data, clusters] = resampler
+        return self._resamplers[data, clusters]
+
+    def _scale(self, model: str, data: str, score: Scorer) -> Scale:
+        if (model, data) not in self._scales:
+            pairs = self.reference(data)
+            if not pairs:
+                raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
+            texts = [p.first for p in pairs][:IDENTITY_PAIRS]
+            reference = float(score([p.first for p in pairs], [p.second for p in pairs]).mean())
+            known = _known_texts(self.subjects.get(model), texts)
+            identity = float(score(known, known).mean())
+            self._scales[model, data] = Scale(reference, identity, len(pairs))
+        return self._scales[model, data]
+
+    def scale(self, model: str, data: str) -> Scale | None:
+        """The calibration of a model on a data set, once something was measured there."""
+        return self._scales.get((model, data))
+
+
+Scorer = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+
+
+def _known_texts(subject: Subject | None, texts: list[str]) -> list[str]:
+    """Texts whose pair with themselves was scored."""
+    if subject is None or subject.kind == "vector":
+        return texts
+    return [first for first, second in subject.scored if first == second]
+
+
+def _scorer(subject: Subject) -> Scorer:
+    if not isinstance(subject.model, Encoder):
+        return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
+    similarity = SIMILARITIES[subject.model.similarity]
+
+    def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        a, b = ([subject.rows[t] for t in texts] for texts in (first, second))
+        return similarity(subject.vectors[a], subject.vectors[b])
+
+    return score
+
+
+class Saver:
+    """Hands batches to the store about once a second, so that little is lost and little time is spent."""
+
+    def __init__(self, store: Store, kind: Kind, fingerprint: str, name: str) -> None:
+        self._put = lambda keys, arrays: store.put(kind, fingerprint, keys, arrays, name=name)
+        self._keys: list[bytes] = []
+        self._arrays: list[NDArray[np.float32]] = []
+        self._saved = time.monotonic()
+
+    def add(self, keys: list[bytes], arrays: NDArray[np.float32]) -> None:
+        """Take a batch."""
+        self._keys += keys
+        self._arrays.append(arrays)
+        if time.monotonic() - self._saved > 1:
+            self.flush()
+
+    def flush(self) -> None:
+        """Keep what was taken."""
+        if self._keys:
+            self._put(self._keys, np.concatenate(self._arrays))
+        self._keys, self._arrays, self._saved = [], [], time.monotonic()
+
+

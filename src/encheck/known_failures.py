@@ -1,0 +1,45 @@
+"""What every published encoder fails, with the source that says so: known by default, never hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+CRITERION_3 = "all five encoders of Mahajan et al. 2023 fail criterion 3 (section 6, Figures 1 and 2)"
+CRITERION_4 = "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"
+HARD_NEGATIVES = "no encoder of Mahajan et al. 2023 tells negatives of the same words apart (PAWS-Wiki, Table 3)"
+RANDOM_WORD = "an antonym shares more contexts with a word than a random word does (Mrksic et al. 2016, Counter-fitting Word Vectors)"
+
+DEFAULT: dict[str, str] = {
+    "paraphrase_is_nearer_than_non_paraphrase/probes/own": HARD_NEGATIVES,
+    "paraphrase_is_nearer_than_non_paraphrase/paws/own": HARD_NEGATIVES,
+    "antonym_is_farther_than_paraphrase": CRITERION_3,
+    "antonym_is_farther_than_synonym_of_the_same_word": CRITERION_3,
+    "antonym_is_farther_than_control": RANDOM_WORD,
+    "jumble_is_farther_than_paraphrase": CRITERION_4,
+    "jumble_is_farther_than_reorder": CRITERION_4,
+    "role_reversal_is_farther_than_reorder": CRITERION_4,
+}
+
+
+def known_failure(claim: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
+    """The reason why this failure is known, or None.
+
+    `entries` are a model's own (`claim`, `claim/data` or `claim/data/level` -> reason); a model without any has
+    the default ones. The closest match wins.
+
+    >>> known_failure("antonym_is_farther_than_paraphrase", "mrpc", "1", {"antonym_is_farther_than_paraphrase": "old"})
+    'old'
+    """
+    table = DEFAULT if entries is None else entries
+    keys = (f"{claim}/{data}/{level}", f"{claim}/{data}", claim)
+    return next((table[key] for key in keys if key in table), None)
+
+
+def label_of(model: str) -> str:
+    """A label that is safe in test ids and file names.
+
+    >>> label_of("intfloat/e5 small")
+    'intfloat-e5-small'
+    """
+    return re.sub(r"[^\w.=+-]+", "-", model).strip("-") or "model"

@@ -1,0 +1,71 @@
+"""What a failed check says: the figure beside the expectation, the evidence, and how to see one item again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from encheck.scores import MarginScores, Scores, worst
+from encheck.types import CheckResult, Edit, Estimate, Item, Triplet
+
+WORST = 3
+
+
+def figure_line(estimate: Estimate) -> str:
+    """A figure with its interval and what it rests on.
+
+    >>> figure_line(Estimate("margin_rate", 0.6123, 0.5512, 0.6581, n=400, clusters=380))
+    'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
+    """
+    e = estimate
+    digits = 2 if abs(e.high - e.low) > 0.02 else 3
+    value, low, high = (f"{x:.{digits}f}" for x in (e.value, e.low, e.high))
+    return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
+
+
+def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str) -> str:
+    """The whole message; edits are marked [old -> new]."""
+    assert row.estimate is not None
+    expectation = f"should be at least {row.threshold:g}"
+    head = f"{row.capability} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
+    lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
+    if row.estimate.lexical:
+        lines.append(f"word overlap alone: {figure_line(row.estimate.lexical)}")
+    found = worst(scores)[:WORST]
+    lines.append(f"the {len(found)} worst of {len(items)}:")
+    for position in found:
+        lines += _example(items[position], scores, position)
+    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} --model={shlex.quote(model)}")
+    return "\n".join(lines)
+
+
+def _example(item: Item, scores: Scores, position: int) -> list[str]:
+    if isinstance(item, Triplet) and isinstance(scores, MarginScores):
+        near, far = scores.near[position], scores.far[position]
+        return [
+            f"  {near:.3f} near  {marked(item.source, item.near, item.near_edits)}",
+            f"  {far:.3f} far   {marked(item.source, item.far, item.far_edits)}",
+            f"        of    {item.source}",
+        ]
+    assert not isinstance(item, Triplet)
+    assert not isinstance(scores, MarginScores)
+    kind = {1: "same", 0: "other"}.get(scores.labels[position], "")
+    return [
+        f"  {scores.values[position]:.3f} {kind:5} {marked(item.first, item.second, item.edits)}",
+        f"        of    {item.first}",
+    ]
+
+
+def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
+    """The text with its edits shown as [old -> new] where they are few; else as it is.
+
+    >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
+    'a [fast -> slow] car'
+    """
+    if not edits or len(edits) > 6:
+        return text
+    parts, at = [], 0
+    for edit in edits:
+        parts += [source[at : edit.start], f"[{source[edit.start : edit.end]} -> {edit.text}]"]
+        at = edit.end
+    return "".join([*parts, source[at:]])

@@ -1,0 +1,307 @@
+"""The pytest plugin: hooks and fixtures only. Nothing heavy is imported before a check was collected.
+
+It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. What a
+run keeps lives in `encheck.session`; what becomes of its rows in `encheck.reporting`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from encheck import settings
+from encheck.claims import Claim, claim_of
+from encheck.errors import EncheckError, NothingToMeasure, UsageError, unknown
+
+if TYPE_CHECKING:
+    from encheck.reporting.recorder import Recorder
+    from encheck.scores import Scores
+    from encheck.session import Case, Session
+    from encheck.types import CheckResult, Estimate
+
+SESSION = pytest.StashKey["Session"]()
+RECORDER = pytest.StashKey["Recorder"]()
+STORE = pytest.StashKey[str]()
+ROWS = pytest.StashKey["list[CheckResult]"]()
+MARKERS = {
+    "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
+    "synonym": "criterion 2: words give way to synonyms and the meaning stays",
+    "antonym": "criterion 3: an antonym is farther than a paraphrase, or than a synonym of the same word",
+    "jumble": "criterion 4: words in another order are farther than a paraphrase, or than a harmless reorder",
+}
+PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
+STATUS = {
+    "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
+    "stale_known_failure": ("stale known failures", "S", ("STALE KNOWN FAILURE", {"yellow": True})),
+    "inconclusive": ("inconclusive", "?", ("INCONCLUSIVE", {"yellow": True})),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
+    settings.add_options(parser.getgroup("encheck", "behavioural tests for sentence encoders"), prefix="encheck-")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Stop before pytest takes a folder given after a blank for a test path, and runs what lies in it."""
+    for option, value in zip(args, args[1:], strict=False):
+        if option.removeprefix("--encheck-").removeprefix("--") in settings.PATHS and option.startswith("--"):
+            if not value.startswith("-") and Path(value.partition("::")[0]).exists():
+                raise pytest.UsageError(
+                    f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
+                    "path and would run what lies in it"
+                )
+
+
+def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
+    for name, text in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {text}")
+    if config.option.encheck_no_store:
+        worker = getattr(config, "workerinput", None)
+        if worker is None:
+            folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
+            config.add_cleanup(folder.cleanup)
+        config.stash[STORE] = worker["encheck_store"] if worker else str(Path(folder.name) / "store.sqlite")
+    if not hasattr(config, "workerinput"):
+        from encheck.reporting.recorder import Recorder
+
+        config.stash[RECORDER] = Recorder()
+        config.pluginmanager.register(_Reports(config.stash[RECORDER]), "encheck.reports")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell an xdist worker where the store of a run without a store is."""
+    if STORE in node.config.stash:
+        node.workerinput["encheck_store"] = node.config.stash[STORE]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make one case of each model x data x level; nothing is loaded or checked yet."""
+    claim = claim_of(metafunc.function)
+    if claim is None:
+        return
+    from encheck.session import cases
+
+    found = cases(metafunc.config.option, metafunc.function.__name__, claim, _marker(metafunc.definition))
+    metafunc.parametrize("encheck_case", found, ids=[case.name for case in found], indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Find out in the controller of xdist what is wrong with models or data, before any worker starts."""
+    config = session.config
+    distributes = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
+    if distributes and (config.option.encheck_model or config.option.encheck_data):
+        from encheck.session import open_store, resolve
+
+        with _usage_errors():
+            asked = _settings(config)
+            resolve(asked, open_store(asked))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Once it is known which checks run: load the data and find the models, or say what is wrong with them."""
+    found = [item for item in items if _claim(item)]
+    with _usage_errors():
+        if session.testscollected or found or config.option.encheck_model:
+            _refuse_unknown_markers(config)
+        if found and not config.option.collectonly:
+            from encheck.session import Session
+
+            cases = [_case(item) for item in found]
+            config.stash[SESSION] = Session(_settings(config), cases)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Encode what the selected checks declared, before the first of them runs."""
+    if SESSION in session.config.stash and not session.testsfailed:
+        session.config.stash[SESSION].prepare()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Send the rows and the item scores of a check along with its report, which reaches the xdist controller."""
+    report: Any = yield
+    if _claim(item) and SESSION in item.config.stash and (call.when == "call" or not report.passed):
+        from encheck.reporting.recorder import payload
+
+        rows = item.stash.setdefault(ROWS, [])
+        if call.excinfo and not any(row.verdict for row in rows):
+            rows.append(_outcome(item, call.excinfo))
+        report.encheck = payload(item.config.stash[SESSION], _case(item), rows)
+    return report
+
+
+def _outcome(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> CheckResult:
+    """The row of a check that gave no verdict: skipped, failed by a bare assert, or not able to measure."""
+    session, case = item.config.stash[SESSION], _case(item)
+    if excinfo.errisinstance(pytest.skip.Exception):
+        return session.row(case, None, "skipped", None, str(excinfo.value))
+    verdict: Any = "fail" if excinfo.errisinstance(AssertionError) else "error"
+    return session.row(case, None, verdict, None, str(excinfo.value))
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> Any:
+    """Known failures, stale ones and inconclusive checks have letters of their own: k, S, ?."""
+    rows = getattr(report, "encheck", {}).get("rows", [])
+    verdicts = [row["verdict"] for row in rows if row["verdict"]]
+    return STATUS.get(verdicts[0]) if verdicts else None
+
+
+class _Reports:
+    """Hands every report of this process, or of its xdist workers, to the recorder."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.recorder.add(report)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what an xdist worker says of models, data and times."""
+    described = getattr(node, "workeroutput", {}).get("encheck")
+    if described:
+        node.config.stash[RECORDER].described.append(described)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the results; a worker sends its part to the controller."""
+    config = session.config
+    here = config.stash.get(SESSION, None)
+    described = here.describe() if here else None
+    if here:
+        here.close()
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["encheck"] = described
+        return
+    recorder = config.stash[RECORDER]
+    recorder.described += [described] if described else []
+    if recorder.measured_nothing and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+    if recorder.rows:
+        from encheck.reporting.write import write_run
+
+        with _usage_errors():
+            write_run(recorder, _settings(config), config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The table of verdicts, and where the report is."""
+    recorder = config.stash.get(RECORDER, None)
+    if recorder and recorder.written:
+        from encheck.reporting.terminal import lines
+
+        terminalreporter.section("encheck")
+        for line in lines(recorder.written):
+            terminalreporter.write_line(line)
+        terminalreporter.write_line(f"report: {recorder.folder / 'report.html'}")
+
+
+@pytest.fixture
+def encheck_case(request: pytest.FixtureRequest) -> Case:
+    """The model, data and level of this check."""
+    case: Case = request.param
+    return case
+
+
+@pytest.fixture
+def epsilon(pytestconfig: pytest.Config) -> float:
+    """The margin that --epsilon asks for."""
+    return float(pytestconfig.option.encheck_epsilon)
+
+
+@pytest.fixture
+def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
+    """The similarities of this check's items; skips where the data has none, fails where the model did."""
+    session = request.config.stash[SESSION]
+    try:
+        return session.scores(encheck_case)
+    except NothingToMeasure as nothing:
+        pytest.skip(str(nothing))
+    except EncheckError as error:
+        pytest.fail(f"{encheck_case.model}: {error}", pytrace=False)
+
+
+@pytest.fixture
+def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
+    """Report figures that decide nothing: `report(mean_margin(scores), ...)`."""
+    session = request.config.stash[SESSION]
+
+    def add(*estimates: Estimate) -> None:
+        for estimate in estimates:
+            _record(request.node, session.row(encheck_case, estimate, None, None, ""))
+
+    return add
+
+
+@pytest.fixture
+def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
+    """Hold the figure that decides against its threshold: `judge(margin_rate(scores), at_least=0.9)`."""
+    session = request.config.stash[SESSION]
+
+    def decide(estimate: Estimate, *, at_least: float) -> None:
+        row = session.judged(encheck_case, estimate, at_least)
+        _record(request.node, row)
+        if row.verdict in ("fail", "error"):
+            pytest.fail(session.message(encheck_case, row), pytrace=False)
+        if row.verdict == "known_failure":
+            pytest.xfail(row.reason)
+
+    return decide
+
+
+def _record(item: pytest.Item, row: CheckResult) -> None:
+    from encheck.messages import figure_line
+
+    item.stash.setdefault(ROWS, []).append(row)
+    assert row.estimate is not None
+    item.user_properties.append((row.id.rpartition("/")[2], figure_line(row.estimate)))
+    if row.verdict:
+        item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
+
+
+def _claim(item: pytest.Item) -> Claim | None:
+    return claim_of(getattr(item, "function", None))
+
+
+def _case(item: pytest.Item) -> Case:
+    case: Case = item.callspec.params["encheck_case"]  # type: ignore[attr-defined]
+    return case
+
+
+def _marker(definition: pytest.Item) -> str:
+    """The check's own marker: its nearest one that is not pytest's."""
+    return next((m.name for m in definition.iter_markers() if m.name not in PYTEST_MARKERS), "unmarked")
+
+
+def _settings(config: pytest.Config) -> settings.Settings:
+    return settings.from_options(config.option, root=config.rootpath, store=config.stash.get(STORE, None))
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Turn what the user got wrong into pytest's own usage error: one message, exit code 4."""
+    try:
+        yield
+    except EncheckError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _refuse_unknown_markers(config: pytest.Config) -> None:
+    expression = config.option.markexpr or ""
+    known = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
+    for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?=.*?\)", "", expression)):
+        if name not in known | {"and", "or", "not", "True", "False", "None"}:
+            raise UsageError(unknown("marker", name, known - PYTEST_MARKERS))

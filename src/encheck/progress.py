@@ -1,0 +1,69 @@
+"""Progress of long work: a bar on a terminal, one line a minute elsewhere, nothing for work that is done at once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+EVERY = 60.0
+
+
+class Progress:
+    """Reports to `stream` (standard error)."""
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr
+        self._quiet = quiet
+        self._bar: _Bar | _Lines | None = None
+
+    @contextmanager
+    def task(self, title: str, total: int) -> Iterator[None]:
+        """Show a task of `total` steps while it lasts."""
+        if not total or self._quiet:
+            yield
+            return
+        self._bar = _Bar(self._stream, title, total) if self._stream.isatty() else _Lines(self._stream, title, total)
+        try:
+            yield
+        finally:
+            self._bar.close()
+            self._bar = None
+
+    def advance(self, steps: int) -> None:
+        """Say that so many more steps are done."""
+        if self._bar:
+            self._bar.update(steps)
+
+
+class _Bar:
+    def __init__(self, stream: TextIO, title: str, total: int) -> None:
+        from tqdm import tqdm
+
+        self._tqdm = tqdm(total=total, desc=title, unit="text", file=stream, leave=False, delay=0.5, dynamic_ncols=True)
+
+    def update(self, steps: int) -> None:
+        self._tqdm.update(steps)
+
+    def close(self) -> None:
+        self._tqdm.close()
+
+
+class _Lines:
+    def __init__(self, stream: TextIO, title: str, total: int) -> None:
+        self._stream, self._title, self._total, self._done = stream, title, total, 0
+        self._said = self._begun = time.monotonic()
+
+    def update(self, steps: int) -> None:
+        self._done += steps
+        now = time.monotonic()
+        if now - self._said >= EVERY:
+            self._said = now
+            rate = self._done / (now - self._begun)
+            left = (self._total - self._done) / rate
+            print(f"{self._title}: {self._done} of {self._total} texts, about {left:.0f} s left", file=self._stream, flush=True)  # noqa: T201
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,61 @@
+"""summary.md: the verdicts as a table that code hosts render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
+
+
+def render(results: Mapping[str, Any]) -> str:
+    """The whole file."""
+    lines = ["# encheck", "", *(f"- {escape(line)}" for line in headline(results)), ""]
+    lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
+    head = ["verdict", "claim", "level", "model", "data", "figure [95% CI]", "threshold", "word overlap", "n", "clusters"]
+    lines += ["", *_table([*head, "reason"], [_row(row) for row in judged(results)])]
+    lines += ["", "Seconds a criterion:", ""]
+    lines += _table(
+        ["criterion", "distinct texts", "encoding alone", "measuring"],
+        [[n, str(t["texts"]), f"{t['encode_seconds']:.2f}", f"{t['measure_seconds']:.2f}"] for n, t in _times(results)],
+    )
+    notes = results["run"]["notes"]
+    return "\n".join([*lines, *(["", *(f"- note: {escape(n)}" for n in notes)] if notes else []), ""])
+
+
+def _times(results: Mapping[str, Any]) -> Any:
+    return results["run"]["criteria"].items()
+
+
+def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
+    verdicts = [WORDS.get(cell["verdicts"][c], "not run") for c in CRITERIA]
+    return [cell["model"], cell["data"], *verdicts, "yes" if cell["passes_all"] else "no"]
+
+
+def _row(row: Mapping[str, Any]) -> list[str]:
+    threshold = "-" if row["threshold"] is None else f"{row['threshold']:g}"
+    return [
+        WORDS[row["verdict"]], sentence(row["claim"]), row["level"], row["model"], row["data"],
+        f"{row['metric'] or ''} {figure(row)}".strip(), threshold, lexical(row), str(row["n"]), str(row["clusters"]),
+        row["reason"],
+    ]  # fmt: skip
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [_line(head), _line(["---"] * len(head)), *(_line([escape(cell) for cell in row]) for row in rows)]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def escape(text: str) -> str:
+    r"""Text as Markdown shows it: no cell ends early, no tag, no link, no control character.
+
+    >>> escape("a|b <i>")
+    'a\\|b &lt;i&gt;'
+    """
+    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|"), ("[", "\\["), ("`", "\\`")):
+        clean = clean.replace(old, new)
+    return clean

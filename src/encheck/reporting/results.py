@@ -1,0 +1,103 @@
+"""Reading and writing a run's folder: results.json (its schema beside this file) and items.parquet."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import UsageError
+
+SCHEMA_VERSION = 1
+RESULTS, ITEMS = "results.json", "items.parquet"
+PACKAGES = ("encheck", "pytest", "numpy", "torch", "transformers", "sentence-transformers")
+COLUMNS = (
+    "case", "item", "cluster", "label", "source", "near", "far", "near_edits", "far_edits",
+    "near_score", "far_score", "near_overlap", "far_overlap",
+)  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes, read without importing it."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of results.json."""
+    text = (resources.files("encheck.reporting") / "results.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_text(text, "utf-8", newline="\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_results(folder: Path, results: Mapping[str, Any]) -> None:
+    """Write results.json."""
+    write_text(folder / RESULTS, json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> None:
+    """Write the items of all cases, in the order of case and item, to one Parquet file."""
+    import pyarrow
+    import pyarrow.parquet
+
+    types = {name: pyarrow.string() for name in COLUMNS} | {"label": pyarrow.int8()}
+    types |= {name: pyarrow.float64() for name in COLUMNS if name.endswith(("_score", "_overlap"))}
+    columns = {name: [v for case in sorted(items) for v in items[case][name]] for name in COLUMNS}
+    table = pyarrow.table({n: pyarrow.array(columns[n], types[n]) for n in COLUMNS})
+    partial = folder / f".{ITEMS}.{os.getpid()}"
+    pyarrow.parquet.write_table(table, partial, compression="zstd")
+    partial.replace(folder / ITEMS)
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """results.json of a run; UsageError where it is missing, damaged or of another schema."""
+    path = folder / RESULTS
+    try:
+        results = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"{folder} is no run: it has no {RESULTS}") from error
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    found = results.get("schema_version") if isinstance(results, dict) else None
+    if found != SCHEMA_VERSION:
+        raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}")
+    return dict(results)
+
+
+def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
+    """The rows of items.parquet whose item id is, or begins with, `item`."""
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    path = folder / ITEMS
+    if not path.exists():
+        raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or was cut off")
+    table = pyarrow.parquet.read_table(path)
+    rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
+    return rows
+
+
+def newest_run(root: Path) -> Path:
+    """The run under `root` that was written last."""
+    runs = sorted(root.glob(f"*/{RESULTS}"), key=lambda p: p.stat().st_mtime)
+    if not runs:
+        raise UsageError(f"there is no run under {root}: make one with `encheck run`, or name one with --run=DIR")
+    return runs[-1].parent

@@ -1,0 +1,44 @@
+"""The table at the end of a run on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
+
+COLUMNS = ("verdict", "claim", "n-level", "figure [95% CI]", "wants", "overlap", "n", "clusters")
+
+
+def lines(results: Mapping[str, Any]) -> Iterator[str]:
+    """The summary, line by line; plain text, at most about 120 columns."""
+    for cell in matrix(results):
+        rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
+        yield f"{cell['model']} on {cell['data']}"
+        yield from _table([COLUMNS, *(_cells(row) for row in rows)])
+        told = ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell))
+        if told:
+            yield f"  all four criteria: {'passed' if cell['passes_all'] else 'not passed'} ({told})"
+        yield ""
+    yield from headline(results)
+    reasons = sorted({(r["reason"], WORDS[r["verdict"]]) for r in judged(results) if r["reason"] and r["verdict"] != "fail"})
+    for reason, verdict in reasons:
+        yield f"  {verdict}: {reason}"
+
+
+def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in CRITERIA:
+        if cell["verdicts"][name]:
+            yield name, cell["verdicts"][name]
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    wants = "-" if row["threshold"] is None else f">= {row['threshold']:g}"
+    counts = (str(row["n"] or "-"), str(row["clusters"] or "-"))
+    return (WORDS[row["verdict"]], sentence(row["claim"]), row["level"], figure(row), wants, lexical(row), *counts)
+
+
+def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,136 @@
+"""What terminal, Markdown and HTML show of the same results: verdicts in words, the matrix, the worst examples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+Columns = Mapping[str, Sequence[Any]]
+CRITERIA = {
+    "paraphrase": "1 Paraphrasing",
+    "synonym": "2 Synonym replacement",
+    "antonym": "3 Paraphrase against antonym",
+    "jumble": "4 Paraphrase against jumble",
+}
+WORDS = {
+    "pass": "pass",
+    "fail": "FAIL",
+    "known_failure": "known failure",
+    "stale_known_failure": "stale known failure",
+    "inconclusive": "inconclusive",
+    "skipped": "skipped",
+    "error": "ERROR",
+}
+_WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_failure", "pass", "skipped")
+
+
+def judged(results: Mapping[str, Any]) -> list[Row]:
+    """The rows that carry a verdict, those of one model together, in the order of the criteria."""
+    order = {name: i for i, name in enumerate(CRITERIA)}
+    rows = [row for row in results["checks"] if row["verdict"]]
+    return sorted(rows, key=lambda r: (r["model"], r["data"], order.get(r["check"], len(order)), r["check"], r["id"]))
+
+
+def sentence(claim: str) -> str:
+    """A claim as it reads.
+
+    >>> sentence("jumble_is_farther_than_paraphrase")
+    'jumble is farther than paraphrase'
+    """
+    return claim.replace("_", " ")
+
+
+def figure(row: Row) -> str:
+    """Value and interval; a dash where there is none."""
+    if row["value"] is None or row["low"] is None:
+        return "-"
+    digits = 2 if row["high"] - row["low"] > 0.02 else 3
+    return f"{row['value']:.{digits}f} [{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
+
+
+def lexical(row: Row) -> str:
+    """The same figure for word overlap."""
+    value = (row["lexical"] or {}).get("value")
+    return "-" if value is None else f"{value:.2f}"
+
+
+def headline(results: Mapping[str, Any]) -> list[str]:
+    """One sentence a model: what it passes, what it fails, and what is known of that."""
+    return [_headline(m["label"], [r for r in judged(results) if r["model"] == m["label"]]) for m in results["models"]]
+
+
+def _headline(model: str, rows: Sequence[Row]) -> str:
+    counts = {v: [r for r in rows if r["verdict"] == v] for v in WORDS}
+    counted = [r for r in rows if r["verdict"] != "skipped"]
+    parts = [f"{model} passes {len(counts['pass']) + len(counts['stale_known_failure'])} of {len(counted)} checks"]
+    for verdict, words in (("fail", "fails"), ("error", "cannot be measured on")):
+        if counts[verdict]:
+            parts.append(f"{words} {len(counts[verdict])} ({_names(counts[verdict])})")
+    if counts["known_failure"]:
+        parts.append(f"fails {len(counts['known_failure'])} in a known way ({_names(counts['known_failure'])})")
+    if counts["inconclusive"]:
+        parts.append(f"{len(counts['inconclusive'])} cannot be told from the threshold")
+    if counts["stale_known_failure"]:
+        parts.append(f"{len(counts['stale_known_failure'])} known failure(s) are stale: the model passes them now")
+    return "; ".join(parts)
+
+
+def _names(rows: Iterable[Row]) -> str:
+    return ", ".join(sorted({row["capability"] for row in rows}))
+
+
+def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
+
+    One entry a model and data set: the worst verdict of each criterion, the seconds it took, and whether all passed.
+    """
+    rows = judged(results)
+    cells: list[dict[str, Any]] = []
+    for model, data in sorted({(r["model"], r["data"]) for r in rows}):
+        here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
+        verdicts = {c: _worst([r["verdict"] for r in here if r["check"] == c]) for c in CRITERIA}
+        passed = all(v in ("pass", "stale_known_failure") for v in verdicts.values())
+        cells.append({"model": model, "data": data, "verdicts": verdicts, "passes_all": passed})
+    return cells
+
+
+def _worst(verdicts: Sequence[str]) -> str | None:
+    return min(verdicts, key=_WORST_FIRST.index) if verdicts else None
+
+
+def worst_items(columns: Columns, count: int) -> list[dict[str, Any]]:
+    """The items of one case that went most wrong, each as a mapping of the columns, with texts in marked pieces."""
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    rows.sort(key=_rightness)
+    return [_with_pieces(row) for row in rows[:count]]
+
+
+def _rightness(row: Row) -> float:
+    if row["far_score"] is not None:
+        return float(row["near_score"] - row["far_score"])
+    return float(-row["near_score"] if row["label"] == 0 else row["near_score"])
+
+
+def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
+    source = row["source"]
+    row["near_pieces"] = pieces(source, row["near"], row["near_edits"])
+    row["far_pieces"] = pieces(source, row["far"], row["far_edits"]) if row["far"] is not None else []
+    return row
+
+
+def pieces(source: str, text: str, edits: str | None, *, most: int = 8) -> list[tuple[str, str]]:
+    """A variant as pieces (kind, text), kind one of same, del, ins; one plain piece where edits are many or none.
+
+    >>> pieces("a fast car", "a slow car", '[[2, 6, "slow"]]')
+    [('same', 'a '), ('del', 'fast'), ('ins', 'slow'), ('same', ' car')]
+    """
+    spans = json.loads(edits) if edits else []
+    if not spans or len(spans) > most:
+        return [("same", text)]
+    out, at = [], 0
+    for start, end, new in spans:
+        out += [("same", source[at:start]), ("del", source[start:end]), ("ins", new)]
+        at = end
+    return [(kind, piece) for kind, piece in [*out, ("same", source[at:])] if piece]

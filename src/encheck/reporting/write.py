@@ -1,0 +1,45 @@
+"""The folder of a run: results.json, items.parquet, report.html, summary.md."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from encheck.errors import EncheckError
+from encheck.known_failures import label_of
+from encheck.reporting import html, markdown
+from encheck.reporting.recorder import Recorder
+from encheck.reporting.results import write_items, write_results, write_text
+from encheck.settings import Settings
+
+
+def write_run(recorder: Recorder, settings: Settings, folder: str | None, argv: Sequence[str], exit_status: int) -> None:
+    """Write everything, the raw results first; EncheckError where the disk does not take it."""
+    recorder.folder = Path(folder) if folder else _new_folder(recorder, settings)
+    asked = {
+        "models": list(settings.models), "data": list(settings.data), "epsilon": settings.epsilon,
+        "sample": settings.sample, "seed": settings.seed, "device": settings.device, "dtype": settings.dtype,
+    }  # fmt: skip
+    command = shlex.join([Path(argv[0]).name, *argv[1:]])
+    results = recorder.results(command=command, settings=asked, exit_status=exit_status)
+    try:
+        recorder.folder.mkdir(parents=True, exist_ok=True)
+        write_results(recorder.folder, results)
+        write_items(recorder.folder, recorder.items)
+        write_text(recorder.folder / "summary.md", markdown.render(results))
+        write_text(recorder.folder / "report.html", html.render(results, recorder.items))
+    except OSError as error:
+        raise EncheckError(
+            f"cannot write the results to {recorder.folder}: {error.strerror}. Make room, or name another place with "
+            "--report-dir=DIR; the store keeps what was encoded, so the next run is quick"
+        ) from error
+    recorder.written = results
+
+
+def _new_folder(recorder: Recorder, settings: Settings) -> Path:
+    """reports/<time>-<first model>, with a number where two runs begin in one second."""
+    stem = f"{recorder.started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
+    root = settings.root / "reports"
+    taken = {p.name for p in root.glob(f"{stem}*")}
+    return root / next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, len(taken) + 3))) if n not in taken)
