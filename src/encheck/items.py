@@ -34,7 +34,10 @@ def against_paraphrase(far: Generator) -> Builder:
 
 
 def contrast(near: Generator, far: Generator) -> Builder:
-    """Triplets (source, near variant, far variant) of one sentence: a controlled contrast."""
+    """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
+
+    The level is the far variant's; the near one is of level 1.
+    """
 
     def build(dataset: Dataset, level: int | str, seed: int) -> Items:
         return _collect(dataset, lambda group: _contrast(dataset, group, near, far, int(level), seed))
@@ -112,7 +115,8 @@ def _against(dataset: Dataset, group: Group, generator: Generator, level: int, s
 def _contrast(
     dataset: Dataset, group: Group, near: Generator, far: Generator, level: int, seed: int
 ) -> Outcome:
-    first, second = (variant_of(group, g, level=level, seed=seed) for g in (near, far))
+    first = variant_of(group, near, level=1, seed=seed)
+    second = variant_of(group, far, level=level, seed=seed)
     if first is None or second is None:
         return f"no {(near if first is None else far).__name__}"
     name = _id(dataset, (group.source, first.text), second)

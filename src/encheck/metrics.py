@@ -84,7 +84,7 @@ def auc(scores: PairScores) -> Estimate:
 def cohens_d(scores: PairScores) -> Estimate:
     """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
     positive = (scores.labels == 1).astype(float)
-    x, negative = scores.values, 1 - positive
+    x, negative = scores.values - scores.values.mean(), 1 - positive  # centred: squares keep their digits
     columns = [positive, positive * x, positive * x**2, negative, negative * x, negative * x**2]
     table = np.column_stack(columns)
     value = _cohens_d(table.sum(axis=0, keepdims=True))[0]

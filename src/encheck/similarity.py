@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,12 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
+@lru_cache(maxsize=200_000)
+def word_set(text: str) -> frozenset[str]:
+    """The distinct lower-cased words of a text."""
+    return frozenset(words(text))
+
+
 def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
     """Share of distinct lower-cased words that two texts have in common, pair by pair; shape [n].
 
@@ -60,8 +67,7 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
     >>> jaccard(["a red car"], ["a blue car"]).tolist()
     [0.5]
     """
-    sets = {text: frozenset(words(text)) for text in {*first, *second}}
-    return np.array([_overlap(sets[a], sets[b]) for a, b in zip(first, second, strict=True)], dtype=np.float64)
+    return np.array([_overlap(word_set(a), word_set(b)) for a, b in zip(first, second, strict=True)], dtype=np.float64)
 
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 REPLICATES = 10_000
 LEVEL = 0.95
-_CELLS = 200_000_000  # weights kept in memory: one byte each
+_CELLS = 60_000_000  # weights kept in memory, four bytes each
 _ITEM_CELLS = 10_000_000
 _CHUNK = 1_000_000
 
@@ -46,15 +45,16 @@ def _root(parent: dict[str, str], text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=8)
-def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.uint8]:
+@lru_cache(maxsize=4)
+def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
     """How often each cluster is drawn in each replicate; shape [replicates, clusters], rows sum to `clusters`.
 
-    Beyond 20,000 clusters fewer replicates are drawn, so that the table stays under 200 MB.
+    Beyond 6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to
+    120,000 clusters.
     """
-    replicates = max(1_000, min(replicates, _CELLS // max(clusters, 1)))
+    replicates = max(500, min(replicates, _CELLS // max(clusters, 1)))
     rng = np.random.default_rng([seed, clusters])
-    weights = np.empty((replicates, clusters), np.uint8)
+    weights = np.empty((replicates, clusters), np.float32)
     step = max(1, _CHUNK // max(clusters, 1))
     for start in range(0, replicates, step):
         rows = min(step, replicates - start)
@@ -94,24 +94,17 @@ class Resampler:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
         sums = np.zeros((self.weights.shape[1], values.shape[1]))
         np.add.at(sums, self.columns, values)
-        sums = sums[self.present]
-        parts = [chunk.astype(np.float32).astype(np.float64) @ sums for chunk in self._chunks(self.present)]
-        return np.concatenate(parts)
+        return (self.weights @ sums.astype(np.float32)).astype(np.float64)
 
     def item_weights(self) -> Iterator[NDArray[np.float32]]:
         """Weights of the items, a few replicates at a time; shape [some, n].
 
         What needs every item in every replicate takes the first 2,000 replicates where there are many items.
         """
-        few = max(2_000, _ITEM_CELLS // max(len(self.columns), 1))
-        for chunk in self._chunks(self.columns, few):
-            yield chunk.astype(np.float32)
-
-    def _chunks(self, columns: NDArray[Any], most: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        rows = self.weights[:most]
-        step = max(1, _CHUNK // max(len(columns), 1))
+        rows = self.weights[: max(2_000, _ITEM_CELLS // max(len(self.columns), 1))]
+        step = max(1, _CHUNK // max(len(self.columns), 1))
         for start in range(0, len(rows), step):
-            yield rows[start : start + step, columns]
+            yield rows[start : start + step, self.columns]
 
 
 def interval(replicates: Floats) -> tuple[Floats, Floats]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from encheck.similarity import words
+from encheck.similarity import word_set
 
 FUNCTION_WORDS = frozenset(
     """
@@ -26,11 +24,10 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=100_000)
 def content_words(text: str) -> frozenset[str]:
     """The lower-cased words of a text that are no function words.
 
     >>> sorted(content_words("The dog was in the garden."))
     ['dog', 'garden']
     """
-    return frozenset(words(text)) - FUNCTION_WORDS
+    return word_set(text) - FUNCTION_WORDS
