@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -101,6 +101,10 @@ class Bench:
                 kept = self.items(data, claim, level).kept
                 wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
+        self.encode(wanted, lock=lock, progress=progress)
+
+    def encode(self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress) -> None:
+        """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them."""
         start = time.perf_counter()
         for name, pairs in wanted.items():
             self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress)
@@ -185,7 +189,7 @@ class Bench:
         if subject.error:
             raise subject.error
         lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
-        score = _scorer(subject)
+        score = scorer_of(subject)
         return self._score(items.kept, data, score, self._scale(model, data, score), lexical)
 
     def _score(
@@ -232,7 +236,8 @@ def _known_texts(subject: Subject | None, texts: list[str]) -> list[str]:
     return [first for first, second in subject.scored if first == second]
 
 
-def _scorer(subject: Subject) -> Scorer:
+def scorer_of(subject: Subject) -> Scorer:
+    """The function that scores pairs which were encoded."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
     similarity = SIMILARITIES[subject.model.similarity]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from encheck.datasets.base import Dataset
@@ -54,19 +54,21 @@ def edited(generator: Generator) -> Builder:
     return build
 
 
-def labelled_pairs(dataset: Dataset, level: int | str, seed: int) -> Items:
-    """Paraphrases against the data's own negatives, or against random cross-topic pairs: criterion 1.
+def labelled_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
+    """Paraphrases, and the data's own negatives: criterion 1."""
+    return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
-    `level` is "own" or "random".
-    """
+
+def against_random_pairs(dataset: Dataset, _level: int | str, seed: int) -> Items:
+    """Paraphrases, and random cross-topic pairs: criterion 1, alternative set-up."""
+    return _two_classes(dataset, dataset.reference(seed=seed, purpose="random-negatives"), "random")
+
+
+def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) -> Items:
     positive = [p for p in dataset.pairs if p.label == 1]
-    if level == "own":
-        negative = [p for p in dataset.pairs if p.label == 0]
-    else:
-        negative = list(dataset.reference(seed=seed, purpose="random-negatives"))
-    for name, found in (("label 1", positive), ("label 0" if level == "own" else "random", negative)):
+    for kind, found in (("label 1", positive), (name, negative)):
         if len(found) < 2:
-            raise NothingToMeasure(f"{dataset.name} has {len(found)} pairs of {name}; two classes are compared")
+            raise NothingToMeasure(f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared")
     return Items((*positive, *negative))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from encheck.marking import marked
 from encheck.scores import MarginScores, Scores, worst
-from encheck.types import CheckResult, Edit, Estimate, Item, Triplet
+from encheck.types import CheckResult, Estimate, Item, Triplet
 
 WORST = 3
 
@@ -24,7 +25,7 @@ def figure_line(estimate: Estimate) -> str:
 
 
 def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str) -> str:
-    """The whole message; edits are marked [old -> new]."""
+    """The whole message; edits are marked."""
     assert row.estimate is not None
     expectation = f"should be at least {row.threshold:g}"
     head = f"{row.capability} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
@@ -54,18 +55,3 @@ def _example(item: Item, scores: Scores, position: int) -> list[str]:
         f"  {scores.values[position]:.3f} {kind:5} {marked(item.first, item.second, item.edits)}",
         f"        of    {item.first}",
     ]
-
-
-def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
-    """The text with its edits shown as [old -> new] where they are few; else as it is.
-
-    >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
-    'a [fast -> slow] car'
-    """
-    if not edits or len(edits) > 6:
-        return text
-    parts, at = [], 0
-    for edit in edits:
-        parts += [source[at : edit.start], f"[{source[edit.start : edit.end]} -> {edit.text}]"]
-        at = edit.end
-    return "".join([*parts, source[at:]])

@@ -100,25 +100,27 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     distributes = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
     if distributes and (config.option.encheck_model or config.option.encheck_data):
-        from encheck.session import open_store, resolve
+        from encheck.session import open_store, resolve_data, resolve_models
 
         with _usage_errors():
             asked = _settings(config)
-            resolve(asked, open_store(asked))
+            resolve_models(asked, open_store(asked))
+            resolve_data(asked)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Once it is known which checks run: load the data and find the models, or say what is wrong with them."""
-    found = [item for item in items if _claim(item)]
     with _usage_errors():
-        if session.testscollected or found or config.option.encheck_model:
-            _refuse_unknown_markers(config)
-        if found and not config.option.collectonly:
-            from encheck.session import Session
+        if any(map(_claim, items)):
+            _refuse_unknown_markers(config, items)
+    yield
+    found = [_case(item) for item in items if _claim(item)]
+    if found and not config.option.collectonly:
+        from encheck.session import Session
 
-            cases = [_case(item) for item in found]
-            config.stash[SESSION] = Session(_settings(config), cases)
+        with _usage_errors():
+            config.stash[SESSION] = Session(_settings(config), found)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -231,7 +233,8 @@ def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
     except EncheckError as error:
-        pytest.fail(f"{encheck_case.model}: {error}", pytrace=False)
+        problem = f"{encheck_case.model} cannot be measured: {error}"
+    pytest.fail(problem, pytrace=False)
 
 
 @pytest.fixture
@@ -299,9 +302,9 @@ def _usage_errors() -> Iterator[None]:
         raise pytest.UsageError(str(error)) from error
 
 
-def _refuse_unknown_markers(config: pytest.Config) -> None:
-    expression = config.option.markexpr or ""
-    known = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
-    for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?=.*?\)", "", expression)):
-        if name not in known | {"and", "or", "not", "True", "False", "None"}:
-            raise UsageError(unknown("marker", name, known - PYTEST_MARKERS))
+def _refuse_unknown_markers(config: pytest.Config, items: list[pytest.Item]) -> None:
+    registered = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
+    offered = {m.name for item in items if _claim(item) for m in item.iter_markers()} - PYTEST_MARKERS
+    for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
+        if name not in registered | {"and", "or", "not", "True", "False", "None"}:
+            raise UsageError(unknown("marker", name, offered))

@@ -92,21 +92,23 @@ def cases(option: Any, function: str, claim: Claim, marker: str) -> list[Case]:
     return [Case(function, claim, m, d, level, marker) for m in models for d in data for level in claim.levels]
 
 
-def resolve(settings: Settings, store: Store) -> tuple[dict[str, Subject], dict[str, datasets.Dataset]]:
-    """The models and data of a run, checked and named; UsageError says what is wrong with one of them."""
+def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
+    """The models of a run, checked and named; UsageError says what is wrong with one of them."""
     known = known_models(settings.models_file)
     device = Device(settings.device, settings.dtype)
     configs = {label: config_for(spec, known) for label, spec in labels(settings.models).items()}
-    data = {
-        label: datasets.load(
-            spec, label=label, sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows
-        )
-        for label, spec in data_labels(settings.data).items()
-    }
     subjects = {k: Subject(k, c, load(c, device=device, file_hash=store.file_hash)) for k, c in configs.items()}
     for subject in subjects.values():
         subject.model.fingerprint()
-    return subjects, data
+    return subjects
+
+
+def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
+    """The data of a run, loaded and named; UsageError says what is wrong with a file."""
+    how: dict[str, Any] = {
+        "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
+    }  # fmt: skip
+    return {label: datasets.load(spec, label=label, **how) for label, spec in data_labels(settings.data).items()}
 
 
 def open_store(settings: Settings) -> Store:
@@ -144,8 +146,8 @@ class Session:
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
-        subjects, data = resolve(settings, self.store)
-        self.bench = Bench(subjects, data, self.store, seed=settings.seed)
+        subjects = resolve_models(settings, self.store)
+        self.bench = Bench(subjects, resolve_data(settings), self.store, seed=settings.seed)
 
     def prepare(self) -> None:
         """Encode everything that the cases need."""

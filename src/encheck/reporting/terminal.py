@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
 
-COLUMNS = ("verdict", "claim", "n-level", "figure [95% CI]", "wants", "overlap", "n", "clusters")
+COLUMNS = ("verdict", "claim", "level", "figure [95% CI]", "wants", "overlap", "n", "clusters")
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
@@ -15,7 +15,7 @@ def lines(results: Mapping[str, Any]) -> Iterator[str]:
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"
-        yield from _table([COLUMNS, *(_cells(row) for row in rows)])
+        yield from table([COLUMNS, *(_cells(row) for row in rows)])
         told = ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell))
         if told:
             yield f"  all four criteria: {'passed' if cell['passes_all'] else 'not passed'} ({told})"
@@ -38,7 +38,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (WORDS[row["verdict"]], sentence(row["claim"]), row["level"], figure(row), wants, lexical(row), *counts)
 
 
-def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
+def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Rows as aligned columns, the first one being the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

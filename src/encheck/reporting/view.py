@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from encheck.marking import pieces
+from encheck.types import Edit
+
 Row = Mapping[str, Any]
 Columns = Mapping[str, Sequence[Any]]
 CRITERIA = {
@@ -115,22 +118,15 @@ def _rightness(row: Row) -> float:
 
 def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
     source = row["source"]
-    row["near_pieces"] = pieces(source, row["near"], row["near_edits"])
-    row["far_pieces"] = pieces(source, row["far"], row["far_edits"]) if row["far"] is not None else []
+    row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
+    row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []
     return row
 
 
-def pieces(source: str, text: str, edits: str | None, *, most: int = 8) -> list[tuple[str, str]]:
-    """A variant as pieces (kind, text), kind one of same, del, ins; one plain piece where edits are many or none.
+def edits_of(text: str | None) -> list[Edit]:
+    """Edits from the JSON of an items column.
 
-    >>> pieces("a fast car", "a slow car", '[[2, 6, "slow"]]')
-    [('same', 'a '), ('del', 'fast'), ('ins', 'slow'), ('same', ' car')]
+    >>> edits_of('[[2, 6, "slow"]]')
+    [Edit(start=2, end=6, text='slow')]
     """
-    spans = json.loads(edits) if edits else []
-    if not spans or len(spans) > most:
-        return [("same", text)]
-    out, at = [], 0
-    for start, end, new in spans:
-        out += [("same", source[at:start]), ("del", source[start:end]), ("ins", new)]
-        at = end
-    return [(kind, piece) for kind, piece in [*out, ("same", source[at:])] if piece]
+    return [Edit(*edit) for edit in json.loads(text)] if text else []

@@ -1,0 +1,226 @@
+"""The `encheck` command: the suite from a plain install, and a look at models, data, runs and the store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from encheck.errors import EncheckError
+
+app = typer.Typer(
+    name="encheck",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Behavioural tests for sentence encoders. Start with: encheck run",
+)
+store_app = typer.Typer(invoke_without_command=True, help="Look at the embedding store, and prune it.")
+app.add_typer(store_app, name="store")
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="A name in models.yaml, a folder or a hub id; repeatable. Default: sbert."),
+]
+StorePath = Annotated[Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")]
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say what the user got wrong in one line, and leave with exit code 4."""
+    try:
+        yield
+    except EncheckError as error:
+        typer.echo(f"encheck: {error}", err=True)
+        raise typer.Exit(4) from error
+
+
+@app.callback()
+def _app(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from encheck import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run(
+    context: typer.Context,
+    markers: Annotated[str, typer.Option("-m", help='Which checks: -m antonym, -m "antonym or jumble".')] = "",
+    model: Models = None,
+    data: Annotated[
+        list[str] | None, typer.Option("--data", help="NAME or NAME:PATH; repeatable; `encheck data` lists them.")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="Margin that criteria 3 and 4 ask for.")] = 0.0,
+    sample: Annotated[str, typer.Option(help="Clusters taken of each --data, or: all.")] = "2000",
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
+    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
+    store: StorePath = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Keep no embeddings after the run.")] = False,
+    report_dir: Annotated[Path | None, typer.Option(help="Where results go. Default: reports/<run>.")] = None,
+    skip_bad_rows: Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")] = False,
+) -> None:
+    """Run the checks. What is not listed here goes to pytest: -n 2, -k NAME, -x, --junitxml=FILE, --collect-only.
+
+    Exit code: 0 passed, 1 a check failed, 4 usage or bad input, 5 nothing was measured.
+
+    Examples:
+
+        encheck run
+
+        encheck run -m antonym --model=./checkpoint-5000
+
+        encheck run -m "paraphrase or jumble" --data mrpc:path/to/MRPC -n 2
+    """
+    import pytest
+
+    single = {
+        "epsilon": epsilon, "sample": sample, "seed": seed, "device": device, "dtype": dtype,
+        "store": store, "report-dir": report_dir,
+    }  # fmt: skip
+    args = [f"--encheck-model={m}" for m in model or []] + [f"--encheck-data={d}" for d in data or []]
+    args += [f"--encheck-{name}={value}" for name, value in single.items() if value is not None]
+    args += ["--encheck-no-store"] * no_store + ["--encheck-skip-bad-rows"] * skip_bad_rows
+    ini = str(resources.files("encheck") / "run.ini")
+    markers_args = ["-m", markers] if markers else []
+    base = ["-c", ini, f"--rootdir={Path.cwd()}", "--pyargs", "encheck.checks"]
+    raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args])))
+
+
+@app.command()
+def models() -> None:
+    """List what --model takes by name, and whether it can be loaded here."""
+    from encheck.encoders.config import known_models
+    from encheck.encoders.load import where
+
+    with _told():
+        known = known_models(Path("models.yaml"))
+        rows = [("name", "loadable", "from", "licence", "what")]
+        for config in known.values():
+            ready, source = where(config)
+            rows.append((config.label, "yes" if ready else "no", source, config.licence or "-", config.description))
+    _print_table(rows)
+    typer.echo("A folder (--model=./checkpoint) or a hub id (--model=owner/name) needs no entry.")
+
+
+@app.command()
+def data(
+    spec: Annotated[str | None, typer.Argument(help="NAME or NAME:PATH: show what it holds.")] = None,
+    skip_bad_rows: Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")] = False,
+) -> None:
+    """List the data sets that --data takes, or show one: rows, labels, splits, clusters, licence."""
+    from encheck.datasets.base import load, names
+
+    with _told():
+        if spec is None:
+            rows = [("name", "path should hold", "licence")]
+            rows += [(name, module.FILES, module.LICENCE) for name, module in sorted(names().items())]
+            _print_table(rows)
+            typer.echo("probes is embedded and needs no path.")
+            return
+        loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
+    splits = sorted({p.split or "-" for p in loaded.pairs})
+    counts = {s: sum((p.split or "-") == s for p in loaded.pairs) for s in splits}
+    facts: list[tuple[str, ...]] = [
+        ("rows", str(loaded.rows)),
+        ("malformed rows left out", str(len(loaded.skipped))),
+        ("pairs by label", _counts(loaded.labels)),
+        ("pairs by split", _counts(counts)),
+        ("groups (sentences with a paraphrase)", str(len(loaded.groups))),
+        ("independent clusters", str(len(loaded.universe))),
+        ("hand-written variants", ", ".join(sorted(loaded.written)) or "none"),
+        ("licence", loaded.licence),
+        ("fingerprint", loaded.fingerprint),
+    ]
+    _print_table([(loaded.name, ""), *facts])
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in counts.items())
+
+
+@app.command()
+def show(
+    item: Annotated[str, typer.Argument(help="An item's id, or its beginning.")],
+    run_folder: Annotated[Path | None, typer.Option("--run", help="The run. Default: the newest in reports/.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Score the item again with this model.")] = None,
+    store: StorePath = None,
+) -> None:
+    """Show one item of a past run: its texts, its scores, and with --model the scores as they are now."""
+    from encheck.errors import UsageError
+    from encheck.reporting.results import find_item, newest_run
+    from encheck.reporting.show import describe, rescore
+    from encheck.settings import Settings
+
+    with _told():
+        folder = run_folder or newest_run(Path("reports"))
+        rows = find_item(folder, item)
+        if not rows:
+            raise UsageError(f"no item of {folder} begins with {item!r}")
+        scorer = rescore(Settings(models=(model,), store=store), rows) if model else None
+        for line in describe(rows, scorer):
+            typer.echo(line)
+
+
+@store_app.callback()
+def store(context: typer.Context, path: StorePath = None) -> None:
+    """List the models whose embeddings are kept."""
+    from encheck.store import Store, default_path
+
+    if context.invoked_subcommand:
+        return
+    where = path or default_path()
+    if not where.exists():
+        typer.echo(f"{where}: nothing is kept yet")
+        return
+    with _told():
+        opened = Store(where)
+        rows = [("model", "kind", "fingerprint", "rows", "MB")]
+        rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.contents()]
+        typer.echo(f"{where}: {opened.size() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
+    _print_table(rows)
+
+
+@store_app.command()
+def prune(
+    limit_mb: Annotated[float, typer.Option(help="Forget models, the one used longest ago first, down to this size.")] = 0,
+    fingerprint: Annotated[str | None, typer.Option(help="Forget this model only.")] = None,
+    path: StorePath = None,
+) -> None:
+    """Forget embeddings. Without options: all of them."""
+    from encheck.store import Store, default_path
+
+    with _told():
+        opened = Store(path or default_path())
+        if fingerprint:
+            opened.remove(fingerprint)
+            opened.compact()
+        else:
+            for gone in opened.prune(limit=int(limit_mb * 1e6)):
+                typer.echo(f"forgot {gone.rows} rows of {gone.name}")
+        typer.echo(f"{opened.path}: {opened.size() / 1e6:.1f} MB")
+
+
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    from encheck.reporting.terminal import table
+
+    for line in table(rows):
+        typer.echo(line)
+
+
+def main(argv: Sequence[str] | None = None) -> Any:
+    """Run the command; a closed pipe (`encheck data | head`) is no error."""
+    try:
+        app(args=list(argv) if argv is not None else None)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,40 @@
+"""Showing what an edit changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from encheck.types import Edit
+
+Piece = tuple[str, str]
+MOST = 8
+
+
+def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
+    """A variant as pieces (kind, text), kind one of same, del, ins.
+
+    One plain piece where the edits are none or many, or replace more than half of the source: marks would hide
+    the text.
+
+    >>> pieces("a fast car", "a slow car", [Edit(2, 6, "slow")])
+    [('same', 'a '), ('del', 'fast'), ('ins', 'slow'), ('same', ' car')]
+    """
+    replaced = sum(edit.end - edit.start for edit in edits)
+    if not edits or len(edits) > MOST or replaced * 2 > len(source):
+        return [("same", text)]
+    out: list[Piece] = []
+    at = 0
+    for edit in edits:
+        out += [("same", source[at : edit.start]), ("del", source[edit.start : edit.end]), ("ins", edit.text)]
+        at = edit.end
+    return [(kind, piece) for kind, piece in [*out, ("same", source[at:])] if piece]
+
+
+def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
+    """The variant as plain text, what went in [-brackets-] and what came in {+braces+}.
+
+    >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
+    'a [-fast-]{+slow+} car'
+    """
+    signs = {"same": "{}", "del": "[-{}-]", "ins": "{{+{}+}}"}
+    return "".join(signs[kind].format(piece) for kind, piece in pieces(source, text, edits))

@@ -1,0 +1,54 @@
+"""One item of a past run in full, and its scores as a model gives them now."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from encheck.marking import marked
+from encheck.reporting.view import edits_of
+from encheck.settings import Settings
+
+Row = Mapping[str, Any]
+Scorer = Callable[[str, str], float]
+
+
+def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
+    """Lines that show each row, the edits marked; with a scorer, what it says now."""
+    for row in rows:
+        yield f"{row['item']}  ({row['case']})"
+        yield f"  source           {row['source']}"
+        yield from _side(row, "near", scorer)
+        if row["far"] is not None:
+            yield from _side(row, "far", scorer)
+            yield f"  margin           {row['near_score'] - row['far_score']:+.4f}"
+        yield ""
+
+
+def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
+    text, score, overlap = row[side], row[f"{side}_score"], row[f"{side}_overlap"]
+    now = f", now {scorer(row['source'], text):.4f}" if scorer else ""
+    yield f"  {side:4} {score:.4f}{now}  (word overlap {overlap:.2f})"
+    yield f"                   {marked(row['source'], text, edits_of(row[f'{side}_edits']))}"
+
+
+def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
+    """A function that scores pairs of these rows' texts with the settings' one model."""
+    from encheck.bench import Bench, scorer_of
+    from encheck.progress import Progress
+    from encheck.session import open_store, resolve_models
+    from encheck.store import Store
+
+    pairs = [(row["source"], row[side]) for row in rows for side in ("near", "far") if row[side] is not None]
+    known = open_store(settings)
+    (subject,) = resolve_models(settings, known).values()
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Store(Path(folder) / "store.sqlite")
+        Bench({subject.label: subject}, {}, fresh, seed=settings.seed).encode({subject.label: pairs}, progress=Progress())
+        fresh.close()
+    if subject.error:
+        raise subject.error
+    score = scorer_of(subject)
+    return lambda first, second: float(score([first], [second])[0])

@@ -1,0 +1,23 @@
+"""Fixtures of the tool's own tests."""
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    """No test touches the user's store."""
+    monkeypatch.setenv("ENCHECK_STORE", str(tmp_path_factory.mktemp("store") / "store.sqlite"))
+
+
+@pytest.fixture
+def shared_data():
+    """The folder of public data sets; a test that needs it skips where it is missing."""
+    folder = SHARED / "data"
+    if not folder.is_dir():
+        pytest.skip(f"needs the public data sets in {folder}")
+    return folder
