@@ -6,4 +6,5 @@ from encheck.settings import add_options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the short names to the same destinations."""
     add_options(parser.getgroup("encheck, short", "the same options, short"))

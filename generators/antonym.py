@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.written import written
+
 from encheck.types import Group, Variant
 
 

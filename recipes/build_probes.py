@@ -181,7 +181,8 @@ def _texts(group: dict) -> Iterator[str]:
 def _overlap(group: dict) -> Iterator[str]:
     source = group["sentence"]
     if (j := jaccard(source, group["rewrite"])) > 0.35:
-        yield f"rewrite Jaccard {j:.2f}, wants <= 0.35; shared {sorted(set(words(source)) & set(words(group['rewrite'])))}"
+        shared = sorted(set(words(source)) & set(words(group["rewrite"])))
+        yield f"rewrite Jaccard {j:.2f}, wants <= 0.35; shared {shared}"
     if (j := jaccard(source, group["hard_negative"])) < 0.6:
         yield f"hard_negative Jaccard {j:.2f}, wants >= 0.60"
     if (j := jaccard(source, group["paraphrase"])) > 0.85:
@@ -211,7 +212,10 @@ def _slots(group: dict, reference: Reference) -> Iterator[str]:
 
 
 def _control(group: dict, at: int, reference: Reference) -> Iterator[str]:
-    new = {n: replaced(group["sentence"], t)[at][1] for n, t in (("antonym", group["antonym"]), ("control", group["control"]))}
+    new = {
+        n: replaced(group["sentence"], t)[at][1]
+        for n, t in (("antonym", group["antonym"]), ("control", group["control"]))
+    }
     tag = {n: reference.tags(t)[at] for n, t in (("sentence", group["sentence"]), ("control", group["control"]))}
     if tag["sentence"] != tag["control"]:
         yield f"control {new['control']!r} is tagged {tag['control']}, the slot is {tag['sentence']}"

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,9 +193,7 @@ class Bench:
         score = scorer_of(subject)
         return self._score(items.kept, data, score, self._scale(model, data, score), lexical)
 
-    def _score(
-        self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None
-    ) -> Scores:
+    def _score(self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None) -> Scores:
         resampler = self._resampler(data, items)
         columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
         if len(columns) == 2:
@@ -253,7 +252,7 @@ class Saver:
     """Hands batches to the store about once a second, so that little is lost and little time is spent."""
 
     def __init__(self, store: Store, kind: Kind, fingerprint: str, name: str) -> None:
-        self._put = lambda keys, arrays: store.put(kind, fingerprint, keys, arrays, name=name)
+        self._put: Callable[[list[bytes], NDArray[np.float32]], None] = partial(store.put, kind, fingerprint, name=name)
         self._keys: list[bytes] = []
         self._arrays: list[NDArray[np.float32]] = []
         self._saved = time.monotonic()
@@ -270,5 +269,3 @@ class Saver:
         if self._keys:
             self._put(self._keys, np.concatenate(self._arrays))
         self._keys, self._arrays, self._saved = [], [], time.monotonic()
-
-

@@ -32,7 +32,9 @@ class Claim:
     capability: str = ""
 
 
-def claim(items: Builder, *, levels: tuple[int | str, ...] = (1,), capability: str = "") -> Callable[[Function], Function]:
+def claim(
+    items: Builder, *, levels: tuple[int | str, ...] = (1,), capability: str = ""
+) -> Callable[[Function], Function]:
     """Declare a test function to be a check; `capability` is the row it belongs to (default: its marker)."""
 
     def mark(function: Function) -> Function:

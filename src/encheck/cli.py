@@ -27,7 +27,9 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="A name in models.yaml, a folder or a hub id; repeatable. Default: sbert."),
 ]
-StorePath = Annotated[Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")]
+StorePath = Annotated[
+    Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")
+]
 
 
 @contextmanager
@@ -192,7 +194,9 @@ def store(context: typer.Context, path: StorePath = None) -> None:
 
 @store_app.command()
 def prune(
-    limit_mb: Annotated[float, typer.Option(help="Forget models, the one used longest ago first, down to this size.")] = 0,
+    limit_mb: Annotated[
+        float, typer.Option(help="Forget models, the one used longest ago first, down to this size.")
+    ] = 0,
     fingerprint: Annotated[str | None, typer.Option(help="Forget this model only.")] = None,
     path: StorePath = None,
 ) -> None:

@@ -114,9 +114,7 @@ def _against(dataset: Dataset, group: Group, generator: Generator, level: int, s
     return Triplet(name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits)
 
 
-def _contrast(
-    dataset: Dataset, group: Group, near: Generator, far: Generator, level: int, seed: int
-) -> Outcome:
+def _contrast(dataset: Dataset, group: Group, near: Generator, far: Generator, level: int, seed: int) -> Outcome:
     first = variant_of(group, near, level=1, seed=seed)
     second = variant_of(group, far, level=level, seed=seed)
     if first is None or second is None:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 CRITERION_3 = "all five encoders of Mahajan et al. 2023 fail criterion 3 (section 6, Figures 1 and 2)"
 CRITERION_4 = "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"
 HARD_NEGATIVES = "no encoder of Mahajan et al. 2023 tells negatives of the same words apart (PAWS-Wiki, Table 3)"
-RANDOM_WORD = "an antonym shares more contexts with a word than a random word does (Mrksic et al. 2016, Counter-fitting Word Vectors)"
+RANDOM_WORD = "an antonym shares more contexts with a word than a random word does (Mrksic et al. 2016, NAACL)"
 
 DEFAULT: dict[str, str] = {
     "paraphrase_is_nearer_than_non_paraphrase/probes*/*": HARD_NEGATIVES,

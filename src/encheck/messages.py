@@ -19,9 +19,18 @@ def figure_line(estimate: Estimate) -> str:
     'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
     """
     e = estimate
-    digits = 2 if abs(e.high - e.low) > 0.02 else 3
-    value, low, high = (f"{x:.{digits}f}" for x in (e.value, e.low, e.high))
+    value, low, high = rounded(e.value, e.low, e.high)
     return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
+
+
+def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
+    """A figure and the ends of its interval with as many digits as the interval bears, and no negative zero.
+
+    >>> rounded(-0.001, -0.03, 0.03)
+    ('0.00', '-0.03', '0.03')
+    """
+    digits = 2 if abs(high - low) > 0.02 else 3
+    return tuple(f"{round(x, digits) + 0.0:.{digits}f}" for x in (value, low, high))
 
 
 def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str) -> str:

@@ -6,10 +6,11 @@ run keeps lives in `encheck.session`; what becomes of its rows in `encheck.repor
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from encheck.session import Case, Session
     from encheck.types import CheckResult, Estimate
 
-SESSION = pytest.StashKey["Session"]()
-RECORDER = pytest.StashKey["Recorder"]()
-STORE = pytest.StashKey[str]()
-ROWS = pytest.StashKey["list[CheckResult]"]()
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
+RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
+STORE: pytest.StashKey[str] = pytest.StashKey()
+ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
 MARKERS = {
     "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
     "synonym": "criterion 2: words give way to synonyms and the meaning stays",
@@ -51,13 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(args: list[str]) -> None:
     """Stop before pytest takes a folder given after a blank for a test path, and runs what lies in it."""
-    for option, value in zip(args, args[1:], strict=False):
-        if option.removeprefix("--encheck-").removeprefix("--") in settings.PATHS and option.startswith("--"):
-            if not value.startswith("-") and Path(value.partition("::")[0]).exists():
-                raise pytest.UsageError(
-                    f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
-                    "path and would run what lies in it"
-                )
+    for option, value in itertools.pairwise(args):
+        if option in settings.TAKE_PATHS and not value.startswith("-") and Path(value.partition("::")[0]).exists():
+            raise pytest.UsageError(
+                f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test path "
+                "and would run what lies in it"
+            )
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
@@ -131,7 +131,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Send the rows and the item scores of a check along with its report, which reaches the xdist controller."""
     report: Any = yield
     if _claim(item) and SESSION in item.config.stash and (call.when == "call" or not report.passed):
@@ -202,7 +202,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The table of verdicts, and where the report is."""
     recorder = config.stash.get(RECORDER, None)
-    if recorder and recorder.written:
+    if recorder and recorder.written and recorder.folder:
         from encheck.reporting.terminal import lines
 
         terminalreporter.section("encheck")

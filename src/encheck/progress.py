@@ -63,7 +63,11 @@ class _Lines:
             self._said = now
             rate = self._done / (now - self._begun)
             left = (self._total - self._done) / rate
-            print(f"{self._title}: {self._done} of {self._total} texts, about {left:.0f} s left", file=self._stream, flush=True)  # noqa: T201
+            print(
+                f"{self._title}: {self._done} of {self._total} texts, about {left:.0f} s left",
+                file=self._stream,
+                flush=True,
+            )
 
     def close(self) -> None:
         pass

@@ -129,7 +129,7 @@ class Notes(logging.Handler):
         line = record.getMessage()
         if line not in self.lines:
             self.lines.append(line)
-            print(f"encheck: {line}", file=_stderr(), flush=True)  # noqa: T201
+            print(f"encheck: {line}", file=_stderr(), flush=True)
 
 
 def _stderr() -> Any:
@@ -304,12 +304,14 @@ def _describe_model(subject: Subject) -> dict[str, Any]:
 
 
 def item_table(case: Case, items: Sequence[Item], scores: Scores) -> dict[str, list[Any]]:
-    """Columns of the per-item file: texts, edits and scores; a pair has no far text, and its near score is its score."""
+    """Columns of the per-item file: texts, edits, scores. A pair has no far text; its near score is its score."""
     triplets = isinstance(scores, MarginScores)
     near, far = (scores.near, scores.far) if isinstance(scores, MarginScores) else (scores.values, None)
     lexical = scores.lexical
     lexical_near, lexical_far = (
-        (lexical.near, lexical.far) if isinstance(lexical, MarginScores) else (lexical.values if lexical else None, None)
+        (lexical.near, lexical.far)
+        if isinstance(lexical, MarginScores)
+        else (lexical.values if lexical else None, None)
     )
     count = len(items)
     return {

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from encheck.errors import ConfigError, UsageError, unknown
 
-PATHS = ("model", "data", "baseline", "save-baseline", "store", "report-dir", "lock")
+TAKE_PATHS = {f"--{prefix}{name}" for prefix in ("", "encheck-") for name in ("model", "data", "store", "report-dir")}
 DTYPES = ("float32", "bfloat16", "float16")
 KEYS = {"thresholds": dict, "known_failures": dict, "store-limit-mb": int, "models": str}
 
@@ -38,7 +38,12 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
     add("data", action="append", metavar="NAME[:PATH]", help=data)
     add("report-dir", metavar="DIR", help="where results and report go (default: reports/<run>)")
     add("epsilon", type=float, default=0.0, metavar="E", help="margin that criteria 3 and 4 ask for (default: 0)")
-    add("sample", default="2000", metavar="N", help="clusters taken of each --data, `all` for everything (default: 2000)")
+    add(
+        "sample",
+        default="2000",
+        metavar="N",
+        help="clusters taken of each --data, `all` for everything (default: 2000)",
+    )
     add("seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
     add("device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)")
     add("dtype", choices=DTYPES, help="of the weights (default: what models.yaml says, else float32)")

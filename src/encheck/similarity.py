@@ -23,22 +23,22 @@ def cosine(first: Vectors, second: Vectors) -> Values:
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-        return np.clip(np.einsum("ij,ij->i", first, second) / norms, -1, 1).astype(np.float64)
+        return np.asarray(np.clip(np.einsum("ij,ij->i", first, second) / norms, -1, 1), np.float64)
 
 
 def dot(first: Vectors, second: Vectors) -> Values:
     """Inner product, row by row; shape [n]."""
-    return np.einsum("ij,ij->i", first, second).astype(np.float64)
+    return np.asarray(np.einsum("ij,ij->i", first, second), np.float64)
 
 
 def euclidean(first: Vectors, second: Vectors) -> Values:
     """Negative Euclidean distance, row by row, so that larger is nearer; shape [n]."""
-    return -np.linalg.norm(first - second, axis=1).astype(np.float64)
+    return np.asarray(-np.linalg.norm(first - second, axis=1), np.float64)
 
 
 def manhattan(first: Vectors, second: Vectors) -> Values:
     """Negative Manhattan distance, row by row, so that larger is nearer; shape [n]."""
-    return -np.abs(first - second).sum(axis=1).astype(np.float64)
+    return np.asarray(-np.abs(first - second).sum(axis=1), np.float64)
 
 
 SIMILARITIES: dict[str, Similarity] = {"cosine": cosine, "dot": dot, "euclidean": euclidean, "manhattan": manhattan}

@@ -80,7 +80,9 @@ class Store:
             raise self._cannot(error) from error
 
     def _cannot(self, error: Exception) -> StoreError:
-        return StoreError(f"cannot use the store {self.path}: {error}. Name another with --store=PATH, or use --no-store")
+        return StoreError(
+            f"cannot use the store {self.path}: {error}. Name another with --store=PATH, or use --no-store"
+        )
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
@@ -146,7 +148,9 @@ class Store:
         rows = self._read("SELECT id FROM model WHERE kind = ? AND fingerprint = ?", (kind, fingerprint))
         return int(rows[0][0]) if rows else None
 
-    def put(self, kind: Kind, fingerprint: str, keys: Sequence[bytes], arrays: NDArray[np.float32], *, name: str) -> None:
+    def put(
+        self, kind: Kind, fingerprint: str, keys: Sequence[bytes], arrays: NDArray[np.float32], *, name: str
+    ) -> None:
         """Keep one array a key, all in one transaction; shape [len(keys), d]."""
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
         begin = "INSERT OR IGNORE INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)"
@@ -185,7 +189,9 @@ class Store:
                 else:
                     damaged += 1
         if damaged:
-            log.warning("%d rows of the store %s do not match their checksum; they are encoded again", damaged, self.path)
+            log.warning(
+                "%d rows of the store %s do not match their checksum; they are encoded again", damaged, self.path
+            )
 
     def touch(self, kind: Kind, fingerprint: str) -> None:
         """Note that this model is in use, so that it is the last to be evicted."""

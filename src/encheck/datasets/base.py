@@ -53,7 +53,9 @@ class Dataset:
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         return content_hash(*pairs, *variants)
 
-    def reference(self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS) -> tuple[SentencePair, ...]:
+    def reference(
+        self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS
+    ) -> tuple[SentencePair, ...]:
         """Random pairs of this data's sentences from different clusters that share no content word.
 
         As many as can be found, at most `count`; the same for the same seed and purpose.
@@ -78,12 +80,20 @@ def _apart(first: str, second: str) -> bool:
 @cache
 def names() -> dict[str, ModuleType]:
     """The data sets that there are: every module of this package that has a LICENCE."""
-    found = [importlib.import_module(f"{encheck.datasets.__name__}.{m.name}") for m in pkgutil.iter_modules(encheck.datasets.__path__)]
+    found = [
+        importlib.import_module(f"{encheck.datasets.__name__}.{m.name}")
+        for m in pkgutil.iter_modules(encheck.datasets.__path__)
+    ]
     return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "LICENCE")}
 
 
 def load(
-    spec: str, *, label: str | None = None, sample: int | None = DEFAULT_SAMPLE, seed: int = 0, skip_bad_rows: bool = False
+    spec: str,
+    *,
+    label: str | None = None,
+    sample: int | None = DEFAULT_SAMPLE,
+    seed: int = 0,
+    skip_bad_rows: bool = False,
 ) -> Dataset:
     """The data set `NAME` or `NAME:PATH`; of a set with a path, at most `sample` clusters (None: all of them).
 
@@ -100,7 +110,8 @@ def load(
         return dataset
     bad = BadRows(skip=skip_bad_rows)
     if hasattr(module, "from_path"):
-        return replace(module.from_path(Path(path).expanduser()), name=label or name)
+        own: Dataset = module.from_path(Path(path).expanduser())
+        return replace(own, name=label or name)
     rows = list(module.read(Path(path).expanduser(), bad))
     if not rows:
         raise DataError(f"{name}: {path} holds no row; it should hold {module.FILES}")
@@ -127,16 +138,16 @@ def from_rows(
     groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
     universe = tuple(sorted({p.cluster for p in pairs}))
     sampled = len(pairs) < len(rows)
-    return Dataset(
-        name, pairs, groups, licence, len(rows), skipped=tuple(skipped), sampled=sampled, universe=universe
-    )
+    return Dataset(name, pairs, groups, licence, len(rows), skipped=tuple(skipped), sampled=sampled, universe=universe)
 
 
 def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]:
     seen: Counter[str] = Counter()
     for row, cluster in rows:
         key = content_hash(row.first, row.second)
-        yield SentencePair(f"{name}/{key}/pair/1/data/{seen[key]}", row.first, row.second, row.label, cluster, row.split)
+        yield SentencePair(
+            f"{name}/{key}/pair/1/data/{seen[key]}", row.first, row.second, row.label, cluster, row.split
+        )
         seen[key] += 1
 
 

@@ -41,7 +41,9 @@ def _column(path: Path, role: str, columns: list[str]) -> str | None:
     found = [lowered[name] for name in NAMES[role] if name in lowered]
     if not found and role != "cluster":
         others = f"understood as {role!r}: {', '.join(NAMES[role])}"
-        raise DataError(f"{path}:1: no column {role!r} (columns: {', '.join(columns) or 'none'}; {others}){_hint(columns)}")
+        raise DataError(
+            f"{path}:1: no column {role!r} (columns: {', '.join(columns) or 'none'}; {others}){_hint(columns)}"
+        )
     return found[0] if found else None
 
 

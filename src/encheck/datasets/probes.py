@@ -53,9 +53,7 @@ def _group(entry: dict[str, Any]) -> Group:
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), None)
     if paraphrase is None:
         raise ValueError("has no paraphrase")
-    return Group(
-        entry["id"], source, paraphrase, entry["skeleton"], variants, entry["continuation"], entry["split"]
-    )
+    return Group(entry["id"], source, paraphrase, entry["skeleton"], variants, entry["continuation"], entry["split"])
 
 
 def _variant(source: str, entry: dict[str, Any]) -> Variant:

@@ -29,7 +29,9 @@ def _wang(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
 
 def _full(file: Path, header: str, bad: BadRows) -> Iterator[Row]:
     """Named columns with standard quoting; a quoted question can hold line breaks."""
-    missing = {"question1", "question2", "is_duplicate"} - {h.strip('"\r') for h in header.replace("\t", ",").split(",")}
+    missing = {"question1", "question2", "is_duplicate"} - {
+        h.strip('"\r') for h in header.replace("\t", ",").split(",")
+    }
     if missing:
         raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}")
     named = named_rows(file, delimiter="\t" if "\t" in header else ",", bad=bad)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -138,5 +138,3 @@ def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path
         held = ", ".join(sorted(p.name for p in path.iterdir())[:8]) or "nothing"
         raise DataError(f"{what}: {path} holds none of {', '.join(names)}. It holds: {held}")
     return found
-
-

@@ -86,7 +86,9 @@ def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = 
 def _refuse(bad: NDArray[np.bool_], texts: Sequence[str], what: str) -> None:
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
-        raise EncoderError(f"the vector of {int(bad.sum())} of {len(texts)} texts {what}; the first is {texts[where]!r}")
+        raise EncoderError(
+            f"the vector of {int(bad.sum())} of {len(texts)} texts {what}; the first is {texts[where]!r}"
+        )
 
 
 def check_scores(scores: object, count: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -94,14 +94,14 @@ def _entry(path: Path, label: str, node: yaml.Node) -> ModelConfig:
 
 
 def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    value = yaml.SafeLoader("").construct_document(node)  # type: ignore[no-untyped-call]
+    value: Any = yaml.SafeLoader("").construct_document(node)
     expected = _TYPES.get(key, (str,))
     if not isinstance(value, expected) or isinstance(value, bool):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but should be of type {expected[0].__name__}")
     if key == "thresholds":
-        _all(path, line, key, value, (int, float))
+        _all(path, line, key, cast("dict[str, Any]", value), (int, float))
     if key == "known_failures":
-        _all(path, line, key, value, (str,))
+        _all(path, line, key, cast("dict[str, Any]", value), (str,))
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -46,7 +46,7 @@ class BagOfWords(_Fake):
 
     def _vector(self, text: str) -> Vectors:
         counts = sorted(Counter(words(text) or [text]).items())
-        return np.sum([count * direction(word) for word, count in counts], axis=0)
+        return np.asarray(np.sum([count * direction(word) for word, count in counts], axis=0), np.float32)
 
 
 class Constant(_Fake):

@@ -37,9 +37,7 @@ log = logging.getLogger("encheck")
 class SentenceTransformerEncoder:
     """A checkpoint that sentence-transformers loads. Nothing of torch is imported before `encode`."""
 
-    def __init__(
-        self, folder: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
-    ) -> None:
+    def __init__(self, folder: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         self.folder, self.config, self.device, self._file_hash = folder, config, device, file_hash
         check_folder(folder)
         stored = _read_json(folder / "config_sentence_transformers.json")
@@ -70,7 +68,7 @@ class SentenceTransformerEncoder:
         import transformers
         from sentence_transformers import SentenceTransformer
 
-        transformers.utils.logging.disable_progress_bar()
+        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             model = SentenceTransformer(
                 str(self.folder),
@@ -113,10 +111,14 @@ class SentenceTransformerEncoder:
     def _tokenise(self, texts: list[str]) -> dict[str, list[list[int]]]:
         """Token ids of every text, cut at the maximum length; `truncated` counts the texts that were cut."""
         limit = self.model.max_seq_length
-        encoded = self.model.tokenizer(texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False)
+        encoded = self.model.tokenizer(
+            texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False
+        )
         full = sum(len(ids) >= limit for ids in encoded["input_ids"]) if limit else 0
         if full > len(texts) / 100:
-            log.warning("%d of %d texts reach the maximum length of %d tokens: what follows is cut", full, len(texts), limit)
+            log.warning(
+                "%d of %d texts reach the maximum length of %d tokens: what follows is cut", full, len(texts), limit
+            )
         self.truncated += full
         return dict(encoded)
 

@@ -12,7 +12,18 @@ def render(results: Mapping[str, Any]) -> str:
     """The whole file."""
     lines = ["# encheck", "", *(f"- {escape(line)}" for line in headline(results)), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
-    head = ["verdict", "claim", "level", "model", "data", "figure [95% CI]", "threshold", "word overlap", "n", "clusters"]
+    head = [
+        "verdict",
+        "claim",
+        "level",
+        "model",
+        "data",
+        "figure [95% CI]",
+        "threshold",
+        "word overlap",
+        "n",
+        "clusters",
+    ]
     lines += ["", *_table([*head, "reason"], [_row(row) for row in judged(results)])]
     lines += ["", "Seconds a criterion:", ""]
     lines += _table(

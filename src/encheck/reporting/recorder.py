@@ -58,7 +58,7 @@ def as_row(result: CheckResult) -> Row:
 
 def _number(value: float) -> float | None:
     """JSON has no NaN: what could not be computed is null."""
-    return float(value) if value == value and abs(value) != float("inf") else None  # noqa: PLR0124
+    return float(value) if value == value and abs(value) != float("inf") else None
 
 
 class Recorder:

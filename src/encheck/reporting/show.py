@@ -46,7 +46,9 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     (subject,) = resolve_models(settings, known).values()
     with tempfile.TemporaryDirectory() as folder:
         fresh = Store(Path(folder) / "store.sqlite")
-        Bench({subject.label: subject}, {}, fresh, seed=settings.seed).encode({subject.label: pairs}, progress=Progress())
+        Bench({subject.label: subject}, {}, fresh, seed=settings.seed).encode(
+            {subject.label: pairs}, progress=Progress()
+        )
         fresh.close()
     if subject.error:
         raise subject.error

@@ -21,7 +21,9 @@ def lines(results: Mapping[str, Any]) -> Iterator[str]:
             yield f"  all four criteria: {'passed' if cell['passes_all'] else 'not passed'} ({told})"
         yield ""
     yield from headline(results)
-    reasons = sorted({(r["reason"], WORDS[r["verdict"]]) for r in judged(results) if r["reason"] and r["verdict"] != "fail"})
+    reasons = sorted(
+        {(r["reason"], WORDS[r["verdict"]]) for r in judged(results) if r["reason"] and r["verdict"] != "fail"}
+    )
     for reason, verdict in reasons:
         yield f"  {verdict}: {reason}"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from encheck.marking import pieces
+from encheck.messages import rounded
 from encheck.types import Edit
 
 Row = Mapping[str, Any]
@@ -49,14 +50,14 @@ def figure(row: Row) -> str:
     """Value and interval; a dash where there is none."""
     if row["value"] is None or row["low"] is None:
         return "-"
-    digits = 2 if row["high"] - row["low"] > 0.02 else 3
-    return f"{row['value']:.{digits}f} [{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
+    value, low, high = rounded(row["value"], row["low"], row["high"])
+    return f"{value} [{low}, {high}]"
 
 
 def lexical(row: Row) -> str:
     """The same figure for word overlap."""
     value = (row["lexical"] or {}).get("value")
-    return "-" if value is None else f"{value:.2f}"
+    return "-" if value is None else f"{round(value, 2) + 0.0:.2f}"
 
 
 def headline(results: Mapping[str, Any]) -> list[str]:

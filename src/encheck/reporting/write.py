@@ -14,7 +14,9 @@ from encheck.reporting.results import write_items, write_results, write_text
 from encheck.settings import Settings
 
 
-def write_run(recorder: Recorder, settings: Settings, folder: str | None, argv: Sequence[str], exit_status: int) -> None:
+def write_run(
+    recorder: Recorder, settings: Settings, folder: str | None, argv: Sequence[str], exit_status: int
+) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""
     recorder.folder = Path(folder) if folder else _new_folder(recorder, settings)
     asked = {

