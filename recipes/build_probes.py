@@ -147,7 +147,7 @@ def _treebank(folder: Path) -> Iterator[list[tuple[str, str]]]:
 
 def problems(group: dict, reference: Reference) -> Iterator[str]:
     """What is wrong with one drafted group, in words its author can act on."""
-    missing = [f for f in REQUIRED if not group.get(f)]
+    missing = [f for f in (*REQUIRED, *OPTIONAL) if not group.get(f, f in OPTIONAL)]
     unknown = sorted(set(group) - {*REQUIRED, *OPTIONAL})
     if missing or unknown:
         yield f"missing {missing}, unknown {unknown}"
@@ -169,7 +169,7 @@ def _texts(group: dict) -> Iterator[str]:
     for name, _, text in variants(group):
         if text == source:
             yield f"{name} equals the sentence"
-        if text[-1] != source[-1] or text != text.strip() or "  " in text:
+        if text[-1:] != source[-1] or text != text.strip() or "  " in text:
             yield f"{name}: end it as the sentence ends, single blanks: {text!r}"
         if not text.isascii():
             yield f"{name}: plain ASCII quotes and dashes only"

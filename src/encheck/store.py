@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +34,10 @@ _SCHEMA = """
 CREATE TABLE model (id INTEGER PRIMARY KEY, kind TEXT, fingerprint TEXT, name TEXT, dim INTEGER, used REAL,
                     UNIQUE (kind, fingerprint));
 CREATE TABLE row (model INTEGER, key BLOB, data BLOB, crc INTEGER, PRIMARY KEY (model, key));
-CREATE TABLE file (path TEXT PRIMARY KEY, identity TEXT, sha256 TEXT);
+CREATE TABLE file (path BLOB PRIMARY KEY, identity TEXT, sha256 TEXT);
 """
+_TABLES = {"model", "row", "file"}
+BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite quotes a damaged schema
 
 
 def default_path() -> Path:
@@ -71,9 +73,9 @@ class Store:
         self._full = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = self._open()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
+            self._open()
+        except BROKEN as error:
+            if not _is_damage(error):
                 raise self._cannot(error) from error
             self._set_aside(error)
         except OSError as error:
@@ -84,29 +86,58 @@ class Store:
             f"cannot use the store {self.path}: {error}. Name another with --store=PATH, or use --no-store"
         )
 
-    def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("BEGIN IMMEDIATE")
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            for statement in _SCHEMA.strip().split(";\n"):
-                db.execute(statement.rstrip(";"))
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
-        if version not in (0, VERSION):
-            db.close()
+    def _open(self) -> None:
+        self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        self._inode = _inode(self.path)
+        try:
+            self._begin()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _begin(self) -> None:
+        with self._transaction() as db:
+            if not self._has_begun():
+                for statement in _SCHEMA.strip().split(";\n"):
+                    db.execute(statement.rstrip(";"))
+                db.execute(f"PRAGMA user_version = {VERSION}")
+        self._log_ahead()
+
+    def _log_ahead(self) -> None:
+        """Let readers and a writer work at once; for this SQLite does not wait where another process just does it."""
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+
+    def _has_begun(self) -> bool:
+        """Whether the file holds a store; StoreError where it holds anything else."""
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if tables and not tables & _TABLES:
+            raise StoreError(f"{self.path} is a database of something else; name another file with --store=PATH")
+        if tables and version != VERSION:
             raise StoreError(f"{self.path} was written by another encheck (store version {version}); use --store=PATH")
-        return db
+        return bool(tables)
 
     def _set_aside(self, error: Exception) -> None:
+        """Begin a new file in the place of the damaged one, unless another process has done so."""
+        self._db.close()
+        try:
+            if _inode(self.path) == self._inode:
+                self._rename(error)
+            self._open()
+        except (OSError, sqlite3.Error) as further:
+            raise self._cannot(further) from further
+
+    def _rename(self, error: Exception) -> None:
         aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
         log.warning("the store %s is damaged (%s); it is set aside as %s and rebuilt", self.path, error, aside.name)
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(f"{self.path}{suffix}").rename(f"{aside}{suffix}")
-        self._db = self._open()
 
     def close(self) -> None:
         """Close the connection; the file stays."""
@@ -131,16 +162,21 @@ class Store:
             with self._transaction() as db:
                 for sql, values in statements:
                     db.execute(sql, values)
-        except sqlite3.OperationalError as error:
-            self._full = True
-            log.warning("the store %s cannot be written (%s); this run goes on without saving", self.path, error)
-        except sqlite3.DatabaseError as error:
-            self._set_aside(error)
+        except BROKEN as error:
+            if _is_damage(error):
+                self._set_aside(error)
+            elif isinstance(error, sqlite3.OperationalError):
+                self._full = True
+                log.warning("the store %s cannot be written (%s); this run goes on without saving", self.path, error)
+            else:
+                raise
 
     def _read(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         try:
             return self._db.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except BROKEN as error:
+            if not _is_damage(error):
+                raise self._cannot(error) from error
             self._set_aside(error)
             return []
 
@@ -153,16 +189,17 @@ class Store:
     ) -> None:
         """Keep one array a key, all in one transaction; shape [len(keys), d]."""
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
-        begin = "INSERT OR IGNORE INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)"
+        begin = """INSERT INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)
+                   ON CONFLICT (kind, fingerprint) DO UPDATE SET used = excluded.used"""
         insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
+        seal = _seal(kind, fingerprint)
         blobs = [array.tobytes() for array in arrays]
-        rows = [(insert, (k, b, zlib.crc32(b), kind, fingerprint)) for k, b in zip(keys, blobs, strict=True)]
+        rows = [(insert, (k, b, seal(k, b), kind, fingerprint)) for k, b in zip(keys, blobs, strict=True)]
         self._write([(begin, (kind, fingerprint, name, arrays.shape[1], time.time())), *rows])
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """The arrays of these keys, shape [len(keys), d], and which of them are there, shape [len(keys)]."""
-        model = self._model(kind, fingerprint)
-        found = {} if model is None else dict(self._rows(model, keys))
+        found = dict(self._rows(kind, fingerprint, keys))
         width = max((len(data) for data in found.values()), default=0) // 4
         out = np.zeros((len(keys), width), dtype=np.float32)
         there = np.zeros(len(keys), dtype=bool)
@@ -173,18 +210,17 @@ class Store:
 
     def missing(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> list[int]:
         """Positions of the keys that are not there."""
-        model = self._model(kind, fingerprint)
-        have = set() if model is None else {key for key, _ in self._rows(model, keys)}
+        have = {key for key, _ in self._rows(kind, fingerprint, keys)}
         return [i for i, key in enumerate(keys) if key not in have]
 
-    def _rows(self, model: int, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        damaged = 0
-        for start in range(0, len(keys), 500):
+    def _rows(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        damaged, seal, model = 0, _seal(kind, fingerprint), self._model(kind, fingerprint)
+        for start in range(0, len(keys) if model is not None else 0, 500):
             some = keys[start : start + 500]
             marks = ",".join("?" * len(some))
             sql = f"SELECT key, data, crc FROM row WHERE model = ? AND key IN ({marks})"  # noqa: S608 - marks only
             for key, data, crc in self._read(sql, (model, *some)):
-                if zlib.crc32(data) == crc:
+                if isinstance(data, bytes) and seal(key, data) == crc:
                     yield key, data
                 else:
                     damaged += 1
@@ -201,13 +237,13 @@ class Store:
     def file_hash(self, path: Path) -> str:
         """SHA-256 of a file, computed again only when its size, inode or time of change has changed."""
         path = path.resolve()
-        stat = path.stat()
+        name, stat = os.fsencode(path), path.stat()
         identity = f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
-        known = self._read("SELECT sha256 FROM file WHERE path = ? AND identity = ?", (str(path), identity))
+        known = self._read("SELECT sha256 FROM file WHERE path = ? AND identity = ?", (name, identity))
         if known:
             return str(known[0][0])
         digest = file_sha256(path)
-        self._write([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (str(path), identity, digest))])
+        self._write([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
         return digest
 
     def contents(self) -> list[Stored]:
@@ -234,17 +270,47 @@ class Store:
         """Forget the models used longest ago until the file is within `limit` bytes; say which went."""
         limit, gone, kept = self.limit if limit is None else limit, [], set(keep)
         candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in kept]
-        while candidates and self.size() > limit:
+        while candidates and self._used() > limit:
             gone.append(candidates.pop(0))
             self.remove(gone[-1].fingerprint)
+        if self.size() > limit:
             self.compact()
         return gone
 
+    def _used(self) -> int:
+        """Bytes that the rows take, without the room of deleted ones."""
+        count, free, size = (self._read(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size"))
+        return int((count[0][0] - free[0][0]) * size[0][0])
+
     def compact(self) -> None:
         """Give the room of deleted rows back to the disk; left for another time while others read."""
-        with suppress(sqlite3.OperationalError):
+        try:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except BROKEN as error:
+            if _is_damage(error):
+                self._set_aside(error)
+
+
+def _seal(kind: Kind, fingerprint: str) -> Callable[[bytes, bytes], int]:
+    """The checksum of a row of this model: of whose it is as well as what it holds, since an index can break too."""
+    start = zlib.crc32(f"{kind}:{fingerprint}".encode("utf-8", "surrogatepass"))
+    return lambda key, data: zlib.crc32(data, zlib.crc32(key, start))
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the file itself is broken; a busy, full or read-only one is not."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # raised by Python's own module: over text that is no UTF-8, or over a closed connection
+        return not isinstance(error, sqlite3.ProgrammingError)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def file_sha256(path: Path) -> str:

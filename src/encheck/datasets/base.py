@@ -65,7 +65,7 @@ class Dataset:
         found: dict[tuple[str, str], SentencePair] = {}
         for _ in range(20 * count if len(sentences) > 1 else 0):
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
-            if cluster != other and (first, second) not in found and _apart(first, second):
+            if cluster != other and first != second and (first, second) not in found and _apart(first, second):
                 name = f"{self.name}/{content_hash(first, second)}/random/1/{purpose}/0"
                 found[first, second] = SentencePair(name, first, second, 0, cluster)
                 if len(found) == count:
@@ -107,14 +107,16 @@ def load(
         if not hasattr(module, "embedded"):
             raise DataError(f"data set {name!r} needs a path: --data {name}:PATH, where PATH holds {module.FILES}")
         dataset: Dataset = module.embedded()
-        return dataset
+        return replace(dataset, name=label or name)
     bad = BadRows(skip=skip_bad_rows)
-    if hasattr(module, "from_path"):
-        own: Dataset = module.from_path(Path(path).expanduser())
-        return replace(own, name=label or name)
-    rows = list(module.read(Path(path).expanduser(), bad))
+    has_groups = hasattr(module, "groups")
+    rows = list((module.groups if has_groups else module.read)(Path(path).expanduser(), bad))
     if not rows:
-        raise DataError(f"{name}: {path} holds no row; it should hold {module.FILES}")
+        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
+        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
+    if has_groups:
+        own: Dataset = module.dataset(rows)
+        return replace(own, name=label or name, skipped=tuple(bad.skipped))
     return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
 
 

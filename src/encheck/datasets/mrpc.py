@@ -13,14 +13,15 @@ from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
 LICENCE = "Microsoft Shared Source License (comes with the corpus)"
 FILES = "msr_paraphrase_train.txt and / or msr_paraphrase_test.txt"
 SPLITS = {"msr_paraphrase_train.txt": "train", "msr_paraphrase_test.txt": "test"}
+HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
 VALIDATION = 500
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order: Quality, #1 ID, #2 ID, #1 String, #2 String, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="mrpc"):
-        rows = ((n, (f[3], f[4], f[0], None)) for n, f in tab_rows(file, columns=5, header=1, bad=bad))
+        rows = ((n, (f[3], f[4], f[0], None)) for n, f in tab_rows(file, columns=5, header=HEADER, bad=bad))
         found = list(pair_rows(file, rows, split=split, bad=bad))
-        cut = len(found) - VALIDATION if split == "train" else len(found)
+        cut = max(0, len(found) - VALIDATION) if split == "train" else len(found)
         yield from found[:cut]
         yield from (row._replace(split="validation") for row in found[cut:])

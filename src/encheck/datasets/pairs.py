@@ -6,12 +6,11 @@ what rows have in common. The names that public data sets use for these columns 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.reader import BadRows, Row, decoded, named_rows, pair_rows
+from encheck.datasets.reader import BadRows, Row, header_of, json_rows, named_rows, pair_rows
 from encheck.errors import DataError, unknown
 
 LICENCE = "yours"
@@ -28,10 +27,13 @@ Named = Iterator[tuple[int, Mapping[str, Any]]]
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order; DataError where a column is missing, with the columns that are there."""
     if not path.is_file():
-        raise DataError(f"pairs: {path} is no file" if path.exists() else f"pairs: {path} does not exist")
+        state = "is a folder" if path.is_dir() else "does not exist"
+        raise DataError(f"pairs: {path} {state}; expected {FILES}")
     if path.suffix.lower() not in FORMATS:
         raise DataError(f"pairs: {unknown('file ending', path.suffix, FORMATS)}")
     columns, rows = FORMATS[path.suffix.lower()](path, bad)
+    if not columns:
+        raise DataError(f"pairs: {path} holds no row; expected {FILES}")
     chosen = {role: _column(path, role, columns) for role in NAMES}
     return pair_rows(path, ((n, _fields(row, chosen)) for n, row in rows), split="", bad=bad)
 
@@ -44,6 +46,8 @@ def _column(path: Path, role: str, columns: list[str]) -> str | None:
         raise DataError(
             f"{path}:1: no column {role!r} (columns: {', '.join(columns) or 'none'}; {others}){_hint(columns)}"
         )
+    if found and columns.count(found[0]) > 1:
+        raise DataError(f"{path}:1: two columns are called {found[0]!r}: rename the one that is not meant")
     return found[0] if found else None
 
 
@@ -53,41 +57,21 @@ def _hint(columns: list[str]) -> str:
     return f". Is {other!r} the delimiter? A .csv is divided by commas, a .tsv by tabs" if other in one else ""
 
 
-def _fields(row: Mapping[str, Any], chosen: dict[str, str | None]) -> tuple[str, str, object, str | None]:
+def _fields(row: Mapping[str, Any], chosen: dict[str, str | None]) -> tuple[object, object, object, str | None]:
     first, second, label, cluster = (row.get(column) if column else None for column in chosen.values())
-    return _text(first), _text(second), label, None if cluster in (None, "") else str(cluster)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
+    return first, second, label, None if cluster in (None, "") else str(cluster)
 
 
 def _delimited(delimiter: str) -> Callable[[Path, BadRows], tuple[list[str], Named]]:
     def rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-        header = decoded(path).split("\n", 1)[0].rstrip("\r")
-        return [h.strip('"') for h in header.split(delimiter)], named_rows(path, delimiter=delimiter, bad=bad)
+        return header_of(path, delimiter=delimiter), named_rows(path, delimiter=delimiter, bad=bad)
 
     return rows
 
 
 def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-    rows = list(_objects(path, bad))
+    rows = list(json_rows(path, bad))
     return sorted({key for _, row in rows for key in row}), iter(rows)
-
-
-def _objects(path: Path, bad: BadRows) -> Named:
-    for number, line in enumerate(decoded(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            bad(path, number, f"is not JSON: {error}")
-            continue
-        if isinstance(row, dict):
-            yield number, row
-        else:
-            bad(path, number, "is no JSON object")
 
 
 def _parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
@@ -97,7 +81,7 @@ def _parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG0
     try:
         table = pyarrow.parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no Parquet file: {error}") from error
+        raise DataError(f"{path} is no Parquet file, or was cut off; copy or write it again ({error})") from error
     rows: Iterable[dict[str, Any]] = table.to_pylist()
     return list(table.column_names), iter(enumerate(rows, 1))
 

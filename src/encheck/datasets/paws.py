@@ -10,10 +10,11 @@ from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
 LICENCE = "free for any purpose; acknowledge Google LLC as the source"
 FILES = "train.tsv, dev.tsv and / or test.tsv of PAWS-Wiki labeled final"
 SPLITS = {"train.tsv": "train", "dev.tsv": "validation", "test.tsv": "test"}
+HEADER = ("id", "sentence1", "sentence2", "label")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="paws"):
-        rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=1, bad=bad))
+        rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=HEADER, bad=bad))
         yield from pair_rows(file, rows, split=split, bad=bad)

@@ -6,7 +6,6 @@ schema.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
@@ -14,53 +13,65 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.base import Dataset
-from encheck.datasets.reader import decoded
-from encheck.errors import DataError
+from encheck.datasets.reader import BadRows, checked_text, json_rows
 from encheck.types import Edit, Group, SentencePair, Variant, apply_edits, content_hash
 
 LICENCE = "Apache-2.0 (written for encheck)"
 FILES = "a .jsonl file in the schema of the embedded probes"
 KEPT = ("paraphrase", "rewrite")
-FIELDS = {"id", "domain", "split", "skeleton", "sentence", "continuation", "variants"}
+TEXTS = ("id", "domain", "split", "skeleton", "sentence", "continuation")
 
 
 @cache
 def embedded() -> Dataset:
     """The probes that come with encheck."""
     path = Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
-    return dataset(list(groups(path)))
+    return dataset(list(groups(path, BadRows())))
 
 
-def from_path(path: Path) -> Dataset:
-    """A probe file of the user's own, with all its variants."""
-    return dataset(list(groups(path)))
-
-
-def groups(path: Path) -> Iterator[Group]:
-    """The groups of a probe file; DataError names the line of any defect."""
-    for number, line in enumerate(decoded(path).splitlines(), 1):
+def groups(path: Path, bad: BadRows) -> Iterator[Group]:
+    """The groups of a probe file, the embedded one or the user's own; DataError names the line of any defect."""
+    seen: set[str] = set()
+    for number, entry in json_rows(path, bad):
         try:
-            yield _group(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{path}:{number}: {error!r}") from error
+            group = _group(entry, seen)
+        except ValueError as error:
+            bad(path, number, str(error))
+        except (KeyError, TypeError, AttributeError) as error:
+            bad(path, number, f"has not the shape that probes.schema.json describes ({error!r})")
+        else:
+            seen.add(group.id)
+            yield group
 
 
-def _group(entry: dict[str, Any]) -> Group:
-    if missing := FIELDS - set(entry):
+def _group(entry: dict[str, Any], seen: set[str]) -> Group:
+    if missing := {*TEXTS, "variants"} - set(entry):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
-    source = entry["sentence"]
+    texts = {name: checked_text(name, entry[name]) for name in TEXTS}
+    if texts["id"] in seen:
+        raise ValueError(f"the id {texts['id']!r} stands twice")
+    source = texts["sentence"]
     variants = tuple(_variant(source, v) for v in entry["variants"])
+    if len({(v.relation, v.level) for v in variants}) < len(variants):
+        raise ValueError("has two variants of the same relation and level")
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), None)
     if paraphrase is None:
         raise ValueError("has no paraphrase")
-    return Group(entry["id"], source, paraphrase, entry["skeleton"], variants, entry["continuation"], entry["split"])
+    return Group(texts["id"], source, paraphrase, texts["skeleton"], variants, texts["continuation"], texts["split"])
 
 
 def _variant(source: str, entry: dict[str, Any]) -> Variant:
+    if missing := {"relation", "level", "text", "edits"} - set(entry):
+        raise ValueError(f"a variant lacks {', '.join(sorted(missing))}")
+    relation, level = checked_text("relation", entry["relation"]), entry["level"]
+    name = f"{relation} {level}"
+    if not isinstance(level, int):
+        raise ValueError(f"the level of {relation} is {level!r}, but should be a whole number")
+    text = checked_text(name, entry["text"])
     edits = tuple(Edit(e["start"], e["end"], e["text"]) for e in entry["edits"])
-    if apply_edits(source, edits) != entry["text"]:
-        raise ValueError(f"the edits of {entry['relation']} {entry['level']} do not give its text")
-    return Variant(entry["text"], entry["relation"], entry["level"], edits)
+    if apply_edits(source, edits) != text:
+        raise ValueError(f"the edits of {name} do not give its text")
+    return Variant(text, relation, level, edits)
 
 
 def dataset(found: list[Group]) -> Dataset:

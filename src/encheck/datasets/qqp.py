@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from encheck.datasets.reader import BadRows, Row, decoded, files_of, named_rows, pair_rows, tab_rows
+from encheck.datasets.reader import BadRows, Row, decoded, files_of, header_of, named_rows, pair_rows, tab_rows
 from encheck.errors import DataError
 
 LICENCE = "Quora terms of service"
@@ -17,23 +17,22 @@ FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order, in whichever of the two layouts the file is."""
     for file, split in files_of(path, SPLITS | FULL, what="qqp"):
-        header = decoded(file).partition("\n")[0]
-        yield from _full(file, header, bad) if "question1" in header else _wang(file, split, bad)
+        start = decoded(file).partition("\n")[0]
+        delimiter = "\t" if "\t" in start else ","
+        yield from _full(file, delimiter, bad) if "question1" in start else _wang(file, split, bad)
 
 
 def _wang(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
     """Label, question 1, question 2, pair id; no header, no quoting."""
-    rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, header=0, bad=bad))
+    rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, bad=bad))
     return pair_rows(file, rows, split=split, bad=bad)
 
 
-def _full(file: Path, header: str, bad: BadRows) -> Iterator[Row]:
+def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[Row]:
     """Named columns with standard quoting; a quoted question can hold line breaks."""
-    missing = {"question1", "question2", "is_duplicate"} - {
-        h.strip('"\r') for h in header.replace("\t", ",").split(",")
-    }
+    missing = {"question1", "question2", "is_duplicate"} - set(header_of(file, delimiter=delimiter))
     if missing:
-        raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}")
-    named = named_rows(file, delimiter="\t" if "\t" in header else ",", bad=bad)
+        raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}; expected {FILES}")
+    named = named_rows(file, delimiter=delimiter, bad=bad)
     rows = ((n, (f["question1"], f["question2"], f["is_duplicate"], None)) for n, f in named)
     return pair_rows(file, rows, split="train", bad=bad)

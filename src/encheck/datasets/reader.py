@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from encheck.errors import DataError
 
 csv.field_size_limit(10_000_000)
+UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
+HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
 
 class Row(NamedTuple):
@@ -45,14 +49,18 @@ class BadRows:
 
 def decoded(path: Path) -> str:
     """The text of a UTF-8 file, byte order mark removed; DataError names the line of what is no text."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder, but should be a file: give the file itself")
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(f"{path} is UTF-16, but should be UTF-8: convert it with iconv -f UTF-16 -t UTF-8")
+        raise DataError(f"{path} is UTF-16, but should be UTF-8: {UTF16}")
     if (at := raw.find(b"\0")) >= 0:
-        raise DataError(f"{path}:{_line_of(raw, at)}: holds a NUL byte: no text file, or a damaged one")
+        raise DataError(
+            f"{path}:{_line_of(raw, at)}: holds a NUL byte: no text file, a damaged one, or UTF-16: {UTF16}"
+        )
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -67,18 +75,29 @@ def _line_of(raw: bytes, at: int) -> int:
     return raw.count(b"\n", 0, at) + 1
 
 
-def tab_rows(path: Path, *, columns: int, header: int, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of a tab-separated file without quoting, `header` lines left out, blank lines too."""
-    lines = decoded(path).split("\n")
-    for number, line in enumerate(lines[header:], header + 1):
-        line = line.removesuffix("\r")
-        if not line:
-            continue
+def tab_rows(path: Path, *, columns: int, bad: BadRows, header: Sequence[str] = ()) -> Iterator[tuple[int, list[str]]]:
+    """(line number, fields) of a tab-separated file without quoting, blank lines left out.
+
+    Where `header` names the columns, the first line must hold them: without it, the first pair would be lost.
+    """
+    lines = [line.removesuffix("\r") for line in decoded(path).split("\n")]
+    start = 1 if header else 0
+    if header and lines[0]:
+        _check_header(path, lines[0], header)
+    for number, line in enumerate(lines[start:], start + 1):
         fields = line.split("\t")
-        if len(fields) == columns:
+        if line and len(fields) == columns:
             yield number, fields
-        else:
+        elif line:
             bad(path, number, f"{len(fields)} tab-separated fields, but should be {columns}{_delimiter_hint(line)}")
+
+
+def _check_header(path: Path, line: str, names: Sequence[str]) -> None:
+    if [field.strip().lower() for field in line.split("\t")] != [name.lower() for name in names]:
+        hint = _delimiter_hint(line)
+        raise DataError(
+            f"{path}:1: the header is {line[:80]!r}, but should be {', '.join(names)}, divided by tabs{hint}"
+        )
 
 
 def _delimiter_hint(line: str) -> str:
@@ -88,20 +107,52 @@ def _delimiter_hint(line: str) -> str:
 
 def named_rows(path: Path, *, delimiter: str, bad: BadRows) -> Iterator[tuple[int, dict[str, str]]]:
     """(line number, fields by name) of a CSV or TSV file with a header and standard quoting."""
-    text = decoded(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = _quoted_rows(path, delimiter)
+    _, names = next(rows, (1, []))
+    for line, fields in rows:
+        if len(fields) == len(names):
+            yield line, dict(zip(names, fields, strict=True))
+        elif fields:
+            bad(path, line, f"{len(fields)} fields, but the header has {len(names)}")
+
+
+def header_of(path: Path, *, delimiter: str) -> list[str]:
+    """The column names in the first row of a CSV or TSV file; none where it is empty."""
+    return next(_quoted_rows(path, delimiter), (1, []))[1]
+
+
+def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=delimiter, strict=True)
     start = 1
     try:
-        names = next(reader, [])
-        start = reader.line_num + 1
         for fields in reader:
-            if len(fields) == len(names):
-                yield start, dict(zip(names, fields, strict=True))
-            elif fields:
-                bad(path, start, f"{len(fields)} fields, but the header has {len(names)}")
+            yield start, fields
             start = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"{path}:{start}: unbalanced quotes, or text after a closing quote ({error})") from error
+        raise DataError(
+            f"{path}:{start}: unbalanced quotes, or text after a closing quote ({error}). "
+            'A field that holds a quote is quoted itself, the quote doubled: "say ""so"" twice"'
+        ) from error
+
+
+def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of a JSON Lines file, blank lines left out."""
+    for number, line in enumerate(decoded(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            bad(path, number, f"is not JSON: {_json_problem(error)}")
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            bad(path, number, "is no JSON object")
+
+
+def _json_problem(error: Exception) -> str:
+    return f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def binary_label(value: object) -> int | None:
@@ -114,17 +165,36 @@ def binary_label(value: object) -> int | None:
 
 
 def pair_rows(
-    path: Path, rows: Iterator[tuple[int, tuple[str, str, object, str | None]]], *, split: str, bad: BadRows
+    path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
 ) -> Iterator[Row]:
     """Rows from (line, (first, second, label, cluster)), each side and label checked."""
     for line, (first, second, label, cluster) in rows:
-        value = binary_label(label)
-        if not first.strip() or not second.strip():
-            bad(path, line, f"the {'second' if first.strip() else 'first'} text is empty")
-        elif value is None:
-            bad(path, line, f"the label is {label!r}, but should be 0 or 1")
+        try:
+            row = Row(checked_text("first", first), checked_text("second", second), _label(label), split, cluster)
+        except ValueError as error:
+            bad(path, line, str(error))
         else:
-            yield Row(first.strip(), second.strip(), value, split, cluster)
+            yield row._replace(first=row.first.strip(), second=row.second.strip())
+
+
+def checked_text(name: str, text: object) -> str:
+    """The text as it is; ValueError says in what way it is none."""
+    if text is None:
+        raise ValueError(f"the {name} text is missing")
+    if not isinstance(text, str):
+        raise ValueError(f"the {name} text is {text!r:.60}, but should be a string")
+    if not text.strip():
+        raise ValueError(f"the {name} text is empty")
+    if HALF.search(text):
+        raise ValueError(f"the {name} text holds half a character (a surrogate without its partner)")
+    return text
+
+
+def _label(value: object) -> int:
+    label = binary_label(value)
+    if label is None:
+        raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")
+    return label
 
 
 def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path, str]]:
@@ -132,9 +202,13 @@ def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path
     if path.is_file():
         return [(path, names.get(path.name, ""))]
     if not path.is_dir():
-        raise DataError(f"{what}: {path} does not exist")
-    found = [(file, split) for name, split in names.items() for file in sorted(path.rglob(name))]
-    if not found:
+        raise DataError(f"{what}: {path} does not exist; it should be one of {', '.join(names)}, or the folder")
+    files = {name: sorted(path.rglob(name)) for name in names}
+    if not any(files.values()):
         held = ", ".join(sorted(p.name for p in path.iterdir())[:8]) or "nothing"
         raise DataError(f"{what}: {path} holds none of {', '.join(names)}. It holds: {held}")
-    return found
+    for name, found in files.items():
+        if len(found) > 1:
+            where = ", ".join(str(file.parent.relative_to(path)) for file in found)
+            raise DataError(f"{what}: {path} holds {name} more than once (in {where}): give the folder of one of them")
+    return [(file, names[name]) for name, found in files.items() for file in found]

@@ -40,7 +40,7 @@ def _times(results: Mapping[str, Any]) -> Any:
 
 def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
     verdicts = [WORDS.get(cell["verdicts"][c], "not run") for c in CRITERIA]
-    return [cell["model"], cell["data"], *verdicts, "yes" if cell["passes_all"] else "no"]
+    return [cell["model"], cell["data"], *verdicts, cell["all"]]
 
 
 def _row(row: Mapping[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ def lines(results: Mapping[str, Any]) -> Iterator[str]:
         yield from table([COLUMNS, *(_cells(row) for row in rows)])
         told = ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell))
         if told:
-            yield f"  all four criteria: {'passed' if cell['passes_all'] else 'not passed'} ({told})"
+            yield f"  all four criteria: {cell['all']} ({told})"
         yield ""
     yield from headline(results)
     reasons = sorted(

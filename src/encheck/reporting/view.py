@@ -88,16 +88,24 @@ def _names(rows: Iterable[Row]) -> str:
 def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
-    One entry a model and data set: the worst verdict of each criterion, the seconds it took, and whether all passed.
+    One entry a model and data set: the worst verdict of each criterion, and what that says of all four.
     """
     rows = judged(results)
     cells: list[dict[str, Any]] = []
     for model, data in sorted({(r["model"], r["data"]) for r in rows}):
         here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
         verdicts = {c: _worst([r["verdict"] for r in here if r["check"] == c]) for c in CRITERIA}
-        passed = all(v in ("pass", "stale_known_failure") for v in verdicts.values())
-        cells.append({"model": model, "data": data, "verdicts": verdicts, "passes_all": passed})
+        cells.append({"model": model, "data": data, "verdicts": verdicts, "all": _all_four(verdicts.values())})
     return cells
+
+
+def _all_four(verdicts: Iterable[str | None]) -> str:
+    found = set(verdicts)
+    if found <= {"pass", "stale_known_failure"}:
+        return "passed"
+    if found & {"fail", "error", "known_failure"}:
+        return "not passed"
+    return "not all run" if found & {None, "skipped"} else "undecided"
 
 
 def _worst(verdicts: Sequence[str]) -> str | None:

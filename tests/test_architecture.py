@@ -1,0 +1,79 @@
+"""The import directions of docs/ARCHITECTURE.md, and what must not be imported too early."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import encheck
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path(encheck.__file__).parent
+HEAVY = {"torch", "transformers", "sentence_transformers", "spacy", "pyarrow", "jinja2", "huggingface_hub"}
+LAYERS = [
+    {"errors", "types"},
+    {"similarity", "statistics", "scores", "metrics", "verdict", "known_failures", "marking", "messages", "progress"},
+    {"encoders", "store", "datasets", "language", "claims"},
+    {"generators", "items", "bench"},
+    {"session", "settings"},
+    {"checks", "plugin", "cli", "reporting"},
+]
+MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}
+
+
+def modules():
+    folders = {"encheck": SOURCE, "encheck.checks": ROOT / "checks", "encheck.generators": ROOT / "generators"}
+    for package, folder in folders.items():
+        for path in sorted(folder.rglob("*.py")):
+            name = ".".join([package, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__")
+            yield name, ast.parse(path.read_text("utf-8"))
+
+
+def imported(tree, *, top_only=False):
+    nodes = tree.body if top_only else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def layer(name):
+    part = name.split(".")[1]
+    return next(i for i, names in enumerate(LAYERS) if part in names)
+
+
+NAMED = [(name, tree) for name, tree in modules() if name != "encheck"]
+
+
+@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
+def test_a_module_imports_nothing_from_a_layer_above_it(name, tree):
+    ours = [i for i in imported(tree, top_only=True) if i.startswith("encheck.")]
+    above = [i for i in ours if layer(i) > layer(name)]
+    assert above == []
+
+
+@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
+def test_only_the_edge_imports_pytest(name, tree):
+    if name.split(".")[1] not in MAY_IMPORT_PYTEST:
+        assert "pytest" not in set(imported(tree))
+
+
+@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
+def test_heavy_libraries_are_imported_where_they_are_used(name, tree):
+    assert HEAVY.isdisjoint(i.partition(".")[0] for i in imported(tree, top_only=True))
+
+
+def test_the_plugin_brings_nothing_heavy_into_other_peoples_runs():
+    code = "import encheck.plugin, sys; print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not (HEAVY | {"numpy", "scipy", "yaml", "typer", "filelock"}) & set(ast.literal_eval(out))
+
+
+def test_a_check_file_is_short_and_has_no_helpers():
+    for path in sorted((ROOT / "checks").glob("test_*.py")):
+        functions = [n for n in ast.parse(path.read_text("utf-8")).body if isinstance(n, ast.FunctionDef)]
+        assert all(f.name.startswith("test_") and ast.get_docstring(f) for f in functions), path.name
+        assert max(f.end_lineno - f.lineno for f in functions) < 15, path.name

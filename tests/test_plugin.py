@@ -1,0 +1,327 @@
+"""The suite as its users run it: verdicts, exit codes, results, and what bad input says."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pyarrow.parquet
+import pytest
+
+from encheck.reporting.results import schema
+
+OWN_CHECK = """
+    import pytest
+    from encheck import claim
+    from encheck.generators.antonym import antonym
+    from encheck.items import edited
+    from encheck.metrics import mean_similarity
+
+    @pytest.mark.antonym
+    @claim(edited(antonym))
+    def test_antonyms_are_at_all_similar(scores, judge):
+        {body}
+"""
+
+
+@pytest.fixture
+def run(pytester):
+    def run(*args):
+        return pytester.runpytest("--pyargs", "encheck.checks", "-p", "no:cacheprovider", *args)
+
+    return run
+
+
+@pytest.fixture
+def results(run, tmp_path):
+    """Run with these arguments; give results.json and the outcome."""
+
+    def results(*args, name="run"):
+        outcome = run(f"--encheck-report-dir={tmp_path / name}", *args)
+        return json.loads((tmp_path / name / "results.json").read_text("utf-8")), outcome
+
+    return results
+
+
+def verdicts(found):
+    return {(row["claim"], row["level"]): row["verdict"] for row in found["checks"] if row["verdict"]}
+
+
+def test_the_oracle_passes_everything(results):
+    found, outcome = results("--encheck-model=oracle")
+    assert set(verdicts(found).values()) == {"pass"}
+    assert len(verdicts(found)) == 16
+    assert outcome.ret == 0
+
+
+@pytest.mark.parametrize("model", ["constant", "random"])
+def test_every_check_has_teeth(results, model):
+    found, outcome = results(f"--encheck-model={model}")
+    assert not {"pass", "stale_known_failure", "known_failure"} & set(verdicts(found).values())
+    assert outcome.ret == 1
+
+
+def test_a_bag_of_words_fails_whatever_needs_more_than_words(results):
+    found, _ = results("--encheck-model=bag-of-words")
+    failed = {claim for (claim, _), verdict in verdicts(found).items() if verdict == "fail"}
+    assert {"synonym_is_nearer_than_control", "antonym_is_farther_than_synonym_of_the_same_word"} <= failed
+    assert {"jumble_is_farther_than_reorder", "role_reversal_is_farther_than_reorder"} <= failed
+
+
+def test_a_pair_scorer_without_vectors_is_tested_too(results):
+    found, outcome = results("--encheck-model=overlap", "-m", "antonym")
+    row = next(r for r in found["checks"] if r["verdict"])
+    assert row["value"] == row["lexical"]["value"]
+    assert outcome.ret == 1
+
+
+def test_a_model_that_gives_nan_ends_in_error_and_names_a_text(results):
+    found, outcome = results("--encheck-model=nan", "-m", "antonym")
+    assert set(verdicts(found).values()) == {"error"}
+    assert "NaN" in found["models"][0]["error"]
+    assert outcome.ret == 1
+
+
+def test_one_bad_model_does_not_take_the_others_along(results):
+    found, _ = results("--encheck-model=nan", "--encheck-model=oracle", "-m", "jumble")
+    by_model = {row["model"]: row["verdict"] for row in found["checks"] if row["verdict"]}
+    assert by_model == {"nan": "error", "oracle": "pass"}
+
+
+def test_results_hold_to_their_schema(results):
+    found, _ = results("--encheck-model=overlap", "--encheck-model=nan")
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+
+
+def test_two_workers_find_the_same_as_one(results, tmp_path):
+    one, _ = results("--encheck-model=bag-of-words", "--encheck-no-store", name="one")
+    two, outcome = results("--encheck-model=bag-of-words", "--encheck-no-store", "-n2", name="two")
+    assert outcome.ret == 1
+    assert [one[k] == two[k] for k in ("models", "data", "checks")] == [True] * 3
+    tables = [pyarrow.parquet.read_table(tmp_path / name / "items.parquet") for name in ("one", "two")]
+    assert tables[0].equals(tables[1])
+
+
+def test_a_warm_run_encodes_nothing_and_finds_the_same(results):
+    cold, _ = results("--encheck-model=bag-of-words", "-m", "jumble", name="cold")
+    warm, _ = results("--encheck-model=bag-of-words", "-m", "jumble", name="warm")
+    assert cold["run"]["encoded"]["bag-of-words"] > 500
+    assert warm["run"]["encoded"]["bag-of-words"] == 0
+    assert cold["checks"] == warm["checks"]
+
+
+def test_every_item_has_a_row_with_its_texts_and_scores(results, tmp_path):
+    found, _ = results("--encheck-model=oracle", "-m", "antonym")
+    table = pyarrow.parquet.read_table(tmp_path / "run" / "items.parquet").to_pylist()
+    judged = next(r for r in found["checks"] if r["claim"] == "antonym_is_farther_than_paraphrase" and r["verdict"])
+    items = [r for r in table if r["case"].startswith("antonym_is_farther_than_paraphrase/")]
+    assert len(items) == judged["n"] == len({r["item"] for r in items})
+    assert sum(r["near_score"] > r["far_score"] for r in items) / len(items) == judged["value"]
+
+
+def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run):
+    outcome = run("--encheck-model=bag-of-words", "-k", "synonym_of_the_same_word")
+    outcome.stdout.re_match_lines(
+        [
+            r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=200, 200 clusters\) for 'bag-of-words' on probes, "
+            r"but should be at least 0\.9",
+            r"word overlap alone: margin rate = .*",
+            r"the 3 worst of 200:",
+            r".* near .*\[-.*-\]\{\+.*\+\}",
+            r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=bag-of-words",
+        ]
+    )
+
+
+def test_the_summary_shows_verdicts_matrix_and_where_the_report_is(run):
+    outcome = run("--encheck-model=oracle")
+    outcome.stdout.fnmatch_lines(
+        ["*oracle on probes*", "*all four criteria: passed*", "oracle passes 16 of 16 checks", "report: *report.html"]
+    )
+
+
+def test_junit_carries_our_figures_as_properties(run, tmp_path):
+    run("--encheck-model=oracle", "-m", "antonym", f"--junitxml={tmp_path / 'junit.xml'}")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    properties = {p.get("name"): p.get("value") for p in root.iter("property")}
+    assert properties["verdict"] == "pass"
+    assert properties["margin_rate_calibrated"].startswith("margin rate calibrated = 1.000 (95% CI ")
+
+
+def test_data_without_the_variants_is_skipped_and_nothing_measured_is_exit_5(results, tmp_path):
+    rows = "".join(f"a dog number{i} barks,the dog number{i} barked,{i % 2}\n" for i in range(60))
+    (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
+    data = f"--encheck-data=pairs:{tmp_path / 'own.csv'}"
+    found, outcome = results("--encheck-model=oracle", "-m", "antonym", data)
+    assert set(verdicts(found).values()) == {"skipped"}
+    assert outcome.ret == 5
+    assert results("--encheck-model=oracle", "-m", "antonym", data, "-n2")[1].ret == 5
+
+
+def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
+    animals = ["cat", "dog", "horse", "wolf", "bear", "goose", "crow", "seal", "trout", "newt"]
+    rows = "".join(f"the {a} slept,a {a} was asleep,{i % 2}\n" for i, a in enumerate(animals))
+    (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
+    found, outcome = results("--encheck-model=overlap", "-m", "paraphrase", f"--encheck-data=pairs:{tmp_path}/own.csv")
+    assert set(verdicts(found).values()) == {"inconclusive"}
+    assert all("only 10 independent clusters" in row["reason"] for row in found["checks"] if row["verdict"])
+    assert outcome.ret == 0
+
+
+def test_epsilon_is_asked_for_and_recorded(results):
+    found, _ = results("--encheck-model=oracle", "-m", "jumble", "--encheck-epsilon=0.25")
+    row = next(r for r in found["checks"] if r["verdict"])
+    assert row["params"]["epsilon"] == 0.25
+    at_zero = next(p for p in row["curve"] if p["epsilon"] == 0)
+    assert row["value"] <= at_zero["value"]
+
+
+def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
+    pytester.makepyprojecttoml(
+        """
+        [tool.encheck.thresholds]
+        antonym_is_farther_than_control = 0.1
+        "synonym_keeps_the_similarity/3" = 0.999
+        [tool.encheck.known_failures.plain]
+        "synonym_keeps_the_similarity" = "three words are many"
+        """
+    )
+    pytester.makefile(".yaml", models="plain: {adapter: 'encheck.encoders.fake:BagOfWords'}")
+    found, _ = results("--encheck-model=plain")
+    rows = {(r["claim"], r["level"]): r for r in found["checks"] if r["verdict"]}
+    assert rows["antonym_is_farther_than_control", "1"]["verdict"] == "pass"
+    third = rows["synonym_keeps_the_similarity", "3"]
+    assert (third["verdict"], third["threshold"], third["reason"]) == ("known_failure", 0.999, "three words are many")
+    assert rows["synonym_keeps_the_similarity", "1"]["verdict"] == "stale_known_failure"
+
+
+def test_a_known_failure_is_not_red_and_a_stale_one_is_named(pytester, run):
+    pytester.makefile(
+        ".yaml",
+        models="""
+            order:
+              adapter: encheck.encoders.fake:Oracle
+              known_failures: {jumble_is_farther_than_paraphrase: it was blind once}
+            words:
+              adapter: encheck.encoders.fake:BagOfWords
+              known_failures: {"*": counts words}
+            """,
+    )
+    outcome = run("--encheck-model=order", "--encheck-model=words", "-m", "jumble")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(["*stale known failure: it was blind once*", "*7 known failures*"])
+
+
+def test_figures_on_data_that_the_model_has_seen_are_flagged(pytester, results, tmp_path):
+    pytester.makefile(".yaml", models="seen: {adapter: 'encheck.encoders.fake:Oracle', trained_on: [probes]}")
+    found, _ = results("--encheck-model=seen", "-m", "antonym")
+    assert all("trained on probes" in r["reason"] for r in found["checks"] if r["verdict"])
+
+
+def test_a_check_of_the_users_own_is_one_file(pytester):
+    pytester.makepyfile(OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"))
+    outcome = pytester.runpytest("--encheck-model=bag-of-words", "-p", "no:cacheprovider")
+    outcome.assert_outcomes(passed=1)
+    outcome.stdout.fnmatch_lines(["*pass*antonyms are at all similar*"])
+
+
+def test_a_check_that_breaks_is_an_error_in_the_results(pytester):
+    pytester.makepyfile(OWN_CHECK.format(body="raise ZeroDivisionError('oops')"))
+    outcome = pytester.runpytest("--encheck-model=bag-of-words", "-p", "no:cacheprovider")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["*ERROR*antonyms are at all similar*"])
+
+
+def test_two_folders_of_one_name_are_two_models(run):
+    outcome = run("--encheck-model=a/ckpt", "--encheck-model=b/ckpt", "--collect-only", "-q", "-m", "antonym")
+    outcome.stdout.fnmatch_lines(["*a-ckpt-probes-1*", "*b-ckpt-probes-1*"])
+
+
+def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
+    outcome = run("--encheck-model=no/such-model", "--collect-only", "-q")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(["16 tests collected*"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--encheck-model=oracel"], "*unknown model 'oracel'; did you mean 'oracle'? There are: bag-of-words, *"),
+        (["--encheck-model=./nowhere"], "*model folder './nowhere' does not exist*"),
+        (["--encheck-data=prbes"], "*unknown data set 'prbes'; did you mean 'probes'? There are: *"),
+        (["--encheck-data=mrpc"], "*'mrpc' needs a path: --data mrpc:PATH*msr_paraphrase_train.txt*"),
+        (["--encheck-data=mrpc:nowhere"], "*mrpc: nowhere does not exist*"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
+    outcome = run("--encheck-model=oracle", *args, *workers)
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([message])
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-m", "antonymm"], "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, jumble, *"),
+        (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
+        (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
+    ],
+)
+def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
+    outcome = run("--encheck-model=oracle", *args)
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([message])
+
+
+def test_a_broken_models_yaml_is_named_with_its_line(pytester, run):
+    pytester.makefile(".yaml", models="mine:\n  nmae: x\n")
+    outcome = run("--encheck-model=mine")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*models.yaml:2: unknown field 'nmae'; did you mean 'name'?*"])
+
+
+def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run):
+    folder = pytester.mkdir("ckpt")
+    (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
+    outcome = run("--encheck-model", str(folder))
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*write --encheck-model=*ckpt with an equals sign*"])
+    assert not Path("ran").exists()
+
+
+def test_no_conftest_of_a_model_or_data_folder_runs(pytester, run):
+    folder = pytester.mkdir("ckpt")
+    (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
+    (folder / "msr_paraphrase_test.txt").write_text("Quality\n1\t2\t3\tA dog barks.\tThe dog barked.\n")
+    run("--encheck-model=oracle", f"--encheck-data=mrpc:{folder}", "-m", "paraphrase")
+    run(f"--encheck-model={folder}", "-m", "paraphrase")
+    assert not Path("ran").exists()
+
+
+def test_a_report_folder_that_cannot_be_written_is_said(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    outcome = run("--encheck-model=oracle", "-m", "antonym", f"--encheck-report-dir={tmp_path / 'file' / 'run'}")
+    assert outcome.ret != 0
+    assert "cannot write the results to" in outcome.stdout.str() + outcome.stderr.str()
+
+
+def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path):
+    pytester.makepyfile(
+        test_a=OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"),
+        test_b="def test_interrupted():\n    raise KeyboardInterrupt",
+    )
+    outcome = pytester.runpytest_subprocess(
+        "--encheck-model=bag-of-words", f"--encheck-report-dir={tmp_path / 'run'}", "-p", "no:cacheprovider"
+    )
+    assert outcome.ret == 2
+    found = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
+    assert set(verdicts(found).values()) == {"pass"}
+
+
+def test_other_peoples_tests_are_left_alone(pytester):
+    pytester.makepyfile("def test_mine(): pass")
+    outcome = pytester.runpytest("-p", "no:cacheprovider")
+    outcome.assert_outcomes(passed=1)
+    assert "encheck" not in outcome.stdout.str().partition("collected")[2]
+    assert not Path("reports").exists()

@@ -1,0 +1,117 @@
+"""Clusters, the bootstrap and the AUC, against independent implementations."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from encheck.statistics import (
+    Resampler,
+    bootstrap_weights,
+    components,
+    interval,
+    weighted_auc,
+    widen_at_the_edge,
+)
+
+TEXT = st.sampled_from("abcdefgh")
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), max_size=30))
+def test_two_pairs_share_a_component_exactly_when_a_path_of_shared_texts_joins_them(pairs):
+    import scipy.sparse.csgraph as graph
+
+    matrix = np.zeros((8, 8))
+    for a, b in pairs:
+        matrix[ord(a) - 97, ord(b) - 97] = 1
+    _, expected = graph.connected_components(matrix, directed=False)
+    names = components(pairs)
+    for i, (a, _) in enumerate(pairs):
+        for j, (b, _) in enumerate(pairs):
+            assert (names[i] == names[j]) == (expected[ord(a) - 97] == expected[ord(b) - 97])
+
+
+@pytest.mark.parametrize("clusters", [1, 7, 400])
+def test_each_replicate_draws_as_many_clusters_as_there_are(clusters):
+    weights = bootstrap_weights(clusters, 3, 2_000)
+    assert (weights.sum(axis=1) == clusters).all()
+    assert weights.mean() == pytest.approx(1, abs=1e-6)
+
+
+def test_weights_depend_on_the_seed_and_on_nothing_else():
+    first = bootstrap_weights(50, 1, 600).copy()
+    bootstrap_weights.cache_clear()
+    assert (bootstrap_weights(50, 1, 600) == first).all()
+    assert (bootstrap_weights(50, 2, 600) != first).any()
+
+
+def test_the_interval_of_a_mean_agrees_with_scipys_bootstrap():
+    values = np.random.default_rng(0).exponential(size=300)
+    resampler = Resampler([str(i) for i in range(300)])
+    totals = resampler.totals(np.column_stack([values, np.ones(300)]))
+    low, high = interval(totals[:, 0] / totals[:, 1])
+    theirs = scipy.stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
+    assert (low, high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
+
+
+def test_a_hundred_copies_of_each_item_do_not_narrow_the_interval():
+    values = np.random.default_rng(0).normal(size=60)
+    once = Resampler([str(i) for i in range(60)])
+    copies = Resampler([str(i) for i in range(60) for _ in range(100)])
+    narrow = interval(once.totals(values[:, None])[:, 0] / 60)
+    wide = interval(copies.totals(np.repeat(values, 100)[:, None])[:, 0] / 6000)
+    assert wide == pytest.approx(narrow, abs=1e-4)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(5)
+    covered = 0
+    for trial in range(200):
+        means = np.repeat(rng.normal(size=40), 5)
+        values = means + rng.normal(size=200)
+        resampler = Resampler([str(i // 5) for i in range(200)], seed=trial % 7)
+        low, high = interval(resampler.totals(values[:, None])[:, 0] / 200)
+        covered += low <= 0 <= high
+    assert 0.88 <= covered / 200 <= 0.985
+
+
+def test_figures_over_parts_of_one_universe_share_their_replicates():
+    universe = [str(i) for i in range(30)]
+    whole, part = Resampler(universe, universe=universe), Resampler(universe[:10], universe=universe)
+    values = np.arange(30.0)[:, None]
+    some = np.where(np.arange(30)[:, None] < 10, values, 0)
+    assert np.allclose(whole.totals(some), part.totals(values[:10]))
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.lists(st.integers(-5, 5), min_size=1, max_size=30))
+def test_auc_agrees_with_scikit_learn_ties_included(positive, negative):
+    expected = roc_auc_score([1] * len(positive) + [0] * len(negative), positive + negative)
+    assert weighted_auc(positive, negative)[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_auc_of_each_replicate_is_that_of_its_resampled_items():
+    rng = np.random.default_rng(2)
+    positive, negative = rng.integers(0, 9, 20).astype(float), rng.integers(0, 9, 25).astype(float)
+    resampler = Resampler([str(i % 15) for i in range(45)])
+    replicates = weighted_auc(positive, negative, resampler)
+    for row in (0, 17, 901):
+        weights = resampler.weights[row, resampler.columns]
+        labels = [1] * 20 + [0] * 25
+        expected = roc_auc_score(labels, np.r_[positive, negative], sample_weight=weights)
+        assert replicates[row] == pytest.approx(expected, abs=1e-5)
+
+
+@given(st.integers(1, 500))
+def test_the_interval_at_the_edge_is_clopper_pearsons(n):
+    low, high = widen_at_the_edge(n, n)
+    exact = scipy.stats.binomtest(n, n).proportion_ci(method="exact")
+    assert (low, high) == pytest.approx((exact.low, exact.high))
+    assert widen_at_the_edge(0, n) == pytest.approx((1 - high, 1 - low))
+
+
+def test_an_interval_of_nothing_but_nan_is_nan_and_does_not_warn():
+    low, high = interval(np.full((100, 2), np.nan))
+    assert np.isnan(low).all()
+    assert np.isnan(high).all()

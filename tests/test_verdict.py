@@ -1,0 +1,62 @@
+"""A verdict is never read off a point estimate."""
+
+import pytest
+
+from encheck.known_failures import DEFAULT, known_failure
+from encheck.types import Estimate
+from encheck.verdict import MIN_CLUSTERS, judge
+
+
+def estimate(value, low, high, clusters=100):
+    return Estimate("margin_rate", value, low, high, n=clusters, clusters=clusters)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.8, 0.9, "pass"), (0.7, 0.79, "fail"), (0.79, 0.9, "inconclusive")]
+)
+def test_the_whole_interval_has_to_be_on_one_side(low, high, verdict):
+    assert judge(estimate(0.85, low, high), 0.8)[0] == verdict
+
+
+def test_a_known_failure_keeps_its_reason_and_a_stale_one_is_told_apart():
+    assert judge(estimate(0.5, 0.4, 0.6), 0.8, known_failure="Table 3") == ("known_failure", "Table 3")
+    assert judge(estimate(0.9, 0.85, 0.95), 0.8, known_failure="Table 3") == ("stale_known_failure", "Table 3")
+
+
+def test_a_known_failure_does_not_hide_that_nothing_could_be_told():
+    assert judge(estimate(0.8, 0.7, 0.9), 0.8, known_failure="Table 3")[0] == "inconclusive"
+
+
+def test_too_few_clusters_decide_nothing():
+    verdict, reason = judge(estimate(1, 0.9, 1, clusters=MIN_CLUSTERS - 1), 0.5)
+    assert verdict == "inconclusive"
+    assert str(MIN_CLUSTERS) in reason
+
+
+def test_what_is_no_number_could_not_be_measured():
+    assert judge(estimate(float("nan"), 0, 1), 0.5)[0] == "error"
+    assert judge(estimate(0.5, float("nan"), float("nan")), 0.5)[0] == "error"
+
+
+def test_the_default_known_failures_are_those_of_the_papers():
+    assert known_failure("antonym_is_farther_than_paraphrase", "mrpc", "1", None)
+    assert known_failure("synonym_keeps_the_similarity", "mrpc", "1", None) is None
+    assert known_failure("paraphrase_is_nearer_than_non_paraphrase", "mrpc", "1", None) is None
+    assert known_failure("paraphrase_is_nearer_than_non_paraphrase", "paws", "1", None)
+
+
+def test_every_default_known_failure_names_a_claim_that_exists():
+    import inspect
+
+    from encheck.checks import test_antonym, test_jumble, test_paraphrase, test_synonym
+
+    modules = (test_antonym, test_jumble, test_paraphrase, test_synonym)
+    claims = {n.removeprefix("test_") for m in modules for n, _ in inspect.getmembers(m, inspect.isfunction)}
+    assert {pattern.partition("/")[0] for pattern in DEFAULT} <= claims
+
+
+def test_a_models_own_entries_replace_the_default_ones():
+    assert known_failure("antonym_is_farther_than_paraphrase", "mrpc", "1", {}) is None
+    own = {"jumble_*/mrpc/*": "broad", "jumble_is_farther_than_paraphrase/mrpc/1": "narrow"}
+    assert known_failure("jumble_is_farther_than_paraphrase", "mrpc", "1", own) == "narrow"
+    assert known_failure("jumble_is_farther_than_paraphrase", "mrpc", "2", own) == "broad"
