@@ -10,14 +10,14 @@ check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedde
 	$(BIN)/python -m pytest
 
 test: $(VENV)/dev.stamp  ## the tool's own tests
-	$(BIN)/python -m pytest tests -n 2 --dist worksteal -q
+	$(BIN)/python -m pytest tests -n 2 --dist loadgroup -q
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
-	rm -rf build/types && $(BIN)/python -m build --wheel --outdir build/types . >build.log 2>&1 || (cat build.log; false)
+	rm -rf build && $(BIN)/python -m build --wheel --no-isolation --outdir build/types . >build.log 2>&1 || (cat build.log; false)
 	$(INSTALL) --no-deps --target build/types/site build/types/*.whl
 	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck
 

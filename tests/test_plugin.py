@@ -159,8 +159,8 @@ def test_data_without_the_variants_is_skipped_and_nothing_measured_is_exit_5(res
 
 
 def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
-    animals = ["cat", "dog", "horse", "wolf", "bear", "goose", "crow", "seal", "trout", "newt"]
-    rows = "".join(f"the {a} slept,a {a} was asleep,{i % 2}\n" for i, a in enumerate(animals))
+    said = "cat slept,dog barked,horse ran,wolf howled,bear swam,goose flew,crow cawed,seal dived,trout fed,newt hid"
+    rows = "".join(f"the {words},a {words},{i % 2}\n" for i, words in enumerate(said.split(",")))
     (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
     found, outcome = results("--encheck-model=overlap", "-m", "paraphrase", f"--encheck-data=pairs:{tmp_path}/own.csv")
     assert set(verdicts(found).values()) == {"inconclusive"}

@@ -94,6 +94,10 @@ class Bench:
             self._references[data] = self.data[data].reference(seed=self.seed)
         return self._references[data]
 
+    def _identical(self, data: str) -> list[str]:
+        """Texts whose pair with themselves calibrates on this data."""
+        return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
+
     def prepare(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other."""
         wanted: dict[str, list[Pair]] = {}
@@ -102,6 +106,7 @@ class Bench:
                 kept = self.items(data, claim, level).kept
                 wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
+                wanted[model] += [(text, text) for text in self._identical(data)]
         self.encode(wanted, lock=lock, progress=progress)
 
     def encode(self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress) -> None:
@@ -139,15 +144,13 @@ class Bench:
         subject.rows = {text: i for i, text in enumerate(texts)}
 
     def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        pairs = list(dict.fromkeys([*pairs, *((t, t) for t in texts[:IDENTITY_PAIRS])]))
-
         def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
             assert isinstance(subject.model, PairScorer)
             for start in range(0, len(missing), PAIRS_PER_BATCH):
                 some = missing[start : start + PAIRS_PER_BATCH]
-                first, second = zip(*(pairs[i] for i in some), strict=True)
-                scores = check_scores(subject.model.score_pairs(first, second), len(some))
+                asked = [pairs[i] for i in some]
+                first, second = zip(*asked, strict=True)
+                scores = check_scores(subject.model.score_pairs(first, second), asked)
                 progress.advance(len(some))
                 yield some, scores[:, None].astype(np.float32)
 
@@ -177,6 +180,7 @@ class Bench:
                     for positions, computed in compute(missing, progress):
                         if not arrays.shape[1]:
                             arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                        _same_width(computed, arrays, fingerprint)
                         arrays[positions] = computed
                         saver.add([keys[i] for i in positions], computed)
                         subject.encoded += len(positions)
@@ -213,10 +217,9 @@ class Bench:
             pairs = self.reference(data)
             if not pairs:
                 raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
-            texts = [p.first for p in pairs][:IDENTITY_PAIRS]
+            texts = self._identical(data)
             reference = float(score([p.first for p in pairs], [p.second for p in pairs]).mean())
-            known = _known_texts(self.subjects.get(model), texts)
-            identity = float(score(known, known).mean())
+            identity = float(score(texts, texts).mean())
             self._scales[model, data] = Scale(reference, identity, len(pairs))
         return self._scales[model, data]
 
@@ -228,11 +231,12 @@ class Bench:
 Scorer = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 
 
-def _known_texts(subject: Subject | None, texts: list[str]) -> list[str]:
-    """Texts whose pair with themselves was scored."""
-    if subject is None or subject.kind == "vector":
-        return texts
-    return [first for first, second in subject.scored if first == second]
+def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:
+    if computed.shape[1] != kept.shape[1]:
+        raise EncoderError(
+            f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of {kept.shape[1]} from "
+            f"a model with the same fingerprint {fingerprint!r}; a changed model should have another"
+        )
 
 
 def scorer_of(subject: Subject) -> Scorer:

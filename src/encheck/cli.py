@@ -42,15 +42,21 @@ def _told() -> Iterator[None]:
         raise typer.Exit(4) from error
 
 
-@app.callback()
-def _app(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and leave.")] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from encheck import __version__
 
         typer.echo(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def _app(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -94,7 +100,7 @@ def run(
     args += ["--encheck-no-store"] * no_store + ["--encheck-skip-bad-rows"] * skip_bad_rows
     ini = str(resources.files("encheck") / "run.ini")
     markers_args = ["-m", markers] if markers else []
-    base = ["-c", ini, f"--rootdir={Path.cwd()}", "--pyargs", "encheck.checks"]
+    base = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
     raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args])))
 
 
@@ -139,7 +145,7 @@ def data(
         ("pairs by split", _counts(counts)),
         ("groups (sentences with a paraphrase)", str(len(loaded.groups))),
         ("independent clusters", str(len(loaded.universe))),
-        ("hand-written variants", ", ".join(sorted(loaded.written)) or "none"),
+        ("hand-written variants", _counts(loaded.written) or "none"),
         ("licence", loaded.licence),
         ("fingerprint", loaded.fingerprint),
     ]

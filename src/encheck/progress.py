@@ -59,10 +59,9 @@ class _Lines:
     def update(self, steps: int) -> None:
         self._done += steps
         now = time.monotonic()
-        if now - self._said >= EVERY:
+        if self._done and now - self._said >= EVERY:
             self._said = now
-            rate = self._done / (now - self._begun)
-            left = (self._total - self._done) / rate
+            left = (self._total - self._done) * (now - self._begun) / self._done
             print(
                 f"{self._title}: {self._done} of {self._total} texts, about {left:.0f} s left",
                 file=self._stream,

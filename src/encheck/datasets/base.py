@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -36,7 +36,7 @@ class Dataset:
     groups: tuple[Group, ...]
     licence: str
     rows: int
-    written: frozenset[str] = frozenset()
+    written: Mapping[str, int] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     sampled: bool = False
     universe: tuple[str, ...] = field(default=())

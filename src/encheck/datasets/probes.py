@@ -6,6 +6,7 @@ schema.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
@@ -78,8 +79,10 @@ def dataset(found: list[Group]) -> Dataset:
     """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0)."""
     pairs = tuple(pair for group in found for pair in _pairs(group))
     universe = tuple(sorted({g.cluster for g in found}))
-    written = frozenset(v.relation for g in found for v in g.variants)
-    return Dataset("probes", pairs, tuple(found), LICENCE, len(found), written=written, universe=universe)
+    written = Counter(f"{v.relation} {v.level}" for g in found for v in g.variants)
+    return Dataset(
+        "probes", pairs, tuple(found), LICENCE, len(found), written=dict(sorted(written.items())), universe=universe
+    )
 
 
 def _pairs(group: Group) -> Iterator[SentencePair]:

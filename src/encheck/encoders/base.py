@@ -7,8 +7,8 @@ not need the model to be loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,42 +63,53 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> It
         starts = range(0, len(texts), size)
         source = ((np.arange(s, min(s + size, len(texts))), encoder.encode(texts[s : s + size])) for s in starts)
     width: int | None = None
+    left = np.ones(len(texts), bool)
     for positions, vectors in source:
-        checked = check_vectors(vectors, [texts[i] for i in positions], width=width)
-        width = checked.shape[1]
+        some = [texts[i] for i in positions]
+        checked = check_vectors(vectors, some, width=width)
+        _refuse(~left[positions], some, "came twice from batches()")
+        left[positions], width = False, checked.shape[1]
         yield positions, checked
+    _refuse(left, texts, "never came from batches()")
 
 
 def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = None) -> NDArray[np.float32]:
     """The vectors in fp32, or EncoderError: wrong shape, not finite, or all zero for a text with words."""
-    array = np.asarray(vectors)
+    first = f"; the first text is {texts[0]!r}" if texts else ""
+    array = _numbers(vectors, "encode()", first)
     if array.ndim != 2 or len(array) != len(texts) or (width is not None and array.shape[1] != width):
         expected = f"({len(texts)}, {width or 'dimension'})"
-        raise EncoderError(f"encode() gave shape {array.shape} for {len(texts)} texts, but should give {expected}")
-    if not np.issubdtype(array.dtype, np.number):
-        raise EncoderError(f"encode() gave {array.dtype} values, but should give floating point")
-    array = array.astype(np.float32)
-    _refuse(~np.isfinite(array).all(axis=1), texts, "holds NaN or infinity")
-    _refuse(~array.any(axis=1) & np.array([bool(t.strip()) for t in texts], bool), texts, "is all zeros")
-    return array
+        raise EncoderError(f"encode() gave shape {array.shape}, but should give {expected}{first}")
+    with np.errstate(over="ignore"):
+        single: NDArray[np.float32] = array.astype(np.float32)
+    _refuse(np.logical_not(np.isfinite(single).all(axis=1)), texts, "holds NaN or infinity")
+    _refuse(~single.any(axis=1) & np.array([bool(t.strip()) for t in texts], bool), texts, "is all zeros")
+    return single
 
 
 def _refuse(bad: NDArray[np.bool_], texts: Sequence[str], what: str) -> None:
     if bad.any():
-        where = int(np.flatnonzero(bad)[0])
-        raise EncoderError(
-            f"the vector of {int(bad.sum())} of {len(texts)} texts {what}; the first is {texts[where]!r}"
-        )
+        first = texts[int(np.flatnonzero(bad)[0])]
+        raise EncoderError(f"the vector of {bad.sum()} of {len(texts)} texts {what}; the first is {first!r}")
 
 
-def check_scores(scores: object, count: int) -> NDArray[np.float64]:
+def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """The pair scores in fp64, or EncoderError: wrong shape or not finite."""
-    array = np.asarray(scores, dtype=np.float64)
-    if array.shape != (count,):
-        raise EncoderError(f"score_pairs() gave shape {array.shape} for {count} pairs, but should give ({count},)")
-    if not np.isfinite(array).all():
-        raise EncoderError(f"{int((~np.isfinite(array)).sum())} of {count} pair scores are NaN or infinite")
+    first = f"; the first pair is {pairs[0]}" if pairs else ""
+    array = _numbers(scores, "score_pairs()", first)
+    if array.shape != (len(pairs),):
+        raise EncoderError(f"score_pairs() gave shape {array.shape}, but should give ({len(pairs)},){first}")
+    if (bad := ~np.isfinite(array)).any():
+        worst = pairs[int(np.flatnonzero(bad)[0])]
+        raise EncoderError(f"{bad.sum()} of {len(pairs)} pair scores are NaN or infinite; the first is of {worst}")
+    return array.astype(np.float64)
+
+
+def _numbers(given: object, method: str, first: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise EncoderError(f"{method} gave what is no array of numbers ({error}){first}") from error
+    if array.dtype.kind not in "fiu":
+        raise EncoderError(f"{method} gave values of type {array.dtype}, but should give floating point{first}")
     return array
-
-
-Loader = Callable[[], Model]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
 from encheck.errors import ConfigError, unknown
+from encheck.settings import DTYPES
+from encheck.similarity import SIMILARITIES
 
 ADAPTERS = {"sentence-transformers": "encheck.encoders.sentence_transformers:SentenceTransformerEncoder"}
 
@@ -49,77 +52,132 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "known_failures": (dict,),
     "options": (dict,),
 }
+_WEIGHTS = ("revision", "package", "sha256", "prompt", "max_length", "dtype", "similarity")
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """The entries of one models.yaml; ConfigError names the line of whatever is wrong."""
+    text = _text(path)
     try:
-        text = path.read_text("utf-8")
         root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is not UTF-8 (byte {error.start})") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{path}:{line}: is not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not valid YAML: {error}") from error
+        what = ", ".join(part for part in (error.context, error.problem) if part)
+        raise ConfigError(f"{path}:{line}: is not valid YAML: {what}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(f"{path}:{line}: is not valid YAML: {chr(error.character)!r} may not stand here") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: is nested too deep") from error
     if root is None:
         return {}
-    return {label: _entry(path, label, node) for label, node in _items(path, root, "the file")}
+    return {label: _entry(path, line, label, node) for label, line, node in _items(path, root, "the file")}
 
 
-def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, yaml.Node]]:
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: is not UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
+    """(key, line, value) of a mapping."""
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:{node.start_mark.line + 1}: {what} should be a mapping of names to values")
     seen: dict[str, int] = {}
     for key, value in node.value:
         line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise ConfigError(f"{path}:{line}: a name in {what} should be plain text")
         if key.value in seen:
             raise ConfigError(f"{path}:{line}: {key.value!r} stands twice; first on line {seen[key.value]}")
         seen[key.value] = line
-        yield key.value, value
+        yield key.value, line, value
 
 
-def _entry(path: Path, label: str, node: yaml.Node) -> ModelConfig:
+def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label"}
     values: dict[str, Any] = {}
-    for key, value_node in _items(path, node, f"model {label!r}"):
-        line = value_node.start_mark.line + 1
+    lines: dict[str, int] = {}
+    for key, at, value_node in _items(path, node, f"model {label!r}"):
         if key not in fields:
-            raise ConfigError(f"{path}:{line}: {unknown('field', key, fields)}")
-        values[key] = _value(path, line, key, value_node)
+            raise ConfigError(f"{path}:{at}: {unknown('field', key, fields)}")
+        values[key], lines[key] = _value(path, at, key, value_node), at
     config = ModelConfig(label, **values)
-    _check(path, node.start_mark.line + 1, config)
+    for field_name, problem in _problems(config):
+        raise ConfigError(f"{path}:{lines.get(field_name, line)}: {problem}")
     return config
 
 
 def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    value: Any = yaml.SafeLoader("").construct_document(node)
+    value = _construct(path, line, node)
     expected = _TYPES.get(key, (str,))
     if not isinstance(value, expected) or isinstance(value, bool):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but should be of type {expected[0].__name__}")
-    if key == "thresholds":
-        _all(path, line, key, cast("dict[str, Any]", value), (int, float))
-    if key == "known_failures":
-        _all(path, line, key, cast("dict[str, Any]", value), (str,))
+    wants, fits = _PARTS.get(key, ("", lambda _part: True))
+    for name, at, part in _parts(path, line, key, node):
+        if not fits(part):
+            raise ConfigError(f"{path}:{at}: {name} is {part!r}, but should be {wants}")
     return tuple(value) if isinstance(value, list) else value
 
 
-def _all(path: Path, line: int, key: str, value: dict[str, Any], types: tuple[type, ...]) -> None:
-    for name, entry in value.items():
-        if not isinstance(entry, types) or isinstance(entry, bool):
-            wants = "a number" if float in types else "a reason"
-            raise ConfigError(f"{path}:{line}: {key}.{name} is {entry!r}, but should be {wants}")
+def _parts(path: Path, line: int, key: str, node: yaml.Node) -> Iterator[tuple[str, int, object]]:
+    """(name, line, value) of what stands in a list or a mapping."""
+    if isinstance(node, yaml.MappingNode):
+        for name, at, part in _items(path, node, key):
+            yield f"{key}.{name}", at, _construct(path, at, part)
+    elif isinstance(node, yaml.SequenceNode):
+        for part in node.value:
+            yield f"an entry of {key}", part.start_mark.line + 1, _construct(path, line, part)
 
 
-def _check(path: Path, line: int, config: ModelConfig) -> None:
-    if config.adapter not in ADAPTERS and ":" not in config.adapter:
-        known = [*ADAPTERS, "package.module:Class"]
-        raise ConfigError(f"{path}:{line}: {unknown('adapter', config.adapter, known)}")
-    if config.adapter in ADAPTERS and not config.name:
-        raise ConfigError(f"{path}:{line}: model {config.label!r} has no name: give a folder or a hub id")
+def _construct(path: Path, line: int, node: yaml.Node) -> Any:
+    """The plain value of a node; nothing but text, numbers, lists and mappings is ever made."""
+    try:
+        return yaml.SafeLoader("").construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError(f"{path}:{line}: {error.problem}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}:{line}: {error}") from error
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+_PARTS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "thresholds": ("a number", _is_number),
+    "known_failures": ("a reason", _is_text),
+    "trained_on": ("the name of a data set", _is_text),
+}
+
+
+def _problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
+    own = ":" in config.adapter
+    if config.adapter not in ADAPTERS and not own:
+        yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, "package.module:Class"])
+    if not own and not config.name:
+        yield "", f"model {config.label!r} has no name: give a folder or a hub id"
     if config.max_length is not None and config.max_length < 1:
-        raise ConfigError(f"{path}:{line}: max_length is {config.max_length}, but should be at least 1")
+        yield "max_length", f"max_length is {config.max_length}, but should be at least 1"
+    for name, known in (("dtype", DTYPES), ("similarity", SIMILARITIES)):
+        value = getattr(config, name)
+        if value is not None and value not in known:
+            yield name, unknown(name, value, known)
+    if not own and config.options:
+        yield "options", f"options are handed to an adapter of your own (package.module:Class), not to {config.adapter}"
+    for name in _WEIGHTS if own else ():
+        if getattr(config, name) is not None:
+            yield name, f"{name} says nothing to an adapter of your own: hand it over in options"
 
 
 def packaged_models() -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,10 @@ def direction(name: str, dimension: int = DIMENSION) -> Vectors:
     """A random unit vector that depends on the name alone; shape [dimension]."""
     vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def _rows(vectors: Iterable[NDArray[Any]], dimension: int = DIMENSION) -> Vectors:
+    return np.array([*vectors], np.float32).reshape(-1, dimension)
 
 
 class _Fake:
@@ -42,7 +47,7 @@ class BagOfWords(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Sum of one random direction a word; shape [n, 256]."""
-        return np.stack([self._vector(text) for text in texts])
+        return _rows(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
         counts = sorted(Counter(words(text) or [text]).items())
@@ -62,7 +67,7 @@ class Random(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Shape [n, 256]; the same text gets the same vector."""
-        return np.stack([direction(text) for text in texts])
+        return _rows(direction(text) for text in texts)
 
 
 class Nan(_Fake):
@@ -70,8 +75,8 @@ class Nan(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Shape [n, 8]; one text in three gets NaN."""
-        rows = [np.full(8, np.nan if zlib.crc32(text.encode()) % 3 == 0 else 1.0) for text in texts]
-        return np.array(rows, np.float32)
+        hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
+        return _rows((np.full(8, np.nan if h % 3 == 0 else 1.0) for h in hashes), 8)
 
 
 class Oracle(_Fake):
@@ -88,7 +93,7 @@ class Oracle(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The direction of the meaning, turned away by its distance; shape [n, 256]."""
-        return np.stack([self._vector(text) for text in texts])
+        return _rows(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
         meaning, away = self.meanings.get(text) or (self._bags.get(_bag(text), text), 1.0)

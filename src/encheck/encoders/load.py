@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import importlib.util
 import re
@@ -10,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from encheck.encoders.base import Model
+from encheck.encoders.base import Encoder, Model, PairScorer
 from encheck.encoders.config import ADAPTERS, ModelConfig
 from encheck.errors import ModelError, unknown
+from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -56,25 +56,29 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
 
 def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
     try:
-        return factory(**config.options)
-    except TypeError as error:
-        raise ModelError(f"{config.label}: {config.adapter}(**options) says: {error}") from error
+        model = factory(**config.options)
+    except Exception as error:
+        raise ModelError(f"{config.label}: {config.adapter}(**options) says: {error!r}") from error
+    if not isinstance(model, Encoder | PairScorer):
+        wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
+        raise ModelError(f"{config.label}: {config.adapter} is no model under test: it should have {wants}")
+    if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
+        raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
+    return model
 
 
 def _adapter(config: ModelConfig) -> Callable[..., Model]:
     module, _, name = ADAPTERS.get(config.adapter, config.adapter).partition(":")
     try:
         found: Callable[..., Model] = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ModelError(f"{config.label}: cannot import the adapter {config.adapter!r}: {error}") from error
+    except Exception as error:
+        raise ModelError(f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}") from error
     return found
 
 
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
-    if _is_path(config.name):
-        return _existing(config)
-    folder = _packaged(config) or _from_hub(config)
+    folder = _existing(config) if _is_path(config.name) else _packaged(config) or _from_hub(config)
     weights = folder / "model.safetensors"
     if config.sha256 and (not weights.exists() or file_hash(weights) != config.sha256):
         raise ModelError(f"{config.label}: {weights} does not have the SHA-256 {config.sha256}: not the model it says")
@@ -91,7 +95,10 @@ def _existing(config: ModelConfig) -> Path:
 
 def _packaged(config: ModelConfig) -> Path | None:
     """The folder inside the package, found without importing it."""
-    spec = importlib.util.find_spec(config.package) if config.package else None
+    try:
+        spec = importlib.util.find_spec(config.package) if config.package else None
+    except (ImportError, ValueError):  # a part of its dotted name is missing, or it is no module
+        spec = None
     roots = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
     found = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
     return found[0] if found else None
@@ -119,9 +126,10 @@ def _cached(config: ModelConfig) -> Path | None:
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(config.name, revision=config.revision, local_files_only=True))
-    except (LocalEntryNotFoundError, OSError):
+        folder = Path(snapshot_download(config.name, revision=config.revision, local_files_only=True))
+    except (LocalEntryNotFoundError, OSError, ValueError):
         return None
+    return folder if any(folder.rglob("*.safetensors")) or any(folder.rglob("*.bin")) else None
 
 
 def _from_hub(config: ModelConfig) -> Path:
@@ -140,15 +148,3 @@ def _from_hub(config: ModelConfig) -> Path:
 
 def _hub_remedy(config: ModelConfig) -> str:
     return f"fetch it where there is a network and give the folder: --model=./{config.name.split('/')[-1]}"
-
-
-def labelled(configs: list[ModelConfig]) -> dict[str, ModelConfig]:
-    """The configs under labels that differ: two folders of the same name become `name` and `name-2`."""
-    out: dict[str, ModelConfig] = {}
-    for config in configs:
-        label, number = config.label, 1
-        while label in out:
-            number += 1
-            label = f"{config.label}-{number}"
-        out[label] = dataclasses.replace(config, label=label)
-    return out

@@ -67,6 +67,6 @@ def escape(text: str) -> str:
     'a\\|b &lt;i&gt;'
     """
     clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|"), ("[", "\\["), ("`", "\\`")):
+    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|"), ("](", "]\\("), ("`", "\\`")):
         clean = clean.replace(old, new)
     return clean

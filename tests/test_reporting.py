@@ -1,0 +1,166 @@
+"""Terminal, Markdown and HTML show the same results, and hostile text stays text."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from encheck.errors import UsageError
+from encheck.reporting import html, markdown, terminal, view
+from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
+
+HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
+
+
+def row(**changes):
+    base = {
+        "id": "antonym_is_farther_than_paraphrase/m-d-1/margin_rate_calibrated",
+        "claim": "antonym_is_farther_than_paraphrase", "check": "antonym", "capability": "antonym", "level": "1",
+        "reason": "", "model": "m", "data": "d", "params": {"epsilon": 0.0}, "metric": "margin_rate_calibrated",
+        "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "threshold": 0.8, "verdict": "fail",
+        "baseline": None, "left_out": {}, "lexical": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []},
+        "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
+    }  # fmt: skip
+    return base | changes
+
+
+def results(*rows):
+    model = {"label": "m", "name": "m", "adapter": "a", "fingerprint": "f", "revision": None, "licence": "",
+             "prompt": None, "trained_on": [], "error": None}  # fmt: skip
+    data = {"name": "d", "licence": HOSTILE, "rows": 1, "pairs": 1, "groups": 1, "clusters": 1, "labels": {"1": 1},
+            "skipped": 0, "sample": None, "seed": 0, "fingerprint": "f", "calibration": {}}  # fmt: skip
+    run = {"id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "encheck run",
+           "exit_status": 1, "versions": {"encheck": "0"}, "settings": {}, "notes": [HOSTILE], "encode_seconds": 0.0,
+           "generate_seconds": 0.0, "encoded": {"m": 3},
+           "criteria": {"antonym": {"texts": 3, "encode_seconds": 0.1, "measure_seconds": 0.2}}}  # fmt: skip
+    return {"schema_version": 1, "run": run, "models": [model], "data": [data], "checks": list(rows)}
+
+
+def items(count=1):
+    case = "antonym_is_farther_than_paraphrase/m-d-1"
+    return {case: {
+        "case": [case] * count, "item": [f"d/{i:04x}/antonym/1/written/0" for i in range(count)],
+        "cluster": ["c"] * count, "label": [None] * count, "source": [HOSTILE] * count, "near": [HOSTILE] * count,
+        "far": ["an <b>other</b> text"] * count, "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
+        "near_score": [0.1 * i for i in range(count)], "far_score": [0.5] * count,
+        "near_overlap": [0.2] * count, "far_overlap": [0.3] * count,
+    }}  # fmt: skip
+
+
+class Tags(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_hostile_text_in_the_page_stays_text():
+    page = html.render(results(row(reason=HOSTILE)), items())
+    tags = Tags(page).found
+    assert not {"script", "b", "iframe", "img"} & ({tag for tag, _ in tags} - {"b"}) - {"svg"}
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_the_page_asks_for_nothing_and_allows_nothing():
+    tags = Tags(html.render(results(row()), items())).found
+    policy = next(a["content"] for t, a in tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    links = [a.get("href") or a.get("src") for _, a in tags if a.get("href") or a.get("src")]
+    assert all(link.startswith(("#", "data:,")) for link in links)
+    assert not any(name.startswith("on") for _, attrs in tags for name in attrs)
+
+
+def test_the_page_holds_verdict_figure_curve_and_the_most_wrong_item_first():
+    page = html.render(results(row()), items(9))
+    assert "0.61 [0.55, 0.66]" in page
+    assert page.count("<polyline") == 2
+    assert "d/0000/antonym" in page
+    assert "d/0008/antonym" not in page
+
+
+def test_every_link_of_the_page_leads_somewhere():
+    tags = Tags(html.render(results(row()), items())).found
+    anchors = {a["id"] for _, a in tags if "id" in a}
+    assert {a["href"][1:] for t, a in tags if t == "a"} <= anchors
+
+
+def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
+    text = markdown.render(results(row(reason=HOSTILE)))
+    line = next(line for line in text.splitlines() if line.startswith("| FAIL"))
+    assert line.replace("\\|", "").count("|") == 12
+    assert "<script" not in text
+    assert "0.61 [0.55, 0.66]" in text
+
+
+def test_the_terminal_table_is_aligned():
+    lines = list(terminal.table([("a", "bb"), ("ccc", "d")]))
+    assert [line.index(x) for line, x in zip(lines, ("bb", "d"), strict=True)] == [7, 7]
+
+
+def test_the_headline_says_what_passes_what_fails_and_what_is_known():
+    known = row(id="x/m-d-1/y", capability="jumble", check="jumble", verdict="known_failure", reason="the paper")
+    said = view.headline(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
+    assert said == ["m passes 1 of 3 checks; fails 1 (antonym); fails 1 in a known way (jumble)"]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (["pass", "pass", "stale_known_failure", "pass"], "passed"),
+        (["pass", "known_failure", "pass", "pass"], "not passed"),
+        (["pass", "pass"], "not all run"),
+        (["pass", "inconclusive", "pass", "pass"], "undecided"),
+    ],
+)
+def test_an_encoder_passes_only_with_all_four_criteria(found, said):
+    rows = [row(id=f"{c}/m-d-1/x", check=c, verdict=v) for c, v in zip(view.CRITERIA, found, strict=False)]
+    assert view.matrix(results(*rows))[0]["all"] == said
+
+
+def test_a_figure_without_a_value_is_a_dash():
+    assert view.figure(row(value=None, low=None, high=None)) == "-"
+
+
+def test_results_are_read_back_as_they_were_written(tmp_path):
+    write_results(tmp_path, results(row()))
+    assert read_results(tmp_path) == results(row())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "cannot be read"), ('{"schema_version": 99}', "schema version 99"), ("[]", "schema version None")],
+)
+def test_results_that_are_damaged_or_of_another_schema_are_refused(tmp_path, text, message):
+    (tmp_path / "results.json").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        read_results(tmp_path)
+
+
+def test_a_folder_without_results_is_no_run(tmp_path):
+    with pytest.raises(UsageError, match="is no run"):
+        read_results(tmp_path)
+    with pytest.raises(UsageError, match="there is no run"):
+        newest_run(tmp_path)
+
+
+def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
+    write_items(tmp_path, items(20))
+    assert len(find_item(tmp_path, "d/0007")) == 1
+    assert len(find_item(tmp_path, "d/000")) == 16
+    assert find_item(tmp_path, "d/0007")[0]["source"] == HOSTILE
+
+
+def test_results_cannot_hold_what_json_cannot(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_results(tmp_path, results(row(value=float("nan"))))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_schema_is_json():
+    from encheck.reporting.results import schema
+
+    assert json.dumps(schema())
