@@ -33,8 +33,8 @@ print("RESULT", int(code), imported - started, time.perf_counter() - imported)
 """
 
 
-def suite(folder: Path) -> tuple[float, float, int, float]:
-    """(imports, whole cold run after them, texts encoded, seconds the run spent encoding) on the embedded probes."""
+def suite(folder: Path) -> tuple[float, float, list[str]]:
+    """(imports, whole cold run after them, distinct texts encoded) on the embedded probes."""
     report = folder / f"run-{time.monotonic_ns()}"
     args = ["--pyargs", "encheck.checks", "-q", "--encheck-no-store", f"--encheck-report-dir={report}"]
     args += ["-c", str(ROOT / "src/encheck/run.ini"), f"--rootdir={folder}"]
@@ -42,17 +42,19 @@ def suite(folder: Path) -> tuple[float, float, int, float]:
     line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
     code, imports, run = line.split()[1:]
     assert code == "0", done.stdout
-    told = json.loads((report / "results.json").read_text("utf-8"))["run"]
-    return float(imports), float(run), told["encoded"]["sbert"], told["encode_seconds"]
+    encoded = json.loads((report / "results.json").read_text("utf-8"))["run"]["encoded"]["sbert"]
+    texts = texts_of(report)
+    assert len(texts) == encoded, (len(texts), encoded)
+    return float(imports), float(run), texts
 
 
-def probe_texts() -> list[str]:
-    """The distinct texts that the default run encodes."""
-    from encheck.datasets.base import load
+def texts_of(report: Path) -> list[str]:
+    """The distinct texts that a run on the probes encoded: those of its items, and the random pairs' sentences."""
+    import pyarrow.parquet
 
-    data = load("probes")
-    texts = [g.source for g in data.groups] + [v.text for g in data.groups for v in g.variants]
-    return list(dict.fromkeys(texts))
+    table = pyarrow.parquet.read_table(report / "items.parquet").to_pydict()
+    found = [text for side in ("source", "near", "far") for text in table[side] if text is not None]
+    return list(dict.fromkeys(found))
 
 
 def mrpc_texts(path: Path) -> list[str]:
@@ -104,7 +106,8 @@ def against_default(texts: list[str], rounds: int) -> tuple[float, float, float]
 
 def warm_mrpc(path: Path, folder: Path) -> tuple[list[float], bool]:
     """Wall seconds of warm runs of criteria 1 and 4 on all of MRPC, and whether torch was imported."""
-    code = "import sys, encheck.cli as c\ntry: c.main(sys.argv[1:])\nexcept SystemExit: print('TORCH', 'torch' in sys.modules)"
+    code = "import sys, encheck.cli as c\ntry: c.main(sys.argv[1:])\n"
+    code += "except SystemExit: print('TORCH', 'torch' in sys.modules)"
     args = ["run", "-m", "paraphrase or jumble", "--data", f"mrpc:{path}", "--sample=all", "-q"]
     environment = os.environ | {"ENCHECK_STORE": str(folder / "store.sqlite")}
     seconds, torch = [], True
@@ -144,12 +147,10 @@ def main() -> None:
 
 
 def cold_rows(folder: Path, rounds: int) -> list[tuple[str, str, str]]:
-    texts = probe_texts()
     runs, pure, imports, ratios, how = [], [], [], [], ""
     for _ in range(rounds):
+        brought, run, texts = suite(folder)
         seconds, how = best_encoding(texts)
-        brought, run, encoded, _ = suite(folder)
-        assert encoded == len(texts), (encoded, len(texts))
         runs.append(run)
         pure.append(seconds)
         imports.append(brought)
@@ -157,7 +158,6 @@ def cold_rows(folder: Path, rounds: int) -> list[tuple[str, str, str]]:
     start = statistics.median(timed(lambda: subprocess.run([sys.executable, "-c", ""], check=True)) for _ in range(5))
     return [
         (
-            f"pure encoding of the probes' {len(texts):,} distinct texts",
             f"{statistics.median(pure):.2f} s",
             f"best: {how}",
         ),

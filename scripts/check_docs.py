@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OURS = ("pip ", "git ", "make ", "cd ", "python recipes/")
-TOPICS = "kettle boils,tram stops,oak falls,clock rings,lamp glows,river floods,goat climbs,baker sings,ship sinks,door creaks"
+TOPICS = "kettle boils,tram stops,oak falls,clock rings,lamp glows,river floods,goat climbs,baker sings,ship sinks"
 
 
 def documents() -> list[Path]:
@@ -63,7 +63,7 @@ def furnish(folder: Path) -> None:
     made = [
         (f"The {t} near house number {i}.", f"Near house number {i}, the {t}.", i % 2)
         for i in range(60)
-        for t in [TOPICS.split(",")[i % 10]]
+        for t in [TOPICS.split(",")[i % 9]]
     ]
     lines = [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(made)]
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
@@ -72,10 +72,14 @@ def furnish(folder: Path) -> None:
     (folder / "mine.csv").write_text("first,second,label\n" + rows, "utf-8")
 
 
-def wheel_python(folder: Path) -> Path:
-    """The Python of a new environment that has the built wheel, and for the rest what this one has."""
+def wheel_python(folder: Path, *, change: Callable[[Path], object] = Path.exists) -> Path:
+    """The Python of a new environment that has the built wheel, and for the rest what this one has.
+
+    `change` may edit the copy of the sources that the wheel is built from.
+    """
     leave = shutil.ignore_patterns(".*", "build", "reports", "tests", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=leave)  # no stale file of an earlier build
+    change(folder / "source")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "dist"]
     subprocess.run([*build, folder / "source"], check=True, capture_output=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)

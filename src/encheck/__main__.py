@@ -1,4 +1,4 @@
-"""python -m encheck"""  # noqa: D400, D415
+"""`python -m encheck` is the `encheck` command."""
 
 from encheck.cli import main
 

@@ -195,20 +195,23 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if recorder.rows:
         from encheck.reporting.write import write_run
 
-        with _usage_errors():
+        try:
             write_run(recorder, _settings(config), config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
+        except EncheckError as error:
+            recorder.problem = str(error)
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The table of verdicts, and where the report is."""
     recorder = config.stash.get(RECORDER, None)
-    if recorder and recorder.written and recorder.folder:
+    if recorder and recorder.told and recorder.folder:
         from encheck.reporting.terminal import lines
 
         terminalreporter.section("encheck")
-        for line in lines(recorder.written):
+        for line in lines(recorder.told):
             terminalreporter.write_line(line)
-        terminalreporter.write_line(f"report: {recorder.folder / 'report.html'}")
+        terminalreporter.write_line(recorder.problem or f"report: {recorder.folder / 'report.html'}")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 REPLICATES = 10_000
 LEVEL = 0.95
 _CELLS = 60_000_000  # weights kept in memory, four bytes each
-_ITEM_CELLS = 10_000_000
+_ITEM_CELLS = 2_000_000
 _CHUNK = 1_000_000
 
 

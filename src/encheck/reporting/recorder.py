@@ -72,7 +72,8 @@ class Recorder:
         self.described: list[dict[str, Any]] = []
         self.measuring: dict[str, float] = {}
         self.folder: Path | None = None
-        self.written: dict[str, Any] = {}
+        self.told: dict[str, Any] = {}
+        self.problem = ""
 
     def add(self, report: Any) -> None:
         """Take what a test report carries."""

@@ -24,7 +24,7 @@ def write_run(
         "sample": settings.sample, "seed": settings.seed, "device": settings.device, "dtype": settings.dtype,
     }  # fmt: skip
     command = shlex.join([Path(argv[0]).name, *argv[1:]])
-    results = recorder.results(command=command, settings=asked, exit_status=exit_status)
+    recorder.told = results = recorder.results(command=command, settings=asked, exit_status=exit_status)
     try:
         recorder.folder.mkdir(parents=True, exist_ok=True)
         write_results(recorder.folder, results)
@@ -36,7 +36,6 @@ def write_run(
             f"cannot write the results to {recorder.folder}: {error.strerror}. Make room, or name another place with "
             "--report-dir=DIR; the store keeps what was encoded, so the next run is quick"
         ) from error
-    recorder.written = results
 
 
 def _new_folder(recorder: Recorder, settings: Settings) -> Path:

@@ -1,0 +1,72 @@
+"""The four examples of CONTRIBUTING.md work as they stand: each is one file."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("wheel")
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def example(heading, language="python"):
+    section = GUIDE.split(f"\n## {heading}\n")[1].partition("\n## ")[0]
+    return re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)[1]
+
+
+def add_examples(source):
+    (source / "checks/test_shouting.py").write_text(example("A check"))
+    (source / "generators/shouting.py").write_text(example("A generator"))
+    (source / "src/encheck/datasets/headlines.py").write_text(example("A data set"))
+    plugin = source / "src/encheck/plugin.py"
+    text = plugin.read_text("utf-8")
+    plugin.write_text(
+        text.replace("MARKERS = {\n", 'MARKERS = {\n    "invariance": "form changes, meaning does not",\n')
+    )
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import check_docs
+
+    return check_docs.wheel_python(tmp_path_factory.mktemp("guide"), change=add_examples)
+
+
+@pytest.fixture
+def encheck(python, tmp_path):
+    def encheck(*args):
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        command = [python, "-m", "encheck", *args]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return encheck
+
+
+def test_the_check_and_the_generator_have_teeth(encheck):
+    assert encheck("run", "-m", "invariance", "--model=oracle", "-q").returncode == 1
+    passed = encheck("run", "-m", "invariance", "--model=bag-of-words", "-q")
+    assert passed.returncode == 0, passed.stdout
+    assert "shouting keeps the similarity" in passed.stdout
+
+
+def test_the_data_set_is_there_and_names_the_line_of_a_bad_row(encheck, tmp_path):
+    (tmp_path / "headlines.tsv").write_text("1\tRain stops play\tPlay stopped by rain\n0\tRain stops play\tSun wins\n")
+    assert "0: 1, 1: 1" in encheck("data", "headlines:headlines.tsv").stdout
+    (tmp_path / "headlines.tsv").write_text("1\tRain stops play\n")
+    refused = encheck("data", "headlines:headlines.tsv")
+    assert refused.returncode == 4
+    assert "headlines.tsv:1: 2 tab-separated fields, but should be 3" in refused.stderr
+
+
+def test_the_encoder_runs_by_its_name(encheck, tmp_path):
+    (tmp_path / "my_package").mkdir()
+    (tmp_path / "my_package/letters.py").write_text(example("An encoder"))
+    (tmp_path / "models.yaml").write_text(example("An encoder", "yaml"))
+    done = encheck("run", "-m", "synonym", "--model=letters", "-q")
+    assert "letters on probes" in done.stdout
+    assert done.returncode in (0, 1)

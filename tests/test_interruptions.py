@@ -1,0 +1,101 @@
+"""Whatever stops a run, what it computed is kept; however many workers run, one of them encodes."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from encheck.store import Store
+
+ADAPTER = """
+import os, time
+from pathlib import Path
+import numpy as np
+from encheck.encoders.fake import BagOfWords
+
+class Slow(BagOfWords):
+    def encode(self, texts, *, role=None):
+        with Path("encoders.log").open("a") as log:
+            log.write(f"{os.getpid()}\\n")
+        time.sleep(float(os.environ.get("SLOWNESS", "0")))
+        return super().encode(texts)
+
+    def batches(self, texts, *, role=None):
+        for start in range(0, len(texts), 50):
+            rows = np.arange(start, min(start + 50, len(texts)))
+            yield rows, self.encode([texts[i] for i in rows])
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Begin `encheck run` on a slow encoder in an empty folder of its own."""
+    (tmp_path / "slow.py").write_text(ADAPTER)
+    (tmp_path / "models.yaml").write_text("slow: {adapter: 'slow:Slow'}\n")
+
+    def start(*args, slowness="0", **more):
+        environment = os.environ | {"PYTHONPATH": str(tmp_path), "SLOWNESS": slowness}
+        command = [sys.executable, "-m", "encheck", "run", "--model=slow", "--report-dir=out", "-q", *args]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True, **more)
+
+    return start
+
+
+def kept():
+    path = Path(os.environ["ENCHECK_STORE"])
+    if not path.exists():
+        return 0
+    store = Store(path)
+    rows = sum(stored.rows for stored in store.contents())
+    store.close()
+    return rows
+
+
+def wait_until_some_are_kept(process):
+    deadline = time.monotonic() + 60
+    while not kept():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 2), (signal.SIGKILL, -9)], ids=["ctrl-c", "killed"])
+def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code):
+    process = start("-m", "synonym", slowness="0.4")
+    wait_until_some_are_kept(process)
+    process.send_signal(stop)
+    process.communicate(timeout=60)
+    assert process.returncode == code
+    before = kept()
+    assert before % 50 == 0
+    again = start("-m", "synonym")
+    again.communicate(timeout=60)
+    told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+    assert told["run"]["encoded"]["slow"] == kept() - before
+
+
+def test_of_many_workers_one_encodes(start, tmp_path):
+    process = start("-m", "synonym", "-n", "4", slowness="0.02")
+    process.communicate(timeout=120)
+    assert process.returncode in (0, 1)
+    log = (tmp_path / "encoders.log").read_text().split()
+    assert len(set(log)) == 1
+    assert len(log) > 10
+
+
+def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start):
+    limit = 60_000
+    process = start("-m", "synonym", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode not in (0, 5)
+    assert "this run goes on without saving" in err
+    assert "cannot write the results to out" in out
+    assert "synonym keeps the similarity" in out
+    assert "INTERNALERROR" not in out + err

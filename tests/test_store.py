@@ -1,0 +1,619 @@
+"""The embedding store: what it keeps, what it never mixes, and how it survives other processes, kills and damage."""
+
+import itertools
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from encheck.errors import StoreError
+from encheck.store import Store, default_path, file_sha256, text_key
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # lone surrogates and NULs among them
+KEYS = [text_key(f"sentence {i}") for i in range(300)]
+VECTORS = np.random.default_rng(0).standard_normal((300, 24)).astype(np.float32)
+FRESH = itertools.count()
+
+WRITER = """
+import sys
+from pathlib import Path
+import numpy as np
+from encheck.store import Store, text_key
+store = Store(Path(sys.argv[1]))
+print("ready", flush=True)
+for batch in range(int(sys.argv[2])):
+    keys = [text_key(f"{batch}/{i}") for i in range(50)]
+    store.put("vector", "f", keys, np.full((50, 64), batch, np.float32), name="writer")
+"""
+BEGINNER = """
+import sys
+from pathlib import Path
+import numpy as np
+from encheck.store import Store, text_key
+print("ready", flush=True)
+sys.stdin.readline()
+store = Store(Path(sys.argv[1]))
+store.put("vector", "f", [text_key(sys.argv[2])], np.ones((1, 3), np.float32), name="beginner")
+"""
+ON_A_SMALL_DISK = """
+import logging, resource, signal, sys
+from pathlib import Path
+import numpy as np
+from encheck.store import Store, text_key
+logging.basicConfig(format="%(message)s")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = Store(Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+for batch in range(20):
+    store.put("vector", "f", [text_key(str(batch))], np.ones((1, 10_000), np.float32), name="large")
+print("went on")
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+@pytest.fixture
+def store(path):
+    opened = Store(path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory):
+    opened = Store(tmp_path_factory.mktemp("shared") / "store.sqlite")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def filled(path):
+    """The path of a closed store with three models, everything in its one file."""
+    opened = Store(path)
+    for fingerprint in "abc":
+        opened.put("vector", fingerprint, KEYS, VECTORS, name=fingerprint)
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def folder():
+    """A folder that any user may enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@contextmanager
+def read_only(folder):
+    """Nobody writes there meanwhile; root, who could, is somebody else."""
+    user = os.geteuid()
+    folder.chmod(0o555)
+    if user == 0:
+        os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        folder.chmod(0o755)
+
+
+@pytest.fixture
+def python():
+    """Start a Python process; what is left of it ends with the test."""
+    with ExitStack() as stack:
+
+        def start(code, *args):
+            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            process = stack.enter_context(
+                subprocess.Popen([sys.executable, "-c", code, *map(str, args)], text=True, **pipes)
+            )
+            stack.callback(process.kill)
+            return process
+
+        yield start
+
+
+def sql(path, statement, values=()):
+    db = sqlite3.connect(path)
+    with db:
+        rows = db.execute(statement, values).fetchall()
+    db.close()
+    return rows
+
+
+def damaged_files(path):
+    return [p for p in path.parent.glob("*.damaged-*") if not p.name.endswith(("-wal", "-shm"))]
+
+
+def spoil(path, start, junk):
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(junk)
+
+
+def holds(opened, fingerprint="a"):
+    got, there = opened.get("vector", fingerprint, KEYS)
+    return there.all() and (got == VECTORS).all()
+
+
+# what goes in comes out
+
+
+@settings(deadline=None)
+@given(
+    st.lists(ANY_TEXT, unique=True, max_size=8).flatmap(
+        lambda texts: st.tuples(
+            st.just(texts),
+            st.integers(1, 40).flatmap(lambda width: npst.arrays(np.float32, (len(texts), width))),
+        )
+    )
+)
+def test_every_array_comes_back_bit_for_bit_for_any_text(shared_store, pair):
+    texts, arrays = pair
+    fingerprint, keys = f"model {next(FRESH)}", [text_key(t) for t in texts]
+    shared_store.put("vector", fingerprint, keys, arrays, name="any")
+    got, there = shared_store.get("vector", fingerprint, keys)
+    assert there.all()
+    assert got.tobytes() == arrays.tobytes()
+
+
+@given(st.lists(ANY_TEXT, max_size=3), st.lists(ANY_TEXT, max_size=3))
+def test_two_lists_of_texts_have_one_key_exactly_when_they_are_the_same(first, second):
+    assert (text_key(*first) == text_key(*second)) == (first == second)
+
+
+def test_a_store_keeps_what_it_holds_when_it_is_opened_again(filled):
+    opened = Store(filled)
+    assert holds(opened, "b")
+    opened.close()
+
+
+def test_two_kinds_and_two_fingerprints_never_mix(store):
+    for number, (kind, fingerprint) in enumerate(itertools.product(("vector", "pair"), "fg")):
+        store.put(kind, fingerprint, KEYS[:1], np.full((1, 2), number, np.float32), name="x")
+    found = [store.get(kind, f, KEYS[:1])[0][0, 0] for kind, f in itertools.product(("vector", "pair"), "fg")]
+    assert found == [0, 1, 2, 3]
+    assert store.missing("vector", "h", KEYS[:1]) == [0]
+
+
+def test_missing_names_the_positions_that_are_not_there(store):
+    store.put("vector", "f", KEYS[:200:2], VECTORS[:200:2], name="x")
+    assert store.missing("vector", "f", KEYS[:200]) == list(range(1, 200, 2))
+    assert store.missing("vector", "f", []) == []
+
+
+def test_get_says_which_keys_are_there_and_keeps_their_order(store):
+    store.put("vector", "f", [KEYS[2], KEYS[0]], VECTORS[[2, 0]], name="x")
+    got, there = store.get("vector", "f", KEYS[:4])
+    assert there.tolist() == [True, False, True, False]
+    assert (got[[0, 2]] == VECTORS[[0, 2]]).all()
+    assert not got[[1, 3]].any()
+
+
+def test_more_keys_than_sqlite_takes_at_once_are_read_in_parts(store):
+    keys = [text_key(str(i)) for i in range(2_345)]
+    arrays = np.arange(2_345, dtype=np.float32)[:, None]
+    store.put("pair", "f", keys, arrays, name="x")
+    assert (store.get("pair", "f", keys[::-1])[0] == arrays[::-1]).all()
+
+
+def test_a_key_written_twice_holds_the_later_array(store):
+    store.put("vector", "f", KEYS[:1], VECTORS[:1], name="x")
+    store.put("vector", "f", KEYS[:1], VECTORS[1:2], name="x")
+    assert (store.get("vector", "f", KEYS[:1])[0] == VECTORS[1]).all()
+    assert store.contents()[0].rows == 1
+
+
+def test_keys_and_arrays_of_different_numbers_are_refused(store):
+    with pytest.raises(ValueError, match="zip"):
+        store.put("vector", "f", KEYS[:2], VECTORS[:3], name="x")
+    assert store.missing("vector", "f", KEYS[:2]) == [0, 1]
+
+
+def test_the_store_lies_where_the_environment_says_else_in_the_users_cache(monkeypatch):
+    monkeypatch.setenv("ENCHECK_STORE", "/elsewhere/my.sqlite")
+    assert default_path() == Path("/elsewhere/my.sqlite")
+    monkeypatch.delenv("ENCHECK_STORE")
+    assert default_path() == Path(platformdirs.user_cache_dir("encheck")) / "store.sqlite"
+
+
+# other processes
+
+
+def test_what_another_process_writes_is_read_while_it_writes(store, python):
+    store.put("vector", "mine", KEYS, VECTORS, name="mine")
+    keys = [text_key(f"{batch}/0") for batch in range(60)]
+    writer = python(WRITER, store.path, 60)
+    while not (there := store.get("vector", "f", keys)[1]).all() and writer.poll() is None:
+        seen = store.get("vector", "f", keys)[0][there]
+        assert (seen == np.flatnonzero(there)[:, None]).all()
+    assert writer.wait() == 0
+    assert store.missing("vector", "f", keys) == []
+    assert holds(store, "mine")
+
+
+def test_many_processes_begin_one_store_at_the_same_moment(path, python):
+    beginners = [python(BEGINNER, path, number) for number in range(4)]
+    assert [beginner.stdout.readline() for beginner in beginners] == ["ready\n"] * 4
+    for beginner in beginners:
+        beginner.stdin.write("go\n")
+        beginner.stdin.flush()
+    assert [beginner.wait() for beginner in beginners] == [0] * 4
+    opened = Store(path)
+    assert opened.missing("vector", "f", [text_key(str(number)) for number in range(4)]) == []
+    opened.close()
+
+
+@pytest.mark.parametrize("moment", [random.Random(i).uniform(0, 0.15) for i in range(4)])
+def test_a_killed_writer_leaves_whole_batches_and_no_warning(path, python, moment, caplog):
+    writer = python(WRITER, path, 1_000_000)
+    assert writer.stdout.readline() == "ready\n"
+    time.sleep(moment)
+    writer.kill()
+    assert writer.wait() == -signal.SIGKILL
+    opened = Store(path)
+    batches = [[text_key(f"{batch}/{i}") for i in range(50)] for batch in range(300)]
+    left = [len(opened.missing("vector", "f", keys)) for keys in batches]
+    assert set(left) <= {0, 50}
+    assert left == sorted(left)
+    opened.put("vector", "f", KEYS, VECTORS, name="next")
+    assert holds(opened, "f")
+    assert not caplog.records
+    opened.close()
+
+
+# damage
+
+
+@pytest.mark.parametrize("junk", [b"this is no database", bytes(100), b"\xff" * 4_096], ids=["text", "zeros", "ones"])
+def test_a_file_with_a_broken_header_is_set_aside_and_rebuilt(filled, caplog, junk):
+    spoil(filled, 0, junk)
+    before = filled.read_bytes()
+    opened = Store(filled)
+    assert opened.missing("vector", "a", KEYS) == list(range(300))
+    opened.put("vector", "a", KEYS, VECTORS, name="a")
+    assert holds(opened)
+    assert [p.read_bytes() for p in damaged_files(filled)] == [before]
+    assert f"the store {filled} is damaged" in caplog.text
+    assert damaged_files(filled)[0].name in caplog.text
+    opened.close()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_junk_in_the_middle_never_gives_a_wrong_vector(filled, seed):
+    rng = random.Random(seed)
+    for _ in range(rng.randrange(1, 5)):
+        spoil(filled, rng.randrange(4_096, filled.stat().st_size), rng.randbytes(rng.choice([1, 20, 500, 9_000])))
+    opened = Store(filled)
+    for fingerprint in "abc":
+        got, there = opened.get("vector", fingerprint, KEYS)
+        assert not there.any() or (got[there] == VECTORS[there]).all()
+    opened.contents()
+    for _ in range(2):  # the first may be lost to finding the damage
+        opened.put("vector", "new", KEYS, VECTORS, name="new")
+    assert holds(opened, "new")
+    opened.close()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_a_truncated_file_is_set_aside_and_rebuilt(filled, caplog, share):
+    with filled.open("r+b") as file:
+        file.truncate(int(filled.stat().st_size * share))
+    opened = Store(filled)
+    for fingerprint in "abc":
+        opened.get("vector", fingerprint, KEYS)
+    for _ in range(2):
+        opened.put("vector", "a", KEYS, VECTORS, name="a")
+    assert holds(opened)
+    assert "is damaged" in caplog.text
+    assert len(damaged_files(filled)) == 1
+    opened.close()
+
+
+def test_an_empty_file_becomes_a_store(path, caplog):
+    path.touch()
+    opened = Store(path)
+    opened.put("vector", "a", KEYS, VECTORS, name="a")
+    assert holds(opened)
+    assert not caplog.records
+    opened.close()
+
+
+def test_a_damaged_log_beside_the_file_costs_no_more_than_what_it_held(filled, caplog):
+    Path(f"{filled}-wal").write_bytes(random.Random(0).randbytes(50_000))
+    Path(f"{filled}-shm").write_bytes(random.Random(1).randbytes(32_768))
+    opened = Store(filled)
+    assert holds(opened)
+    assert not caplog.records
+    opened.close()
+
+
+def test_two_users_of_a_damaged_store_set_it_aside_once_and_share_the_new_one(filled):
+    first, second = Store(filled), Store(filled)
+    spoil(filled, 4_096, bytes(filled.stat().st_size - 4_096))
+    assert first.missing("vector", "a", KEYS[:1]) == [0]
+    assert second.missing("vector", "a", KEYS[:1]) == [0]
+    first.put("vector", "a", KEYS, VECTORS, name="a")
+    assert holds(second)
+    assert len(damaged_files(filled)) == 1
+    first.close()
+    second.close()
+
+
+def test_a_row_with_one_flipped_bit_is_missing_and_said_to_be(filled, caplog):
+    broken = bytearray(VECTORS[7].tobytes())
+    broken[5] ^= 1
+    sql(filled, "UPDATE row SET data = ? WHERE key = ? AND model = 1", (bytes(broken), KEYS[7]))
+    opened = Store(filled)
+    assert opened.missing("vector", "a", KEYS) == [7]
+    assert opened.get("vector", "a", KEYS)[1].sum() == 299
+    assert f"1 rows of the store {filled} do not match their checksum" in caplog.text
+    opened.put("vector", "a", KEYS[7:8], VECTORS[7:8], name="a")
+    assert holds(opened)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE row SET key = :other WHERE model = 1 AND key = :key",
+        "UPDATE row SET (data, crc) = (SELECT data, crc FROM row WHERE model = 1 AND key != :key) WHERE key = :key",
+        "UPDATE OR REPLACE row SET model = 1 WHERE model = 2 AND key = :key",
+        "UPDATE row SET data = 'text' WHERE model = 1 AND key = :key",
+        "UPDATE row SET data = NULL, crc = NULL WHERE model = 1 AND key = :key",
+    ],
+    ids=["another key", "another row's content", "another model's row", "text", "null"],
+)
+def test_a_row_that_is_not_what_was_written_for_its_key_is_missing(filled, change):
+    sql(filled, change, {"key": KEYS[3], "other": text_key("never written")})
+    opened = Store(filled)
+    assert opened.missing("vector", "a", [*KEYS, text_key("never written")]) == [3, 300]
+    assert opened.get("vector", "a", KEYS)[1].sum() == 299
+    opened.close()
+
+
+# what is not a store of ours
+
+
+def test_a_store_of_another_version_is_refused_and_left_alone(filled):
+    sql(filled, "PRAGMA user_version = 99")
+    with pytest.raises(StoreError, match=r"written by another encheck \(store version 99\); use --store=PATH"):
+        Store(filled)
+    sql(filled, "PRAGMA user_version = 1")
+    opened = Store(filled)
+    assert holds(opened)
+    opened.close()
+
+
+@pytest.mark.parametrize("version", [0, 1, 7])
+def test_a_database_of_something_else_is_refused_and_left_alone(path, version):
+    sql(path, "CREATE TABLE places (url TEXT)")
+    sql(path, f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="is a database of something else; name another file with --store=PATH"):
+        Store(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == ["store.sqlite"]
+
+
+def test_a_folder_at_the_path_is_refused(path):
+    path.mkdir()
+    with pytest.raises(StoreError, match=f"cannot use the store {path}: .*Name another with --store=PATH"):
+        Store(path)
+
+
+def test_a_file_where_a_folder_should_be_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"cannot use the store .*--no-store"):
+        Store(tmp_path / "file" / "store.sqlite")
+
+
+@pytest.mark.parametrize("name", ["store.sqlite", "new/store.sqlite"])
+def test_a_new_store_in_a_read_only_folder_is_refused(folder, name):
+    with read_only(folder), pytest.raises(StoreError, match=rf"cannot use the store {folder / name}: .*--no-store"):
+        Store(folder / name)
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 300, None], ids=["damaged", "sound"])
+def test_a_store_that_may_not_be_written_is_refused_and_left_alone(folder, content):
+    path = folder / "store.sqlite"
+    Store(path).close()
+    path.write_bytes(content or path.read_bytes())
+    before = path.read_bytes()
+    with read_only(folder), pytest.raises(StoreError, match="cannot use the store"):
+        Store(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in folder.iterdir()] == ["store.sqlite"]
+
+
+def test_a_closed_store_says_so_and_its_file_stays(filled):
+    opened = Store(filled)
+    opened.close()
+    with pytest.raises(StoreError, match="closed"):
+        opened.get("vector", "a", KEYS)
+    assert damaged_files(filled) == []
+
+
+def test_a_store_that_is_locked_is_no_damaged_one(filled):
+    opened = Store(filled)
+    opened._db.execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(filled, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    opened.put("vector", "new", KEYS, VECTORS, name="new")
+    assert holds(opened)
+    other.execute("ROLLBACK")
+    other.close()
+    assert damaged_files(filled) == []
+    opened.close()
+
+
+# a full disk
+
+
+def test_a_full_disk_is_said_once_and_the_run_goes_on(store, caplog):
+    store.put("vector", "a", KEYS, VECTORS, name="a")
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    for number in range(3):
+        store.put("vector", f"more {number}", KEYS, VECTORS, name="more")
+    assert [r.getMessage() for r in caplog.records] == [
+        f"the store {store.path} cannot be written (database or disk is full); this run goes on without saving"
+    ]
+    assert holds(store)
+    assert store.missing("vector", "more 0", KEYS) == list(range(300))
+    assert damaged_files(store.path) == []
+
+
+def test_a_disk_that_takes_no_more_leaves_whole_batches(path, python):
+    small = python(ON_A_SMALL_DISK, path)
+    out, error = small.communicate()
+    assert (out, small.returncode) == ("went on\n", 0)
+    assert error.count("this run goes on without saving") == 1
+    opened = Store(path)
+    gone = opened.missing("vector", "f", [text_key(str(batch)) for batch in range(20)])
+    assert gone
+    assert gone == list(range(gone[0], 20))
+    opened.close()
+
+
+# eviction
+
+
+def evicting(store):
+    """Three models of about 1.2 MB, used in the order b, c, a."""
+    for fingerprint in "abc":
+        store.put("vector", fingerprint, KEYS, np.ones((300, 1_000), np.float32), name=f"model {fingerprint}")
+    store.touch("vector", "a")
+    return store
+
+
+def test_contents_are_listed_the_model_used_last_first(store):
+    listed = evicting(store).contents()
+    assert [(s.kind, s.name, s.fingerprint, s.rows, s.bytes) for s in listed] == [
+        ("vector", f"model {f}", f, 300, 1_200_000) for f in "acb"
+    ]
+
+
+def test_prune_drops_the_model_used_longest_ago_until_the_file_fits(store):
+    gone = evicting(store).prune(limit=2_900_000)
+    assert [s.fingerprint for s in gone] == ["b"]
+    assert [s.fingerprint for s in store.contents()] == ["a", "c"]
+    assert 2_400_000 < store.size() <= 2_900_000
+
+
+def test_prune_drops_nothing_where_the_file_fits(store):
+    assert evicting(store).prune(limit=10_000_000) == []
+    assert len(store.contents()) == 3
+
+
+def test_prune_holds_the_file_to_the_limit_of_the_store(path):
+    opened = evicting(Store(path, limit=1_700_000))
+    assert [s.fingerprint for s in opened.prune()] == ["b", "c"]
+    assert opened.size() <= opened.limit
+    opened.close()
+
+
+def test_prune_keeps_what_this_run_uses(store):
+    gone = evicting(store).prune(limit=0, keep=["b"])
+    assert [s.fingerprint for s in gone] == ["c", "a"]
+    assert store.missing("vector", "b", KEYS) == []
+
+
+def test_writing_rows_counts_as_use(store):
+    evicting(store).put("vector", "b", [text_key("new")], np.ones((1, 1_000), np.float32), name="model b")
+    assert [s.fingerprint for s in store.prune(limit=2_900_000)] == ["c"]
+
+
+def test_prune_drops_no_more_than_it_must_while_another_process_reads(store):
+    evicting(store)
+    reader = sqlite3.connect(store.path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT COUNT(*) FROM row").fetchone()
+    store._db.execute("PRAGMA busy_timeout = 0")
+    assert [s.fingerprint for s in store.prune(limit=2_900_000)] == ["b"]
+    reader.execute("COMMIT")
+    reader.close()
+
+
+def test_remove_forgets_one_model_and_no_other(store):
+    evicting(store).remove("c")
+    assert store.missing("vector", "c", KEYS[:2]) == [0, 1]
+    assert [s.fingerprint for s in store.contents()] == ["a", "b"]
+    assert sql(store.path, "SELECT COUNT(*) FROM row") == [(600,)]
+
+
+def test_compacting_gives_the_room_back(store):
+    before = evicting(store).size()
+    store.remove("a")
+    store.remove("b")
+    store.compact()
+    assert 1_200_000 < store.size() < before / 2
+    assert store.missing("vector", "c", KEYS) == []
+
+
+def test_the_size_is_that_of_the_files(store):
+    evicting(store)
+    files = [p for p in store.path.parent.iterdir() if not p.name.endswith("-shm")]
+    assert store.size() == sum(p.stat().st_size for p in files)
+
+
+# hashes of files
+
+
+def test_the_hash_of_a_file_is_taken_from_the_store_while_the_file_stays_as_it_is(store, tmp_path):
+    file = tmp_path / "weights"
+    file.write_bytes(b"one")
+    assert store.file_hash(file) == file_sha256(file)
+    sql(store.path, "UPDATE file SET sha256 = 'kept'")
+    assert store.file_hash(file) == "kept"
+
+
+@pytest.mark.parametrize("content", [b"two", b"longer than before"], ids=["same length", "another length"])
+def test_an_edited_file_has_its_hash_computed_again(store, tmp_path, content):
+    file = tmp_path / "weights"
+    file.write_bytes(b"one")
+    before, stamp = store.file_hash(file), file.stat()
+    time.sleep(0.02)
+    file.write_bytes(content)
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert store.file_hash(file) == file_sha256(file) != before
+
+
+def test_a_file_put_in_the_place_of_another_has_its_hash_computed_again(store, tmp_path):
+    file, other = tmp_path / "weights", tmp_path / "other"
+    file.write_bytes(b"one")
+    other.write_bytes(b"two")
+    store.file_hash(file)
+    other.replace(file)
+    assert store.file_hash(file) == file_sha256(file)
+
+
+def test_a_link_is_known_by_the_file_behind_it(store, tmp_path):
+    file, link = tmp_path / "weights", tmp_path / "link"
+    file.write_bytes(b"one")
+    link.symlink_to(file)
+    assert store.file_hash(link) == store.file_hash(file)
+    assert sql(store.path, "SELECT COUNT(*) FROM file") == [(1,)]
+
+
+def test_a_file_whose_name_is_no_utf8_has_a_hash(store, tmp_path):
+    file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    file.write_bytes(b"one")
+    assert store.file_hash(file) == store.file_hash(file) == file_sha256(file)
