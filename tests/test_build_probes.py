@@ -149,6 +149,7 @@ SOURCE, FIRST = GOOD["sentence"], GOOD["synonym"][0]
         ({"negation": SOURCE.replace("slowly", "calmly")}, "negation adds or takes away exactly one negator"),
         ({"negation": "Nobody never" + SOURCE[3:]}, "negation adds or takes away exactly one negator"),
     ],
+    ids=lambda value: "" if isinstance(value, dict) else value[:40],
 )
 def test_a_bad_draft_is_told_what_is_wrong(fields, problem):
     assert problem in "\n".join(problems(**fields))

@@ -82,6 +82,11 @@ def test_a_jumble_exists_where_there_are_words_enough(found, level, seed):
     assert (jumbled(" ".join(found), level, seed) is None) == (len(found) < 2 * level)
 
 
+def test_a_jumble_is_found_where_few_choices_of_pairs_lead_to_one():
+    text = "tick tick tick goes seven times"
+    assert all(jumbled(text, 3, seed) for seed in range(50))
+
+
 @pytest.mark.parametrize("text", ["", ".", "Goats.", "?!", "goat goat goat", "Goat goat GOAT.", "\ud800", "— …"])
 def test_a_text_without_two_different_words_has_no_jumble(text):
     assert jumbled(text, 1, 0) is None

@@ -171,6 +171,7 @@ ROW = '{"first": "The tap drips.", "second": "The tap leaks.", "label": 1}\n'
         ('{"first": "a", "second": ["b"], "label": 1}', "the second text is ['b'], but should be a string"),
         ('{"first": "a", "second": "\\ud83d", "label": 1}', "the second text holds half a character"),
     ],
+    ids=lambda value: value[:40],
 )
 def test_a_bad_line_of_json_is_named_and_can_be_skipped(tmp_path, line, problem):
     path = tmp_path / "own.jsonl"

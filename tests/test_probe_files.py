@@ -62,6 +62,7 @@ def changed(**fields):
         (changed(variants=json.loads(LINES[0])["variants"] * 2), "has two variants of the same relation and level"),
         (LINES[1], f"the id {GROUPS[1]['id']!r} stands twice"),
     ],
+    ids=lambda value: value[:40],
 )
 def test_a_broken_line_is_named_and_can_be_skipped(tmp_path, line, problem):
     path = saved(tmp_path, LINES[1], line, LINES[2])

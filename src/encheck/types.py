@@ -74,7 +74,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """Two sentences and what the data says of them: label 1 is a paraphrase, 0 is none, None is not said."""
+    """Two sentences and what the data says of them: label 1 is a paraphrase, 0 is none, None is not said.
+
+    `score` is the graded similarity in the data's own range, where there is one.
+    """
 
     id: str
     first: str
@@ -83,6 +86,7 @@ class SentencePair:
     cluster: str
     split: str = ""
     edits: tuple[Edit, ...] = ()
+    score: float | None = None
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

@@ -147,9 +147,8 @@ def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]
     seen: Counter[str] = Counter()
     for row, cluster in rows:
         key = content_hash(row.first, row.second)
-        yield SentencePair(
-            f"{name}/{key}/pair/1/data/{seen[key]}", row.first, row.second, row.label, cluster, row.split
-        )
+        item = f"{name}/{key}/pair/1/data/{seen[key]}"
+        yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score)
         seen[key] += 1
 
 

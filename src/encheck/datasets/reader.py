@@ -23,13 +23,17 @@ HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
 
 class Row(NamedTuple):
-    """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one."""
+    """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one.
+
+    `label` is None where the data leave it open; `score` is a graded similarity in the data's own range.
+    """
 
     first: str
     second: str
     label: int | None
     split: str = ""
     cluster: str | None = None
+    score: float | None = None
 
 
 @dataclass
