@@ -17,7 +17,8 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
-	rm -rf build && $(BIN)/python -m build --wheel --no-isolation --outdir build/types . >build.log 2>&1 || (cat build.log; false)
+	rm -rf build && mkdir -p build/types
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/types . >build/types/log 2>&1 || (cat build/types/log; false)
 	$(INSTALL) --no-deps --target build/types/site build/types/*.whl
 	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck
 

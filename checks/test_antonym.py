@@ -1,11 +1,11 @@
 """Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figures 1 and 2), and its controls."""
 
 import pytest
+
+from encheck import claim
 from encheck.generators.antonym import antonym
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
-
-from encheck import claim
 from encheck.items import against_paraphrase, contrast
 from encheck.metrics import margin_rate, mean_margin
 

@@ -1,11 +1,11 @@
 """Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 3 to 6), and its controls."""
 
 import pytest
+
+from encheck import claim
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
-
-from encheck import claim
 from encheck.items import against_paraphrase, contrast
 from encheck.metrics import margin_rate, mean_margin
 

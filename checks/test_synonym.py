@@ -1,10 +1,10 @@
 """Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023, section 4, Table 5), and its control."""
 
 import pytest
-from encheck.generators.control import control
-from encheck.generators.synonym import synonym
 
 from encheck import claim
+from encheck.generators.control import control
+from encheck.generators.synonym import synonym
 from encheck.items import contrast, edited
 from encheck.metrics import margin_rate, mean_margin, mean_similarity
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.written import written
-
 from encheck.types import Group, Variant
 
 

@@ -18,7 +18,7 @@ LAYERS = [
     {"encoders", "store", "datasets", "language", "claims"},
     {"generators", "items", "bench"},
     {"session", "settings"},
-    {"checks", "plugin", "cli", "reporting"},
+    {"checks", "plugin", "cli", "reporting", "__main__"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}
 

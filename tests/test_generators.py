@@ -7,18 +7,18 @@ from collections import Counter
 from random import Random
 
 import pytest
-from encheck.generators.antonym import antonym
-from encheck.generators.control import control
-from encheck.generators.jumble import WORD, jumble
-from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal
-from encheck.generators.synonym import synonym
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
 from encheck.errors import NothingToMeasure
+from encheck.generators.antonym import antonym
+from encheck.generators.control import control
+from encheck.generators.jumble import WORD, jumble
+from encheck.generators.reorder import reorder
+from encheck.generators.role_reversal import role_reversal
+from encheck.generators.synonym import synonym
 from encheck.types import Group, apply_edits
 
 GAPS = re.compile(r"[ ,;()]+|--|[.!?]$")

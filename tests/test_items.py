@@ -1,14 +1,14 @@
 """From groups and generators to the pairs and triplets that a check measures."""
 
 import pytest
-from encheck.generators.antonym import antonym
-from encheck.generators.jumble import jumble
-from encheck.generators.reorder import reorder
-from encheck.generators.synonym import synonym
 
 from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
 from encheck.errors import NothingToMeasure
+from encheck.generators.antonym import antonym
+from encheck.generators.jumble import jumble
+from encheck.generators.reorder import reorder
+from encheck.generators.synonym import synonym
 from encheck.items import against_paraphrase, against_random_pairs, contrast, edited, labelled_pairs, variant_of
 from encheck.types import SentencePair, Triplet, Variant, apply_edits
 

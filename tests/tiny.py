@@ -24,9 +24,9 @@ def build_plain(folder: Path, *, seed: int = 0) -> Path:
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(seed)
-    tokenizer = _tokenizer()
+    words = tokenizer()
     config = BertConfig(
-        vocab_size=len(tokenizer),
+        vocab_size=len(words),
         hidden_size=16,
         num_hidden_layers=1,
         num_attention_heads=2,
@@ -35,17 +35,19 @@ def build_plain(folder: Path, *, seed: int = 0) -> Path:
         initializer_range=0.5,
     )
     BertModel(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    words.save_pretrained(folder)
     return folder
 
 
-def _tokenizer():
+def tokenizer():
+    """A WordPiece tokenizer of letters and a few words."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = string.ascii_lowercase + string.digits + ".,!?"
-    vocabulary = {token: i for i, token in enumerate([*special, *letters, *(f"##{c}" for c in letters), *WORDS])}
+    tokens = dict.fromkeys([*special, *letters, *(f"##{c}" for c in letters), *WORDS])
+    vocabulary = {token: i for i, token in enumerate(tokens)}
     made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
