@@ -14,10 +14,21 @@ SOURCE = Path(encheck.__file__).parent
 HEAVY = {"torch", "transformers", "sentence_transformers", "spacy", "pyarrow", "jinja2", "huggingface_hub"}
 LAYERS = [
     {"errors", "types"},
-    {"similarity", "statistics", "scores", "metrics", "verdict", "known_failures", "marking", "messages", "progress"},
+    {
+        "similarity",
+        "statistics",
+        "scores",
+        "metrics",
+        "verdict",
+        "known_failures",
+        "marking",
+        "messages",
+        "progress",
+        "settings",
+    },
     {"encoders", "store", "datasets", "language", "claims"},
     {"generators", "items", "bench"},
-    {"session", "settings"},
+    {"session"},
     {"checks", "plugin", "cli", "reporting", "__main__"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}

@@ -1,6 +1,5 @@
 """Data sets: one file each. A file is a data set when it has a LICENCE; its name is what `--data` takes.
 
-LICENCE = "..."                      shown by `encheck data` and in the report
-FILES = "..."                        what the path should hold, in a few words
-def read(path, bad): yield Row(...)  labelled pairs, as the file gives them
+`LICENCE` is shown by `encheck data` and in the report, `FILES` says in a few words what the path should hold, and
+`read(path, bad)` yields a `Row` for each labelled pair, as the file gives them.
 """
