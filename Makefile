@@ -10,7 +10,7 @@ check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedde
 	$(BIN)/python -m pytest
 
 test: $(VENV)/dev.stamp  ## the tool's own tests
-	$(BIN)/python -m pytest tests -n 2 --dist loadgroup -q
+	$(BIN)/python -m pytest tests -n 2 --dist worksteal -q
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -3,18 +3,21 @@
 import pytest
 
 from encheck import claim
+from encheck.classification import accuracy, f1
 from encheck.items import against_random_pairs, labelled_pairs
-from encheck.metrics import auc, cohens_d, mean_of_label, similarity_gap
+from encheck.metrics import auc, cohens_d, mean_of_label, share_above, similarity_gap
 
 pytestmark = pytest.mark.paraphrase
 
 
 @claim(labelled_pairs)
-def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report):
+def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, threshold):
     """Paraphrases are nearer than the data's own negatives (Table 3)."""
+    if threshold is not None:
+        report(*(share_above(scores, label=label, threshold=threshold) for label in (1, 0)))
     report(mean_of_label(scores, label=1), mean_of_label(scores, label=0), similarity_gap(scores))
     report(mean_of_label(scores.calibrated, label=1), mean_of_label(scores.calibrated, label=0))
-    report(auc(scores), cohens_d(scores))
+    report(auc(scores), cohens_d(scores), accuracy(scores), f1(scores))
     judge(similarity_gap(scores.calibrated), at_least=0.1)
 
 

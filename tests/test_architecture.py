@@ -11,7 +11,7 @@ import encheck
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(encheck.__file__).parent
-HEAVY = {"torch", "transformers", "sentence_transformers", "spacy", "pyarrow", "jinja2", "huggingface_hub"}
+HEAVY = {"nltk", "torch", "transformers", "sentence_transformers", "spacy", "pyarrow", "jinja2", "huggingface_hub"}
 LAYERS = [
     {"errors", "types"},
     {
@@ -19,6 +19,10 @@ LAYERS = [
         "statistics",
         "scores",
         "metrics",
+        "consistency",
+        "correlation",
+        "thresholds",
+        "agreement",
         "verdict",
         "known_failures",
         "marking",
@@ -26,10 +30,10 @@ LAYERS = [
         "progress",
         "settings",
     },
-    {"encoders", "store", "datasets", "language", "claims"},
-    {"generators", "items", "bench"},
+    {"encoders", "store", "datasets", "language", "claims", "difficulty"},
+    {"generators", "items", "predictions", "bench", "classification", "nonobvious"},
     {"session"},
-    {"checks", "plugin", "cli", "reporting", "__main__"},
+    {"checks", "plugin", "cli", "reporting", "annotate", "__main__"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}
 

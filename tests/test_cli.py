@@ -47,6 +47,8 @@ def test_data_shows_rows_labels_and_clusters_of_one_set(encheck):
     said = encheck("data", "pairs:own.csv").output
     assert "pairs by label" in said
     assert "0: 1, 1: 1" in said
+    assert "divergence of the words" in said
+    assert "label 1  pairs/" in said
 
 
 def test_a_wrong_data_file_is_one_line_and_exit_4(encheck):

@@ -1,6 +1,7 @@
 """The public corpora, in the layouts in which they are distributed."""
 
 import csv
+import logging
 from collections import Counter
 
 import pytest
@@ -116,6 +117,51 @@ def test_a_paws_file_gives_back_what_was_written(tmp_path_factory, rows):
     assert found == [(first.strip(), second.strip(), label) for first, second, label in rows]
 
 
+PUBLISHED = [
+    ("mrpc", "mrpc"),
+    ("paws", "paws_wiki/final"),
+    ("qqp", "qqp/Quora_question_pair_partition"),
+    ("twitter-url", "twitter_url"),
+    ("twitter-url", "twitter_url/Twitter_URL_Corpus_train_sample.txt"),
+    ("pit2015", "pit2015"),
+    ("stsb", "stsbenchmark"),
+    *((f"sts{year}", folder) for year in range(12, 17) for folder in ("sts12-16", "senteval/STS")),
+    ("senteval", "senteval"),
+    ("semeval-cqa", "semeval2016_task3"),
+    ("semeval-cqa", "semeval2017_task3"),
+]
+
+
+@pytest.mark.parametrize(("name", "folder"), PUBLISHED)
+def test_a_corpus_as_published_is_read_without_a_warning(shared_data, caplog, name, folder):
+    assert load(f"{name}:{shared_data / folder}", sample=None).rows > 0
+    assert caplog.records == []
+
+
+def test_a_copy_of_mrpc_with_rows_added_is_told_from_the_published_file(shared_data, tmp_path, caplog):
+    text = (shared_data / "mrpc" / "msr_paraphrase_train.txt").read_text("utf-8-sig")
+    path = tmp_path / "msr_paraphrase_train.txt"
+    path.write_text(text.rstrip("\n") + "\n" + "1\t1\t2\tOne.\tTwo.\n" * 4, "utf-8")
+    assert load(f"mrpc:{path}", sample=None).rows == 4_080
+    found = "msr_paraphrase_train.txt has 4,080 rows (1: 2,757, 0: 1,323), but as published 4,076 (1: 2,753, 0: 1,323)"
+    assert caplog.messages == [f"{found}: a changed copy?"]
+
+
+def test_one_label_changed_is_told_from_the_published_file(shared_data, tmp_path, caplog):
+    text = (shared_data / "paws_wiki" / "final" / "dev.tsv").read_text("utf-8").rstrip("\n")
+    (tmp_path / "dev.tsv").write_text(f"{text[:-1]}{1 - int(text[-1])}\n", "utf-8")
+    assert load(f"paws:{tmp_path}", sample=None).rows == 8_000
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
 def test_every_data_set_states_its_licence_and_its_files():
-    assert {"mrpc", "paws", "qqp", "pairs", "probes"} <= set(names())
+    assert {"mrpc", "paws", "qqp", "pairs", "probes", *(name for name, _ in PUBLISHED)} <= set(names())
     assert all(module.LICENCE and module.FILES for module in names().values())
+
+
+def test_every_public_corpus_has_a_citation_and_published_counts():
+    public = {name: module for name, module in names().items() if name not in ("pairs", "probes")}
+    assert {"paws-qqp", "sick"} <= public.keys()
+    for name, module in public.items():
+        assert "\n" not in module.CITATION, name
+        assert all(not labels or sum(labels.values()) == rows for rows, labels in module.EXPECTED.values()), name

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from encheck.metrics import auc, cohens_d, margin_rate, mean_margin, mean_of_label, mean_similarity, similarity_gap
+from encheck.metrics import (
+    auc,
+    cohens_d,
+    margin_rate,
+    mean_margin,
+    mean_of_label,
+    mean_similarity,
+    share_above,
+    similarity_gap,
+)
 from encheck.scores import MarginScores, PairScores, Scale, worst
 from encheck.statistics import Resampler
 
@@ -35,6 +44,14 @@ def test_means_and_gap_are_those_of_numpy(two_classes):
     assert mean_of_label(two_classes, label=0).n == 60
     assert similarity_gap(two_classes).value == pytest.approx(positive.mean() - negative.mean())
     assert mean_similarity(two_classes).value == pytest.approx(two_classes.values.mean())
+
+
+def test_the_share_above_a_cut_off_is_recall_and_false_positive_rate(two_classes):
+    recall, false = (share_above(two_classes, label=label, threshold=0.7) for label in (1, 0))
+    assert (recall.metric, false.metric) == ("recall", "false_positive_rate")
+    assert recall.value == np.mean(two_classes.values[:80] >= 0.7)
+    assert false.value == np.mean(two_classes.values[80:] >= 0.7)
+    assert recall.low < recall.value < recall.high
 
 
 def test_the_gaps_interval_agrees_with_the_normal_one(two_classes):

@@ -129,7 +129,7 @@ def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
 
 def test_a_file_that_is_nested_without_end_is_refused(write):
     with pytest.raises(ConfigError, match="is nested too deep"):
-        read_models(write("[" * 100_000))
+        read_models(write("[" * 5_000))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -58,7 +57,7 @@ def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_p
     args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
     by_pytest = run(python, *args, cwd=tmp_path)
     assert by_pytest.returncode == 0, by_pytest.stdout
-    assert "oracle passes 16 of 16 checks" in by_pytest.stdout
+    assert "oracle passes 18 of 18 checks" in by_pytest.stdout
 
 
 def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path):

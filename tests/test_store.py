@@ -345,14 +345,16 @@ def test_a_damaged_log_beside_the_file_costs_no_more_than_what_it_held(filled, c
     opened.close()
 
 
-def test_two_users_of_a_damaged_store_set_it_aside_once_and_share_the_new_one(filled):
+def test_two_users_of_a_damaged_store_set_it_aside_once_with_its_log_and_share_the_new_one(filled):
     first, second = Store(filled), Store(filled)
+    first.touch("vector", "a")  # so that there is a log
     spoil(filled, 4_096, bytes(filled.stat().st_size - 4_096))
     assert first.missing("vector", "a", KEYS[:1]) == [0]
     assert second.missing("vector", "a", KEYS[:1]) == [0]
     first.put("vector", "a", KEYS, VECTORS, name="a")
     assert holds(second)
     assert len(damaged_files(filled)) == 1
+    assert Path(f"{damaged_files(filled)[0]}-wal").stat().st_size > 0
     first.close()
     second.close()
 

@@ -23,11 +23,11 @@ from encheck.encoders.base import Encoder, Model, PairScorer, batches_of, check_
 from encheck.encoders.config import ModelConfig
 from encheck.errors import EncheckError, EncoderError, NothingToMeasure
 from encheck.progress import Progress
-from encheck.scores import MarginScores, PairScores, Scale, Scores
+from encheck.scores import MarginScores, PairScores, Scale, Scores, TurnedScores
 from encheck.similarity import SIMILARITIES, jaccard
 from encheck.statistics import Resampler
 from encheck.store import Kind, Store, text_key
-from encheck.types import Item, Items, SentencePair
+from encheck.types import Item, Items, SentencePair, Turned
 
 log = logging.getLogger("encheck")
 Pair = tuple[str, str]
@@ -200,10 +200,15 @@ class Bench:
     def _score(self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None) -> Scores:
         resampler = self._resampler(data, items)
         columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
+        if turned := [i for i in items if isinstance(i, Turned)]:
+            said = np.array([i.label for i in turned], np.int8)
+            validation = np.array([i.split == "validation" for i in turned], bool)
+            return TurnedScores(columns[0], columns[1], said, validation, resampler, scale, lexical)  # type: ignore[arg-type]
         if len(columns) == 2:
             return MarginScores(columns[0], columns[1], resampler, scale, lexical)  # type: ignore[arg-type]
-        labels = np.array([1 if i.label is None else i.label for i in items if isinstance(i, SentencePair)], np.int8)
-        return PairScores(columns[0], labels, resampler, scale, lexical)  # type: ignore[arg-type]
+        pairs = tuple(i for i in items if isinstance(i, SentencePair))
+        labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
+        return PairScores(columns[0], labels, resampler, scale, lexical, items=pairs)  # type: ignore[arg-type]
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
         clusters = tuple(item.cluster for item in items)

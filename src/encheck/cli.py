@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -22,7 +22,12 @@ app = typer.Typer(
     help="Behavioural tests for sentence encoders. Start with: encheck run",
 )
 store_app = typer.Typer(invoke_without_command=True, help="Look at the embedding store, and prune it.")
+annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs, blind, and see how far they agree.")
 app.add_typer(store_app, name="store")
+app.add_typer(annotate_app, name="annotate")
+DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH; `encheck data` lists them.")]
+SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")]
+Split = Annotated[str | None, typer.Option(help="One split of the data alone: train, validation, test ...")]
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="A name in models.yaml, a folder or a hub id; repeatable. Default: sbert."),
@@ -68,8 +73,12 @@ def run(
         list[str] | None, typer.Option("--data", help="NAME or NAME:PATH; repeatable; `encheck data` lists them.")
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Margin that criteria 3 and 4 ask for.")] = 0.0,
+    threshold: Annotated[
+        float | None, typer.Option(help="A cut-off of yours: what share of each label reaches it.")
+    ] = None,
     sample: Annotated[str, typer.Option(help="Clusters taken of each --data, or: all.")] = "2000",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
     store: StorePath = None,
@@ -92,8 +101,8 @@ def run(
     import pytest
 
     single = {
-        "epsilon": epsilon, "sample": sample, "seed": seed, "device": device, "dtype": dtype,
-        "store": store, "report-dir": report_dir,
+        "epsilon": epsilon, "threshold": threshold, "sample": sample, "seed": seed, "device": device, "dtype": dtype,
+        "store": store, "report-dir": report_dir, "median-scope": median_scope,
     }  # fmt: skip
     args = [f"--encheck-model={m}" for m in model or []] + [f"--encheck-data={d}" for d in data or []]
     args += [f"--encheck-{name}={value}" for name, value in single.items() if value is not None]
@@ -125,8 +134,9 @@ def data(
     spec: Annotated[str | None, typer.Argument(help="NAME or NAME:PATH: show what it holds.")] = None,
     skip_bad_rows: Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")] = False,
 ) -> None:
-    """List the data sets that --data takes, or show one: rows, labels, splits, clusters, licence."""
+    """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples."""
     from encheck.datasets.base import load, names
+    from encheck.reporting.data import describe
 
     with _told():
         if spec is None:
@@ -136,24 +146,8 @@ def data(
             typer.echo("probes is embedded and needs no path.")
             return
         loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
-    splits = sorted({p.split or "-" for p in loaded.pairs})
-    counts = {s: sum((p.split or "-") == s for p in loaded.pairs) for s in splits}
-    facts: list[tuple[str, ...]] = [
-        ("rows", str(loaded.rows)),
-        ("malformed rows left out", str(len(loaded.skipped))),
-        ("pairs by label", _counts(loaded.labels)),
-        ("pairs by split", _counts(counts)),
-        ("groups (sentences with a paraphrase)", str(len(loaded.groups))),
-        ("independent clusters", str(len(loaded.universe))),
-        ("hand-written variants", _counts(loaded.written) or "none"),
-        ("licence", loaded.licence),
-        ("fingerprint", loaded.fingerprint),
-    ]
-    _print_table([(loaded.name, ""), *facts])
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}: {count}" for name, count in counts.items())
+    for line in describe(loaded):
+        typer.echo(line)
 
 
 @app.command()
@@ -177,6 +171,91 @@ def show(
         scorer = rescore(Settings(models=(model,), store=store), rows) if model else None
         for line in describe(rows, scorer):
             typer.echo(line)
+
+
+@app.command()
+def score(
+    data: DataSpec,
+    predictions: Annotated[Path, typer.Option(help="CSV, TSV or JSONL with prediction or score; or a SemEval run.")],
+    threshold: Annotated[float | None, typer.Option(help="Cut the file's scores here: at least it is 1.")] = None,
+    split: Split = None,
+    median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
+    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and what constants would get.
+
+    Examples:
+
+        encheck score --data pairs:mine.csv --predictions theirs.csv
+
+        encheck score --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
+    """
+    from encheck.datasets.base import load
+    from encheck.predictions import read_predictions
+    from encheck.reporting import scored
+    from encheck.settings import scope_of
+
+    with _told():
+        scope, told = scope_of(median_scope), read_predictions(predictions)
+        loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
+        found = scored.score(told, loaded, threshold=threshold, split=split, scope=scope, seed=seed)
+        if json_file:
+            scored.write(json_file, found, data=loaded, predictions=told)
+    _say(scored.lines(found))
+
+
+@annotate_app.command()
+def sheet(
+    data: DataSpec,
+    out: Annotated[Path, typer.Option(help="The sheet to write: a CSV file.")] = Path("sheet.csv"),
+    n: Annotated[int, typer.Option("--n", min=1, help="How many pairs.")] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
+    split: Split = None,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Write a sheet without labels: pairs in random order, as many of each difficulty as of the next."""
+    from encheck.annotate import draw, write_sheet
+    from encheck.datasets.base import load
+
+    with _told():
+        lines = draw(load(data, sample=None, skip_bad_rows=skip_bad_rows).pairs, n=n, seed=seed, split=split)
+        write_sheet(out, lines, new=True)
+    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {out} --name YOU")
+
+
+@annotate_app.command("label")
+def label_(
+    sheet: Annotated[Path, typer.Argument(help="The sheet, as it was written.")],
+    name: Annotated[str, typer.Option(help="Who labels; the answers go to SHEET-NAME.csv.")],
+) -> None:
+    """Show pair after pair and ask: the same meaning or not? Every answer is saved; go on where you left."""
+    from encheck.annotate import label, own_sheet
+
+    def ask(keys: str) -> str:
+        return str(typer.prompt(keys, default="", show_default=False))
+
+    with _told():
+        own, lines = own_sheet(sheet, name)
+        left = label(own, lines, ask=ask, show=typer.echo)
+    typer.echo(f"{own}: {len(lines) - left} of {len(lines)} answered")
+
+
+@annotate_app.command()
+def agreement(
+    sheets: Annotated[list[Path], typer.Argument(help="The answered copies of one sheet.")],
+    data: DataSpec,
+    seed: Annotated[int, typer.Option(help="Seed of intervals and permutations.")] = 0,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Report Fleiss' kappa and seconds a pair, by difficulty, and whether people agree less where overlap misleads."""
+    from encheck.datasets.base import load
+    from encheck.reporting import annotators
+
+    with _told():
+        loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
+        _say(annotators.lines(sheets, loaded, seed=seed))
 
 
 @store_app.callback()
@@ -223,7 +302,11 @@ def prune(
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
     from encheck.reporting.terminal import table
 
-    for line in table(rows):
+    _say(table(rows))
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
         typer.echo(line)
 
 

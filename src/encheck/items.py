@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from encheck.datasets.base import Dataset
 from encheck.errors import NothingToMeasure
-from encheck.types import Group, Item, Items, SentencePair, Triplet, Variant, content_hash
+from encheck.types import Group, Item, Items, SentencePair, Triplet, Turned, Variant, content_hash
 
 Builder = Callable[[Dataset, int | str, int], Items]
 
@@ -70,6 +73,46 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
         if len(found) < 2:
             raise NothingToMeasure(f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared")
     return Items((*positive, *negative))
+
+
+def turned_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
+    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are left out."""
+    labelled = [p for p in dataset.pairs if p.label is not None]
+    kept = tuple(
+        Turned(f"{p.id}/turned", p.first, p.second, int(p.label or 0), p.cluster, p.split)
+        for p in labelled
+        if p.first != p.second
+    )
+    if {item.label for item in kept} != {0, 1}:
+        raise NothingToMeasure(f"{dataset.name} has not both labels: no threshold tells two classes apart")
+    left_out = {"no label": len(dataset.pairs) - len(labelled), "identical sentences": len(labelled) - len(kept)}
+    return Items(kept, {reason: count for reason, count in left_out.items() if count})
+
+
+def graded_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
+    """Pairs with a graded similarity, of the test part where there is one: correlations."""
+    graded = [p for p in dataset.pairs if p.score is not None]
+    if len(graded) < 2:
+        raise NothingToMeasure(
+            f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked"
+        )
+    kept = tuple(graded[i] for i in measured_part(graded))
+    left_out = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
+    return Items(kept, {reason: count for reason, count in left_out.items() if count})
+
+
+VALIDATION, TEST = {"validation", "dev"}, {"test", "gate"}  # dev and gate are the probes' own
+
+
+def measured_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
+    """Positions of the test split's pairs; of all of them where the data name none."""
+    test = np.flatnonzero([p.split in TEST for p in pairs])
+    return test if len(test) else np.arange(len(pairs))
+
+
+def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
+    """Positions of the validation split's pairs."""
+    return np.flatnonzero([p.split in VALIDATION for p in pairs])
 
 
 def variant_of(group: Group, generator: Generator, *, level: int, seed: int) -> Variant | None:

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from encheck.marking import marked
-from encheck.scores import MarginScores, Scores, worst
-from encheck.types import CheckResult, Estimate, Item, Triplet
+from encheck.scores import MarginScores, PairScores, Scores, TurnedScores, worst
+from encheck.types import CheckResult, Estimate, Item, SentencePair, Triplet, Turned
 
 WORST = 3
 
@@ -57,8 +57,13 @@ def _example(item: Item, scores: Scores, position: int) -> list[str]:
             f"  {far:.3f} far   {marked(item.source, item.far, item.far_edits)}",
             f"        of    {item.source}",
         ]
-    assert not isinstance(item, Triplet)
-    assert not isinstance(scores, MarginScores)
+    if isinstance(item, Turned) and isinstance(scores, TurnedScores):
+        return [
+            f"  {scores.forward[position]:.3f} first   {item.first}",
+            f"  {scores.backward[position]:.3f} turned  {item.second}",
+        ]
+    assert isinstance(item, SentencePair)
+    assert isinstance(scores, PairScores)
     kind = {1: "same", 0: "other"}.get(scores.labels[position], "")
     return [
         f"  {scores.values[position]:.3f} {kind:5} {marked(item.first, item.second, item.edits)}",

@@ -61,6 +61,20 @@ def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
 
 
 @figure
+def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
+    """Share of the pairs with this label whose similarity is `threshold` or more.
+
+    Of label 1 it is the recall of a cut-off there, of label 0 its false positive rate.
+    """
+    metric = "recall" if label == 1 else "false_positive_rate"
+    is_it = (scores.labels == label).astype(float)
+    above = (scores.values >= threshold) * is_it
+    totals = scores.resampler.totals(np.column_stack([above, is_it]))
+    estimate = _estimate(metric, scores, above.sum() / is_it.sum(), _ratio(totals[:, 0], totals[:, 1]))
+    return replace(estimate, n=int(is_it.sum()), params={"label": label, "threshold": threshold})
+
+
+@figure
 def similarity_gap(scores: PairScores) -> Estimate:
     """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
     positive = (scores.labels == 1).astype(float)

@@ -36,6 +36,9 @@ MARKERS = {
     "synonym": "criterion 2: words give way to synonyms and the meaning stays",
     "antonym": "criterion 3: an antonym is farther than a paraphrase, or than a synonym of the same word",
     "jumble": "criterion 4: words in another order are farther than a paraphrase, or than a harmless reorder",
+    "nonobvious": "where word overlap misleads: a paraphrase in other words is nearer than a look-alike",
+    "sts": "similarity is graded as people grade it",
+    "symmetry": "the prediction stays when the two sentences are exchanged",
 }
 PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 STATUS = {
@@ -128,6 +131,17 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     """Encode what the selected checks declared, before the first of them runs."""
     if SESSION in session.config.stash and not session.testsfailed:
         session.config.stash[SESSION].prepare()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Skip a check that found, once it looked at the scores, that there is nothing to measure."""
+    try:
+        return (yield)
+    except NothingToMeasure as nothing:
+        if not _claim(pyfuncitem):
+            raise
+        pytest.skip(str(nothing))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -225,6 +239,19 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
 def epsilon(pytestconfig: pytest.Config) -> float:
     """The margin that --epsilon asks for."""
     return float(pytestconfig.option.encheck_epsilon)
+
+
+@pytest.fixture
+def threshold(pytestconfig: pytest.Config) -> float | None:
+    """The cut-off of the user's own that --threshold names."""
+    cut: float | None = pytestconfig.option.encheck_threshold
+    return cut
+
+
+@pytest.fixture
+def median_scope(pytestconfig: pytest.Config) -> str | float:
+    """Where --median-scope cuts between obvious and non-obvious pairs."""
+    return settings.scope_of(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture

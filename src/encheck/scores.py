@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.statistics import Resampler
+from encheck.types import SentencePair
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +42,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class PairScores:
-    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts."""
+    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts.
+
+    `items` are the pairs themselves, for what depends on their texts, splits or graded scores.
+    """
 
     values: Floats
     labels: NDArray[np.int8]
@@ -49,6 +53,18 @@ class PairScores:
     scale: Scale
     lexical: PairScores | None = None
     suffix: str = ""
+    items: tuple[SentencePair, ...] = ()
+
+    def of(self, chosen: NDArray[np.intp]) -> PairScores:
+        """A selection of the pairs; the replicates stay the same."""
+        return replace(
+            self,
+            values=self.values[chosen],
+            labels=self.labels[chosen],
+            resampler=self.resampler.of(chosen),
+            lexical=self.lexical.of(chosen) if self.lexical else None,
+            items=tuple(self.items[i] for i in chosen) if self.items else (),
+        )
 
     @property
     def calibrated(self) -> PairScores:
@@ -85,13 +101,44 @@ class MarginScores:
         )
 
 
-Scores = PairScores | MarginScores
+@dataclass(frozen=True)
+class TurnedScores:
+    """Similarity of each labelled pair in both orders, shape [n] each; `validation` marks that split's pairs."""
+
+    forward: Floats
+    backward: Floats
+    labels: NDArray[np.int8]
+    validation: NDArray[np.bool_]
+    resampler: Resampler
+    scale: Scale
+    lexical: TurnedScores | None = None
+    suffix: str = ""
+
+    @property
+    def asymmetry(self) -> Floats:
+        """|s(a, b) - s(b, a)|, shape [n]."""
+        return np.abs(self.forward - self.backward)
+
+    @property
+    def calibrated(self) -> TurnedScores:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        forward, backward = self.scale.similarity(self.forward), self.scale.similarity(self.backward)
+        lexical = self.lexical.calibrated if self.lexical else None
+        return replace(self, forward=forward, backward=backward, lexical=lexical, suffix="_calibrated")
+
+
+Scores = PairScores | MarginScores | TurnedScores
 
 
 def worst(scores: Scores) -> Sequence[int]:
-    """Positions of the items from the most wrong to the least: smallest margin, or least expected similarity."""
+    """Positions of the items from the most wrong to the least.
+
+    The smallest margin comes first, or the least expected similarity, or the order that matters most.
+    """
     if isinstance(scores, MarginScores):
         return list(np.argsort(scores.margins, kind="stable"))
+    if isinstance(scores, TurnedScores):
+        return list(np.argsort(-scores.asymmetry, kind="stable"))
     centre = scores.values - np.nanmean(scores.values)
     wrong = np.where(scores.labels == 0, -centre, centre)
     return list(np.argsort(wrong, kind="stable"))

@@ -19,10 +19,10 @@ from encheck.encoders.load import Device, config_for, load
 from encheck.known_failures import known_failure, label_of
 from encheck.messages import failure_message
 from encheck.progress import Progress
-from encheck.scores import MarginScores, Scores
+from encheck.scores import Floats, MarginScores, Scores, TurnedScores
 from encheck.settings import Settings
 from encheck.store import DEFAULT_LIMIT, Store, default_path
-from encheck.types import CheckResult, Estimate, Item, Items, Triplet, Verdict
+from encheck.types import CheckResult, Estimate, Item, Items, Triplet, Turned, Verdict
 from encheck.verdict import judge
 
 log = logging.getLogger("encheck")
@@ -304,15 +304,12 @@ def _describe_model(subject: Subject) -> dict[str, Any]:
 
 
 def item_table(case: Case, items: Sequence[Item], scores: Scores) -> dict[str, list[Any]]:
-    """Columns of the per-item file: texts, edits, scores. A pair has no far text; its near score is its score."""
-    triplets = isinstance(scores, MarginScores)
-    near, far = (scores.near, scores.far) if isinstance(scores, MarginScores) else (scores.values, None)
-    lexical = scores.lexical
-    lexical_near, lexical_far = (
-        (lexical.near, lexical.far)
-        if isinstance(lexical, MarginScores)
-        else (lexical.values if lexical else None, None)
-    )
+    """Columns of the per-item file: texts, edits, scores. A pair has no far text; its near score is its score.
+
+    A pair that is scored in both orders has no far text either; its far score is that of the turned pair.
+    """
+    near, far = _two(scores)
+    lexical_near, lexical_far = _two(scores.lexical) if scores.lexical else (None, None)
     count = len(items)
     return {
         "case": [f"{case.claim_name}/{case.name}"] * count,
@@ -322,13 +319,28 @@ def item_table(case: Case, items: Sequence[Item], scores: Scores) -> dict[str, l
         "source": [i.source if isinstance(i, Triplet) else i.first for i in items],
         "near": [i.near if isinstance(i, Triplet) else i.second for i in items],
         "far": [i.far if isinstance(i, Triplet) else None for i in items],
-        "near_edits": [_edits(i.near_edits if isinstance(i, Triplet) else i.edits) for i in items],
+        "near_edits": [_near_edits(i) for i in items],
         "far_edits": [_edits(i.far_edits) if isinstance(i, Triplet) else None for i in items],
         "near_score": near.tolist(),
-        "far_score": far.tolist() if triplets and far is not None else [None] * count,
+        "far_score": far.tolist() if far is not None else [None] * count,
         "near_overlap": lexical_near.tolist() if lexical_near is not None else [None] * count,
         "far_overlap": lexical_far.tolist() if lexical_far is not None else [None] * count,
     }
+
+
+def _two(scores: Scores) -> tuple[Floats, Floats | None]:
+    """The column of each item's score, and that of its second score where it has two."""
+    if isinstance(scores, MarginScores):
+        return scores.near, scores.far
+    if isinstance(scores, TurnedScores):
+        return scores.forward, scores.backward
+    return scores.values, None
+
+
+def _near_edits(item: Item) -> str:
+    if isinstance(item, Turned):
+        return _edits(())
+    return _edits(item.near_edits if isinstance(item, Triplet) else item.edits)
 
 
 def _edits(edits: Sequence[Any]) -> str:

@@ -38,6 +38,8 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
     add("data", action="append", metavar="NAME[:PATH]", help=data)
     add("report-dir", metavar="DIR", help="where results and report go (default: reports/<run>)")
     add("epsilon", type=float, default=0.0, metavar="E", help="margin that criteria 3 and 4 ask for (default: 0)")
+    cut = "a cut-off of yours: what share of each label has a similarity of T or more"
+    add("threshold", type=float, metavar="T", help=cut)
     add(
         "sample",
         default="2000",
@@ -45,6 +47,12 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
         help="clusters taken of each --data, `all` for everything (default: 2000)",
     )
     add("seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+    add(
+        "median-scope",
+        default="split",
+        metavar="SCOPE",
+        help="cut between obvious and non-obvious: median by split, by dataset, or a number (default: split)",
+    )
     add("device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)")
     add("dtype", choices=DTYPES, help="of the weights (default: what models.yaml says, else float32)")
     add("store", metavar="PATH", help="the embedding store (default: $ENCHECK_STORE or the user's cache folder)")
@@ -61,6 +69,7 @@ class Settings:
     epsilon: float = 0.0
     sample: int | None = 2_000
     seed: int = 0
+    median_scope: str | float = "split"
     device: str = "auto"
     dtype: str | None = None
     store: Path | None = None
@@ -88,6 +97,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
         epsilon=option.encheck_epsilon,
         sample=_sample(option.encheck_sample),
         seed=option.encheck_seed,
+        median_scope=scope_of(option.encheck_median_scope),
         device=option.encheck_device,
         dtype=option.encheck_dtype,
         store=None if store is None else Path(store).expanduser(),
@@ -103,6 +113,21 @@ def _sample(text: str) -> int | None:
     if not text.isdigit() or int(text) == 0:
         raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
     return int(text)
+
+
+def scope_of(text: str) -> str | float:
+    """`split`, `dataset` or a divergence from 0 to 1; UsageError for anything else.
+
+    >>> scope_of("0.3")
+    0.3
+    """
+    try:
+        cut = text if text in ("split", "dataset") else float(text)
+    except ValueError:
+        cut = -1.0
+    if isinstance(cut, float) and not 0 <= cut <= 1:
+        raise UsageError(f"--median-scope is {text!r}, but should be split, dataset, or a divergence from 0 to 1")
+    return cut
 
 
 def project_table(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the pairs or the `Triplet`s that come of them; a metric gives an `Estimate`; a v
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -76,7 +77,8 @@ class Group:
 class SentencePair:
     """Two sentences and what the data says of them: label 1 is a paraphrase, 0 is none, None is not said.
 
-    `score` is the graded similarity in the data's own range, where there is one.
+    `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
+    pair, where there is one: in ranking data "question id/candidate id".
     """
 
     id: str
@@ -87,6 +89,7 @@ class SentencePair:
     split: str = ""
     edits: tuple[Edit, ...] = ()
     score: float | None = None
+    key: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -112,7 +115,24 @@ class Triplet:
         return ((self.source, self.near), (self.source, self.far))
 
 
-Item = SentencePair | Triplet
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A labelled pair that is scored in both orders."""
+
+    id: str
+    first: str
+    second: str
+    label: int
+    cluster: str
+    split: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: the pair as it is, then the other way round."""
+        return ((self.first, self.second), (self.second, self.first))
+
+
+Item = SentencePair | Triplet | Turned
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +169,7 @@ class Estimate:
     clusters: int
     curve: tuple[CurvePoint, ...] = ()
     lexical: Estimate | None = None
-    params: dict[str, float] = field(default_factory=dict)
+    params: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ class Dataset:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when any text or label changes."""
-        pairs = (f"{p.id}{p.label}" for p in self.pairs)
+        """Changes when any text, label or score changes."""
+        pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         return content_hash(*pairs, *variants)
 
@@ -148,7 +148,7 @@ def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]
     for row, cluster in rows:
         key = content_hash(row.first, row.second)
         item = f"{name}/{key}/pair/1/data/{seen[key]}"
-        yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score)
+        yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key)
         seen[key] += 1
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
 
 LICENCE = "free for any purpose; acknowledge Google LLC as the source"
+CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
 FILES = "train.tsv, dev.tsv and / or test.tsv of PAWS-Wiki labeled final"
+EXPECTED: Expected = {
+    "train.tsv": (49_401, {}),
+    "dev.tsv": (8_000, {"1": 3_539, "0": 4_461}),
+    "test.tsv": (8_000, {"1": 3_536, "0": 4_464}),
+}
 SPLITS = {"train.tsv": "train", "dev.tsv": "validation", "test.tsv": "test"}
 HEADER = ("id", "sentence1", "sentence2", "label")
 
@@ -17,4 +24,4 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="paws"):
         rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=HEADER, bad=bad))
-        yield from pair_rows(file, rows, split=split, bad=bad)
+        yield from as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED)

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, decoded, files_of, header_of, named_rows, pair_rows, tab_rows
 from encheck.errors import DataError
 
 LICENCE = "Quora terms of service"
+CITATION = "Wang, Hamza and Florian 2017: Bilateral Multi-Perspective Matching for Natural Language Sentences. IJCAI"
 FILES = "train.tsv, dev.tsv, test.tsv of Wang et al., quora_duplicate_questions.tsv or the Kaggle train.csv"
+EXPECTED: Expected = {
+    "train.tsv": (384_348, {}),
+    "dev.tsv": (10_000, {"1": 5_000, "0": 5_000}),
+    "test.tsv": (10_000, {"1": 5_000, "0": 5_000}),
+}
 SPLITS = {"train.tsv": "train", "dev.tsv": "validation", "test.tsv": "test"}
 FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
@@ -25,7 +32,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 def _wang(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
     """Label, question 1, question 2, pair id; no header, no quoting."""
     rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, bad=bad))
-    return pair_rows(file, rows, split=split, bad=bad)
+    return as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
 
 
 def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[Row]:

@@ -10,22 +10,24 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from encheck.errors import DataError
 
 csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
+T = TypeVar("T")
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
 
 class Row(NamedTuple):
     """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one.
 
-    `label` is None where the data leave it open; `score` is a graded similarity in the data's own range.
+    `label` is None where the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
+    data's own name of the pair, in ranking data "question id/candidate id".
     """
 
     first: str
@@ -34,6 +36,7 @@ class Row(NamedTuple):
     split: str = ""
     cluster: str | None = None
     score: float | None = None
+    key: str = ""
 
 
 @dataclass
@@ -51,7 +54,7 @@ class BadRows:
         self.skipped.append(message)
 
 
-def decoded(path: Path) -> str:
+def decoded(path: Path, *, encoding: str = "utf-8-sig") -> str:
     """The text of a UTF-8 file, byte order mark removed; DataError names the line of what is no text."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, but should be a file: give the file itself")
@@ -66,7 +69,7 @@ def decoded(path: Path) -> str:
             f"{path}:{_line_of(raw, at)}: holds a NUL byte: no text file, a damaged one, or UTF-16: {UTF16}"
         )
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = _line_of(raw, error.start)
         raise DataError(
@@ -79,21 +82,32 @@ def _line_of(raw: bytes, at: int) -> int:
     return raw.count(b"\n", 0, at) + 1
 
 
-def tab_rows(path: Path, *, columns: int, bad: BadRows, header: Sequence[str] = ()) -> Iterator[tuple[int, list[str]]]:
+def lines_of(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
+    """The lines of a text file without their ends; a blank one in the middle stays, for it keeps the count."""
+    lines = [line.removesuffix("\r") for line in decoded(path, encoding=encoding).split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
+def tab_rows(
+    path: Path, *, columns: int | tuple[int, ...], bad: BadRows, header: Sequence[str] = ()
+) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of a tab-separated file without quoting, blank lines left out.
 
-    Where `header` names the columns, the first line must hold them: without it, the first pair would be lost.
+    `columns` is how many fields a row has, or each number that it may have. Where `header` names the columns, the
+    first line must hold them: without it, the first pair would be lost.
     """
-    lines = [line.removesuffix("\r") for line in decoded(path).split("\n")]
+    lines = lines_of(path)
+    allowed = (columns,) if isinstance(columns, int) else columns
     start = 1 if header else 0
-    if header and lines[0]:
+    if header and lines and lines[0]:
         _check_header(path, lines[0], header)
     for number, line in enumerate(lines[start:], start + 1):
         fields = line.split("\t")
-        if line and len(fields) == columns:
+        if line and len(fields) in allowed:
             yield number, fields
         elif line:
-            bad(path, number, f"{len(fields)} tab-separated fields, but should be {columns}{_delimiter_hint(line)}")
+            right = " or ".join(map(str, allowed))
+            bad(path, number, f"{len(fields)} tab-separated fields, but should be {right}{_delimiter_hint(line)}")
 
 
 def _check_header(path: Path, line: str, names: Sequence[str]) -> None:
@@ -179,6 +193,35 @@ def pair_rows(
             bad(path, line, str(error))
         else:
             yield row._replace(first=row.first.strip(), second=row.second.strip())
+
+
+def made_rows(
+    path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], Row], *, bad: BadRows
+) -> Iterator[Row]:
+    """The Row that `make` gives for each (line, fields), its sides checked; a ValueError of `make` is a bad row."""
+    for line, fields in numbered:
+        try:
+            row = make(fields)
+            first, second = checked_text("first", row.first), checked_text("second", row.second)
+        except ValueError as error:
+            bad(path, line, str(error))
+        else:
+            yield row._replace(first=first.strip(), second=second.strip())
+
+
+def graded(value: str, low: float, high: float) -> float:
+    """The score as a number; ValueError where it is none, or not from `low` to `high`.
+
+    >>> graded(" 3.80", 0, 5)
+    3.8
+    """
+    try:
+        score = float(value)
+    except ValueError:
+        score = float("nan")
+    if low <= score <= high:
+        return score
+    raise ValueError(f"the score is {value!r:.60}, but should be a number from {low:g} to {high:g}")
 
 
 def checked_text(name: str, text: object) -> str:

@@ -108,6 +108,16 @@ class Overlap(_Fake):
         return jaccard(first, second)
 
 
+class Lopsided(_Fake):
+    """A pair scorer for which the order of the two texts matters: it takes a long first text for a paraphrase."""
+
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        """Jaccard overlap plus the first text's share of all words; shape [n]."""
+        a, b = (np.array([len(words(text)) for text in texts], float) for texts in (first, second))
+        scores: NDArray[np.float64] = jaccard(first, second) + a / np.maximum(a + b, 1)
+        return scores
+
+
 def _bag(text: str) -> tuple[str, ...]:
     return tuple(sorted(words(text)))
 

@@ -15,7 +15,7 @@ from encheck.errors import ModelError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 FileHash = Callable[[Path], str]
 
 
@@ -30,15 +30,18 @@ class Device:
 def config_for(model: str, known: Mapping[str, ModelConfig]) -> ModelConfig:
     """The entry of models.yaml, or one made up for a folder or a hub id; ModelError where it is none of them.
 
-    A name goes before a folder of the same name; `./name` is the folder.
+    A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision.
     """
     if model in known:
         return known[model]
     if _is_path(model):
         return ModelConfig(label=Path(model).resolve().name, name=model)
-    if HUB_ID.fullmatch(model):
-        return ModelConfig(label=model.replace("/", "--"), name=model)
-    raise ModelError(unknown("model", model, known) + ". A folder is written --model=./folder, a hub id owner/name")
+    if hub := HUB_ID.fullmatch(model):
+        return ModelConfig(label=model.replace("/", "--"), name=hub[1], revision=hub[2])
+    raise ModelError(
+        unknown("model", model, known)
+        + ". A folder is written --model=./folder, a hub id owner/name or owner/name@revision"
+    )
 
 
 def _is_path(model: str) -> bool:
@@ -118,7 +121,7 @@ def where(config: ModelConfig) -> tuple[bool, str]:
     return False, f"{remedy}the hub ({config.name})"
 
 
-PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*/*.json", "*/*.safetensors"]
+PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin", "*/*.json", "*/*.safetensors"]
 
 
 def _cached(config: ModelConfig) -> Path | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from encheck.reporting import view
+from encheck.reporting import divergence, view
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 420, 200, 36, 26
 EXAMPLES = 5
@@ -41,6 +41,7 @@ def _section(row: Mapping[str, Any], results: Mapping[str, Any], items: Mapping[
         "anchor": "".join(c if c.isalnum() else "-" for c in case),
         "figures": [r for r in others if r["metric"]],
         "charts": [_chart(r) for r in others if r.get("curve")],
+        "divergence": divergence.picture(columns) if columns and row["check"] == "nonobvious" else None,
         "bar": _bar(row),
         "examples": view.worst_items(columns, EXAMPLES) if columns else [],
     }

@@ -24,6 +24,9 @@ def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
         if row["far"] is not None:
             yield from _side(row, "far", scorer)
             yield f"  margin           {row['near_score'] - row['far_score']:+.4f}"
+        elif row["far_score"] is not None:
+            now = f", now {scorer(row['near'], row['source']):.4f}" if scorer else ""
+            yield f"  turned {row['far_score']:.4f}{now}"
         yield ""
 
 
@@ -42,6 +45,7 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     from encheck.store import Store
 
     pairs = [(row["source"], row[side]) for row in rows for side in ("near", "far") if row[side] is not None]
+    pairs += [(row["near"], row["source"]) for row in rows if row["far"] is None and row["far_score"] is not None]
     known = open_store(settings)
     (subject,) = resolve_models(settings, known).values()
     with tempfile.TemporaryDirectory() as folder:

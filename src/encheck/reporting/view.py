@@ -121,7 +121,8 @@ def worst_items(columns: Columns, count: int) -> list[dict[str, Any]]:
 
 def _rightness(row: Row) -> float:
     if row["far_score"] is not None:
-        return float(row["near_score"] - row["far_score"])
+        margin = float(row["near_score"] - row["far_score"])
+        return margin if row["far"] is not None else -abs(margin)  # no far text: the pair itself, turned round
     return float(-row["near_score"] if row["label"] == 0 else row["near_score"])
 
 

@@ -21,6 +21,7 @@ def write_run(
     recorder.folder = Path(folder) if folder else _new_folder(recorder, settings)
     asked = {
         "models": list(settings.models), "data": list(settings.data), "epsilon": settings.epsilon,
+        "median_scope": settings.median_scope,
         "sample": settings.sample, "seed": settings.seed, "device": settings.device, "dtype": settings.dtype,
     }  # fmt: skip
     command = shlex.join([Path(argv[0]).name, *argv[1:]])

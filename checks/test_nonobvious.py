@@ -1,0 +1,17 @@
+"""Where word overlap misleads, meaning decides (Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to 8)."""
+
+import pytest
+
+from encheck import claim
+from encheck.items import labelled_pairs
+from encheck.nonobvious import auc_n, cases_of, figures
+
+pytestmark = pytest.mark.nonobvious
+
+
+@claim(labelled_pairs)
+def test_unlike_paraphrase_is_nearer_than_lookalike(scores, judge, report, median_scope):
+    """A paraphrase in other words (Pn) is nearer than a non-paraphrase in the same words (Nn)."""
+    cases = cases_of(scores, scope=median_scope)
+    report(*figures(cases))
+    judge(auc_n(cases), at_least=0.6)

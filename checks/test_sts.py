@@ -1,0 +1,16 @@
+"""Similarity is graded as people grade it (Agirre et al. 2012 to 2016, Cer et al. 2017: SemEval's STS tasks)."""
+
+import pytest
+
+from encheck import claim
+from encheck.correlation import by_set, mean_pearson, mean_spearman, pearson, spearman
+from encheck.items import graded_pairs
+
+pytestmark = pytest.mark.sts
+
+
+@claim(graded_pairs)
+def test_similarity_ranks_pairs_as_people_do(scores, judge, report):
+    """Scores and people's judgments put the pairs in the same order, all of them together."""
+    report(*by_set(scores), mean_spearman(scores), mean_pearson(scores), pearson(scores))
+    judge(spearman(scores), at_least=0.7)

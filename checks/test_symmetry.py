@@ -1,0 +1,15 @@
+"""Exchanging the two sentences changes no prediction ("Predicate-Argument Based Bi-Encoder ...", section 3)."""
+
+import pytest
+
+from encheck import claim
+from encheck.consistency import consistency, flip_rate, largest_asymmetry
+from encheck.items import turned_pairs
+
+
+@pytest.mark.symmetry
+@claim(turned_pairs)
+def test_prediction_stays_when_the_sentences_are_exchanged(scores, judge, report):
+    """A pair is a paraphrase, or is none, in whichever order it comes."""
+    report(flip_rate(scores), largest_asymmetry(scores))
+    judge(consistency(scores), at_least=0.97)

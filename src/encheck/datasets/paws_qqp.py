@@ -1,0 +1,57 @@
+"""PAWS-QQP (Zhang et al. 2019), as made from the Quora questions by the script that comes with it.
+
+Under Python 3 that script writes each sentence as the text of a bytes literal, b'...' or b"...": it is decoded, as
+UTF-8. Under Python 2 it writes the sentence itself: it is taken as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from encheck.datasets.published import Expected, as_published
+from encheck.datasets.reader import BadRows, Row, binary_label, files_of, made_rows, tab_rows
+
+LICENCE = "Quora terms of service; the labels free, acknowledge Google LLC as the source"
+CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
+FILES = "train.tsv and / or dev_and_test.tsv of PAWS-QQP"
+EXPECTED: Expected = {"train.tsv": (11_988, {}), "dev_and_test.tsv": (677, {})}
+SPLITS = {"train.tsv": "train", "dev_and_test.tsv": "test"}
+LITERAL = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
+HEADER = ("id", "sentence1", "sentence2", "label")
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting but that of the bytes literals."""
+    for file, split in files_of(path, SPLITS, what="paws-qqp"):
+
+        def make(fields: list[str], split: str = split) -> Row:
+            label = binary_label(fields[3])
+            if label is None:
+                raise ValueError(f"the label is {fields[3]!r:.60}, but should be 0 or 1")
+            return Row(unwrapped(fields[1]), unwrapped(fields[2]), label, split)
+
+        numbered = tab_rows(file, columns=4, header=HEADER, bad=bad)
+        yield from as_published(file.name, made_rows(file, numbered, make, bad=bad), EXPECTED)
+
+
+def unwrapped(field: str) -> str:
+    r"""The sentence in a bytes literal; ValueError where the literal is broken or no UTF-8.
+
+    >>> unwrapped(r"b'Is a caf\xc3\xa9 \"it\" ?'"), unwrapped("Is it ?")
+    ('Is a café "it" ?', 'Is it ?')
+    """
+    text = field.strip()
+    if not text.startswith(("b'", 'b"')):
+        return text
+    try:
+        if not LITERAL.fullmatch(text):
+            raise ValueError("its quotes do not match")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # an escape that Python does not know
+            return bytes.decode(ast.literal_eval(text))
+    except (ValueError, SyntaxError) as error:
+        raise ValueError(f"{text:.60} is no bytes literal that holds UTF-8 ({error})") from error

@@ -1,0 +1,52 @@
+"""PIT-2015, SemEval-2015 task 1: Paraphrase and Semantic Similarity in Twitter (Xu et al. 2015), as distributed.
+
+Training and development labels are votes such as (3, 2): at least 3 for is label 1, at most 1 is 0, 2 is debatable.
+Test labels are an expert's digit: 4 and 5 are label 1, 0 to 2 are 0, 3 is debatable. Debatable pairs have no label
+(None): they are left out of classification and stay in similarity. `score` is the number of votes for, or the digit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from encheck.datasets.published import Expected, as_published
+from encheck.datasets.reader import BadRows, Row, files_of, made_rows, tab_rows
+
+LICENCE = "unknown"
+CITATION = "Xu, Callison-Burch and Dolan 2015: SemEval-2015 Task 1: Paraphrase and Semantic Similarity in Twitter (PIT)"
+FILES = "train.data, dev.data and / or test.data of PIT-2015"
+EXPECTED: Expected = {
+    "train.data": (13_063, {"1": 3_996, "0": 7_534, "None": 1_533}),
+    "dev.data": (4_727, {"1": 1_470, "0": 2_672, "None": 585}),
+    "test.data": (972, {"1": 175, "0": 663, "None": 134}),
+}
+SPLITS = {"train.data": "train", "dev.data": "validation", "test.data": "test"}
+VOTES = re.compile(r"\(([0-5]), ([0-5])\)")
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order: topic id, topic, sentence 1, sentence 2, label, tags, tags; the topic is the cluster."""
+    for file, split in files_of(path, SPLITS, what="pit2015"):
+
+        def make(fields: list[str], split: str = split) -> Row:
+            label, score = judged(fields[4])
+            return Row(fields[2], fields[3], label, split, fields[0], score)
+
+        rows = made_rows(file, tab_rows(file, columns=7, bad=bad), make, bad=bad)
+        yield from as_published(file.name, rows, EXPECTED)
+
+
+def judged(field: str) -> tuple[int | None, float]:
+    """Label and score of a vote or a digit; ValueError where it is neither.
+
+    >>> [judged(field) for field in ("(3, 2)", "3", "(2, 3)", "0")]
+    [(1, 3.0), (None, 3.0), (None, 2.0), (0, 0.0)]
+    """
+    votes = VOTES.fullmatch(field)
+    if votes and int(votes[1]) + int(votes[2]) == 5:
+        return {0: 0, 1: 0, 2: None}.get(int(votes[1]), 1), float(votes[1])
+    if re.fullmatch("[0-5]", field):
+        return {4: 1, 5: 1, 3: None}.get(int(field), 0), float(field)
+    raise ValueError(f"the label is {field!r:.60}, but should be five votes like (3, 2), or a digit from 0 to 5")

@@ -1,0 +1,117 @@
+"""SentEval's data folders (Conneau and Kiela 2018), tokenised as SentEval ships them.
+
+`read` takes the pairs: the folder STS with STS12-en-test to STS16-en-test; `split` is year and sub-set, "STS12/MSRpar".
+MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class: `classification` takes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from encheck.datasets import sts12, sts13, sts14, sts15, sts16
+from encheck.datasets.published import Expected, warn_unless_published
+from encheck.datasets.reader import BadRows, Row, checked_text, lines_of
+from encheck.errors import DataError
+
+LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
+CITATION = "Conneau and Kiela 2018: SentEval: An Evaluation Toolkit for Universal Sentence Representations. LREC"
+FILES = "SentEval's folder STS, or the folder that holds it"
+EXPECTED: Expected = {
+    "rt-polarity.pos": (5_331, {"1": 5_331}),
+    "rt-polarity.neg": (5_331, {"0": 5_331}),
+    "custrev.pos": (2_407, {"1": 2_407}),
+    "custrev.neg": (1_368, {"0": 1_368}),
+    "mpqa.pos": (3_312, {"1": 3_312}),
+    "mpqa.neg": (7_294, {"0": 7_294}),
+    "subj.objective": (5_000, {"1": 5_000}),
+    "subj.subjective": (5_000, {"0": 5_000}),
+    "sentiment-train": (67_349, {"1": 37_569, "0": 29_780}),
+    "sentiment-dev": (872, {"1": 444, "0": 428}),
+    "sentiment-test": (1_821, {"1": 909, "0": 912}),
+    "train_5500.label": (5_452, {"ABBR": 86, "DESC": 1_162, "ENTY": 1_250, "HUM": 1_223, "LOC": 835, "NUM": 896}),
+    "TREC_10.label": (500, {"ABBR": 9, "DESC": 138, "ENTY": 94, "HUM": 65, "LOC": 81, "NUM": 113}),
+}
+BY_FILE = {  # a class a file, in SentEval's order; not divided into training and test
+    "MR": {"rt-polarity.pos": "1", "rt-polarity.neg": "0"},
+    "CR": {"custrev.pos": "1", "custrev.neg": "0"},
+    "MPQA": {"mpqa.pos": "1", "mpqa.neg": "0"},
+    "SUBJ": {"subj.objective": "1", "subj.subjective": "0"},
+}
+BY_LINE = {  # a class a line; file -> split
+    "SST": {"sentiment-train": "train", "sentiment-dev": "validation", "sentiment-test": "test"},
+    "TREC": {"train_5500.label": "train", "TREC_10.label": "test"},
+}
+TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+NO_WORD = "."  # what SentEval's own examples put for an empty line: CR and MPQA have some
+
+
+class Sentence(NamedTuple):
+    """A single sentence with its class: "1" and "0", or TREC's coarse class; `split` is "" where there is none."""
+
+    text: str
+    label: str
+    split: str
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs of STS 2012 to 2016, as far as their folders are there, by year and sub-set."""
+    years = {"STS12": sts12, "STS13": sts13, "STS14": sts14, "STS15": sts15, "STS16": sts16}
+    held = {year: sorted(path.rglob(f"{year}-en-test")) for year in years}
+    if not any(held.values()):
+        single = ", ".join(BY_FILE | BY_LINE)
+        raise DataError(f"senteval: {path} holds no folder STS1x-en-test; pairs are in STS ({single} hold no pairs)")
+    for year, folders in held.items():
+        if folders:
+            yield from (row._replace(split=f"{year}/{row.split}") for row in years[year].read(path, bad))
+
+
+def classification(path: Path, *, bad: BadRows | None = None) -> list[Sentence]:
+    """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
+
+    DataError where the folder is none of these or lacks a file; a bad line is an error with file and line, unless
+    `bad` skips it. TREC's training file is Latin-1.
+    """
+    bad = bad or BadRows()
+    for files in (*BY_FILE.values(), *BY_LINE.values()):
+        found = {name: next(iter(sorted(path.rglob(name))), None) for name in files}
+        if missing := [name for name, file in found.items() if file is None]:
+            if len(missing) < len(files):
+                raise DataError(f"senteval: {path} lacks {', '.join(missing)}")
+            continue
+        return [s for name, file in found.items() if file for s in _checked(file, files[name], bad)]
+    raise DataError(f"senteval: {path} should be one of the folders {', '.join(BY_FILE | BY_LINE)} of SentEval")
+
+
+def _checked(file: Path, fact: str, bad: BadRows) -> list[Sentence]:
+    sentences = list(_sentences(file, fact, bad))
+    warn_unless_published(file.name, Counter(s.label for s in sentences), EXPECTED)
+    return sentences
+
+
+def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[Sentence]:
+    """`fact` is what the file's name says: the class in BY_FILE, the split in BY_LINE."""
+    encoding = "latin-1" if file.name == "train_5500.label" else "utf-8-sig"
+    for number, line in enumerate(lines_of(file, encoding=encoding), 1):
+        try:
+            yield _sentence(file.name, line, fact)
+        except ValueError as error:
+            bad(file, number, str(error))
+
+
+def _sentence(name: str, line: str, fact: str) -> Sentence:
+    if name.startswith("sentiment-"):
+        text, _, label = line.rpartition("\t")
+        return Sentence(checked_text("sentence's", text).strip(), _known(label.strip(), ("0", "1")), fact)
+    if name.endswith(".label"):
+        kind, _, text = line.partition(" ")
+        return Sentence(checked_text("question's", text).strip(), _known(kind.partition(":")[0], TREC_CLASSES), fact)
+    return Sentence(line.strip() or NO_WORD, fact, "")
+
+
+def _known(label: str, labels: tuple[str, ...]) -> str:
+    if label not in labels:
+        raise ValueError(f"the label is {label!r:.60}, but should be one of {', '.join(labels)}")
+    return label

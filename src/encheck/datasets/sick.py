@@ -1,0 +1,62 @@
+"""SICK (Marelli et al. 2014), as distributed: the three files of SemEval-2014 task 1, or SICK.txt with 12 columns.
+
+`score` is the relatedness, from 1 to 5. The label is a choice of encheck's, for the paper defines no paraphrases: 1 for
+ENTAILMENT, 0 for CONTRADICTION, None for NEUTRAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from encheck.datasets.published import Expected, as_published
+from encheck.datasets.reader import BadRows, Row, files_of, graded, lines_of, made_rows, tab_rows
+
+LICENCE = "CC BY-NC-SA 3.0"
+CITATION = "Marelli et al. 2014: A SICK cure for the evaluation of compositional distributional semantic models. LREC"
+FILES = "SICK_train.txt, SICK_trial.txt and / or SICK_test_annotated.txt, or SICK.txt"
+EXPECTED: Expected = {
+    "SICK_train.txt": (4_500, {"1": 1_299, "0": 665, "None": 2_536}),
+    "SICK_trial.txt": (500, {"1": 144, "0": 74, "None": 282}),
+    "SICK_test_annotated.txt": (4_927, {"1": 1_414, "0": 720, "None": 2_793}),
+    "SICK.txt": (9_840, {"1": 2_821, "0": 1_424, "None": 5_595}),
+}
+SPLITS = {"SICK_train.txt": "train", "SICK_trial.txt": "validation", "SICK_test_annotated.txt": "test"}
+SETS = {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"}
+LABELS = {"ENTAILMENT": 1, "CONTRADICTION": 0, "NEUTRAL": None}
+HEADER = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
+WIDE = (
+    *("pair_ID", "sentence_A", "sentence_B", "entailment_label", "relatedness_score", "entailment_AB", "entailment_BA"),
+    *("sentence_A_original", "sentence_B_original", "sentence_A_dataset", "sentence_B_dataset", "SemEval_set"),
+)
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order; where a folder holds both layouts, those of the three files."""
+    files = files_of(path, SPLITS | {"SICK.txt": ""}, what="sick")
+    for file, split in [entry for entry in files if entry[1]] or files:
+        rows = _wide(file, bad) if "entailment_AB" in "".join(lines_of(file)[:1]) else _narrow(file, split, bad)
+        yield from as_published(file.name, rows, EXPECTED)
+
+
+def _narrow(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
+    def make(fields: list[str]) -> Row:
+        return Row(fields[1], fields[2], _label(fields[4]), split, score=graded(fields[3], 1, 5))
+
+    return made_rows(file, tab_rows(file, columns=5, header=HEADER, bad=bad), make, bad=bad)
+
+
+def _wide(file: Path, bad: BadRows) -> Iterator[Row]:
+    def make(fields: list[str]) -> Row:
+        if fields[11].strip() not in SETS:
+            raise ValueError(f"the set is {fields[11]!r:.60}, but should be one of {', '.join(SETS)}")
+        split = SETS[fields[11].strip()]
+        return Row(fields[1], fields[2], _label(fields[3]), split, score=graded(fields[4], 1, 5))
+
+    return made_rows(file, tab_rows(file, columns=12, header=WIDE, bad=bad), make, bad=bad)
+
+
+def _label(field: str) -> int | None:
+    if field.strip() not in LABELS:
+        raise ValueError(f"the judgment is {field!r:.60}, but should be one of {', '.join(LABELS)}")
+    return LABELS[field.strip()]

@@ -1,0 +1,34 @@
+"""STS benchmark (Cer et al. 2017), as distributed: called .csv, but divided by tabs and without quoting.
+
+`score` is from 0 to 5; the label is 1 from a score of 4 (Peinelt et al. 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from encheck.datasets.published import Expected, as_published
+from encheck.datasets.reader import BadRows, Row, files_of, graded, made_rows, tab_rows
+
+LICENCE = "scores CC BY-SA 4.0; each source text has its own (LICENSE.txt)"
+CITATION = "Cer et al. 2017: SemEval-2017 Task 1: Semantic Textual Similarity. SemEval"
+FILES = "sts-train.csv, sts-dev.csv and / or sts-test.csv"
+EXPECTED: Expected = {
+    "sts-train.csv": (5_749, {"1": 1_406, "0": 4_343}),
+    "sts-dev.csv": (1_500, {"1": 264, "0": 1_236}),
+    "sts-test.csv": (1_379, {"1": 338, "0": 1_041}),
+}
+SPLITS = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv": "test"}
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order: genre, file, year, id, score, sentence 1, sentence 2, and on some rows two source notes."""
+    for file, split in files_of(path, SPLITS, what="stsb"):
+
+        def make(fields: list[str], split: str = split) -> Row:
+            score = graded(fields[4], 0, 5)
+            return Row(fields[5], fields[6], int(score >= 4), split, score=score)
+
+        rows = made_rows(file, tab_rows(file, columns=(7, 9), bad=bad), make, bad=bad)
+        yield from as_published(file.name, rows, EXPECTED)

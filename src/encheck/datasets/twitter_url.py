@@ -1,0 +1,78 @@
+"""Twitter-URL (Lan et al. 2017), as distributed, or as three parallel files of tokens.
+
+Raw: sentence 1, sentence 2, votes such as (4,6), URL. At most 2 of 6 votes is label 0, at least 4 is label 1; pairs
+with 3 are dropped. `score` is the number of votes, the cluster is the URL. The few raw rows with a fifth field are read
+where their third is still the votes.
+
+Parallel: a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test; no votes and no URL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from encheck.datasets.published import Expected, as_published
+from encheck.datasets.reader import BadRows, Row, files_of, lines_of, made_rows, pair_rows, tab_rows
+from encheck.errors import DataError
+
+LICENCE = "CC BY-NC-SA 3.0, and Twitter's terms"
+CITATION = "Lan, Qiu, He and Xu 2017: A Continuously Growing Dataset of Sentential Paraphrases. EMNLP"
+FILES = "Twitter_URL_Corpus_train.txt and / or _test.txt, or folders of a.toks, b.toks and sim.txt"
+SAMPLE = "Twitter_URL_Corpus_train_sample.txt"
+EXPECTED: Expected = {
+    "train/sim.txt": (42_200, {"1": 11_167, "0": 31_033}),
+    SAMPLE: (92, {"1": 39, "0": 53}),
+}
+RAW = {"Twitter_URL_Corpus_train.txt": "train", "Twitter_URL_Corpus_test.txt": "test"}
+VOTES = re.compile(r"\(([0-6]), ?6\)")
+SPLITS = {"train": "train", "dev": "validation", "test": "test"}
+
+
+def read(path: Path, bad: BadRows) -> Iterator[Row]:
+    """Pairs in file order. Of a folder that holds several layouts: the raw files, else the parallel ones."""
+    for file, split in _files(path):
+        rows = _parallel(file, bad) if file.name == "sim.txt" else _raw(file, split, bad)
+        name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
+        yield from as_published(name, rows, EXPECTED)
+
+
+def _files(path: Path) -> list[tuple[Path, str]]:
+    has_raw = path.is_dir() and any(file for name in RAW for file in path.rglob(name))
+    parallel = [] if has_raw or not path.is_dir() else sorted(path.rglob("sim.txt"))
+    if parallel:
+        return [(file, "") for file in parallel]
+    files = files_of(path, RAW | {SAMPLE: "train"}, what="twitter-url")
+    return [entry for entry in files if entry[0].name != SAMPLE] or files
+
+
+def _raw(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
+    def make(fields: list[str]) -> Row:
+        votes = votes_of(fields[2])
+        return Row(fields[0], fields[1], int(votes > 3), split, fields[3].strip() or None, float(votes))
+
+    rows = made_rows(file, tab_rows(file, columns=(4, 5), bad=bad), make, bad=bad)
+    return (row for row in rows if row.score != 3)
+
+
+def votes_of(field: str) -> int:
+    """How many of six call it a paraphrase; ValueError where the field is not like that.
+
+    >>> votes_of("(4,6)")
+    4
+    """
+    found = VOTES.fullmatch(field.strip())
+    if not found:
+        raise ValueError(f"the votes are {field!r:.60}, but should be like (4,6)")
+    return int(found[1])
+
+
+def _parallel(sim: Path, bad: BadRows) -> Iterator[Row]:
+    files = [sim.with_name("a.toks"), sim.with_name("b.toks"), sim]
+    columns = [lines_of(file) for file in files]
+    if len({len(column) for column in columns}) > 1:
+        lengths = ", ".join(f"{file.name} {len(column):,}" for file, column in zip(files, columns, strict=True))
+        raise DataError(f"twitter-url: the files in {sim.parent} differ in lines ({lengths}): one of them was cut off")
+    numbered = enumerate(((a, b, label, None) for a, b, label in zip(*columns, strict=True)), 1)
+    return pair_rows(sim, numbered, split=SPLITS.get(sim.parent.name, ""), bad=bad)

@@ -1,0 +1,157 @@
+"""Prediction files of other people's systems, read strictly and laid beside the pairs that they are for.
+
+Two layouts. A table with a header (CSV, TSV or JSON Lines) has a column `prediction` (1 or 0), `score`, or both, one
+row a pair in the order of the data. A run of SemEval's task 3 has no header and five fields a line, divided by tabs or
+blanks: question id, candidate id, rank (not used), score, true or false. It is matched by its ids.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.reader import BadRows, binary_label, header_of, json_rows, lines_of, named_rows
+from encheck.errors import DataError, UsageError, unknown
+from encheck.types import SentencePair
+
+Floats = NDArray[np.float64]
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+LAYOUTS = (
+    "a .csv, .tsv or .jsonl file with a column prediction (1 or 0), score, or both; or lines of "
+    "question id, candidate id, rank, score, true/false"
+)
+STRICT = BadRows()
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a system said, row by row: shape [n]; what the file does not have is None.
+
+    `keys` are "question id/candidate id", or empty where rows go by their order alone.
+    """
+
+    path: Path
+    predicted: Floats | None
+    scores: Floats | None
+    keys: tuple[str, ...] = ()
+
+
+def read_predictions(path: Path) -> Predictions:
+    """The predictions in a file; DataError names file and line of whatever is wrong."""
+    lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
+    if not lines:
+        raise DataError(f"{path} holds no prediction; expected {LAYOUTS}")
+    fields = lines[0][1].split()
+    if len(fields) == 5 and binary_label(fields[4]) is not None:
+        return _run(path, lines)
+    suffix = path.suffix.lower()
+    if suffix not in (*DELIMITERS, ".jsonl"):
+        raise DataError(f"{path}:1: {unknown('file ending', suffix, [*DELIMITERS, '.jsonl'])}; expected {LAYOUTS}")
+    rows = list(
+        json_rows(path, STRICT) if suffix == ".jsonl" else named_rows(path, delimiter=DELIMITERS[suffix], bad=STRICT)
+    )
+    names = set(rows[0][1]) if rows else set(header_of(path, delimiter=DELIMITERS.get(suffix, "\t")))
+    if not names & {"prediction", "score"}:
+        raise DataError(
+            f"{path}:1: no column prediction or score (columns: {', '.join(sorted(names))}); expected {LAYOUTS}"
+        )
+    return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
+
+
+def _column(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str, names: set[str]) -> Floats | None:
+    if name not in names:
+        return None
+    convert = _label if name == "prediction" else _score
+    return np.array([_told(path, number, convert, row.get(name)) for number, row in rows], float)
+
+
+def _run(path: Path, lines: Iterable[tuple[int, str]]) -> Predictions:
+    keys, scores, predicted = [], [], []
+    for number, line in lines:
+        fields = line.split()
+        if len(fields) != 5:
+            raise DataError(f"{path}:{number}: {len(fields)} fields, but should be 5: {LAYOUTS.rpartition('of ')[2]}")
+        keys.append(f"{fields[0]}/{fields[1]}")
+        scores.append(_told(path, number, _score, fields[3]))
+        predicted.append(_told(path, number, _label, fields[4]))
+    twice = [key for key, count in Counter(keys).items() if count > 1]
+    if twice:
+        raise DataError(f"{path} has {len(twice)} candidates more than once; the first is {twice[0]}")
+    return Predictions(path, np.array(predicted, float), np.array(scores, float), tuple(keys))
+
+
+def _told(path: Path, number: int, convert: Any, value: object) -> float:
+    try:
+        return float(convert(value))
+    except ValueError as error:
+        raise DataError(f"{path}:{number}: {error}") from error
+
+
+def _label(value: object) -> int:
+    label = binary_label(value)
+    if label is None:
+        raise ValueError(f"the prediction is {value!r:.60}, but should be 1 or 0 (true or false)")
+    return label
+
+
+def _score(value: object) -> float:
+    try:
+        score = float(str(value))
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score) or isinstance(value, bool):
+        raise ValueError(f"the score is {value!r:.60}, but should be a finite number")
+    return score
+
+
+def aligned(
+    predictions: Predictions, pairs: Sequence[SentencePair], *, split: str | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(positions of the pairs that were predicted, positions of their predictions), in the order of the pairs.
+
+    By ids, the splits that the ids name have to be there in full; by order, all pairs or those of `split`. DataError
+    says how many are missing or too many.
+    """
+    chosen = np.array([i for i, p in enumerate(pairs) if split is None or p.split == split], np.intp)
+    if not len(chosen):
+        known = {p.split for p in pairs}
+        raise UsageError(unknown("split", str(split), known))
+    if predictions.keys:
+        return _by_ids(predictions, pairs, chosen)
+    rows = _rows(predictions)
+    if rows != len(chosen):
+        sizes = ", ".join(f"{name or 'no split'}: {n}" for name, n in sorted(Counter(p.split for p in pairs).items()))
+        raise DataError(
+            f"{predictions.path} has {rows} predictions, but the data have {len(chosen)} pairs ({sizes}). "
+            "Predictions of one split are scored with --split NAME"
+        )
+    return chosen, np.arange(rows)
+
+
+def _rows(predictions: Predictions) -> int:
+    column = predictions.predicted if predictions.predicted is not None else predictions.scores
+    return 0 if column is None else len(column)
+
+
+def _by_ids(
+    predictions: Predictions, pairs: Sequence[SentencePair], chosen: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    row_of = {key: row for row, key in enumerate(predictions.keys)}
+    named = {pairs[i].split for i in chosen if pairs[i].key in row_of}
+    chosen = np.array([i for i in chosen if pairs[i].split in named], np.intp)
+    keys = [pairs[i].key for i in chosen]
+    missing, extra = [k for k in keys if k not in row_of], sorted(row_of.keys() - set(keys))
+    if missing or extra or len(set(keys)) < len(keys):
+        example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
+        raise DataError(
+            f"{predictions.path}: of {len(row_of)} predictions {len(extra)} are of no pair of the data, and of "
+            f"{len(keys)} pairs {len(missing)} have none{example}. A run covers its subtask whole, each candidate once"
+        )
+    return chosen, np.array([row_of[key] for key in keys], np.intp)

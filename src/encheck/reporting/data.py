@@ -1,0 +1,73 @@
+"""What `encheck data NAME:PATH` shows: sizes, balance, splits, how far apart in words the pairs are, some of them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from encheck.datasets.base import Dataset
+from encheck.reporting.terminal import table
+from encheck.types import SentencePair
+
+BINS, BAR, SAMPLES = 10, 30, 3
+
+
+def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
+    """Lines for the terminal."""
+    facts = [
+        (dataset.name, ""),
+        ("rows", f"{dataset.rows:,}"),
+        ("malformed rows left out", str(len(dataset.skipped))),
+        ("pairs by label", counts(dataset.labels)),
+        ("pairs by split", counts(Counter(p.split or "-" for p in dataset.pairs))),
+        ("groups (sentences with a paraphrase)", f"{len(dataset.groups):,}"),
+        ("independent clusters", f"{len(dataset.universe):,}"),
+        ("hand-written variants", counts(dataset.written) or "none"),
+        ("licence", dataset.licence),
+        ("fingerprint", dataset.fingerprint),
+    ]
+    yield from table(facts)
+    yield from _histogram(dataset)
+    yield from _samples(dataset, random.Random(seed))  # noqa: S311 - no secret
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """Names with their numbers, in the order of the names.
+
+    >>> counts({"b": 2, "a": 1})
+    'a: 1, b: 2'
+    """
+    return ", ".join(f"{name}: {found[name]}" for name in sorted(found))
+
+
+def _histogram(dataset: Dataset) -> Iterator[str]:
+    """Share of each label's pairs a bin of Jensen-Shannon divergence, as bars."""
+    from encheck.language.divergence import jsd
+
+    by_label = {label: [p for p in dataset.pairs if p.label == label] for label in (1, 0)}
+    named = [(f"label {label}", pairs) for label, pairs in by_label.items() if pairs] or [("all", list(dataset.pairs))]
+    found = [(name, jsd([p.first for p in pairs], [p.second for p in pairs])) for name, pairs in named]
+    shares = [np.histogram(values, BINS, (0, 1))[0] / len(values) for _, values in found]
+    top = max(share.max() for share in shares)
+    yield ""
+    yield "  divergence of the words (0: the same words, 1: none shared)"
+    heads = [f"{name} (mean {values.mean():.2f})" for name, values in found]
+    rows = [tuple(f"{share[i]:4.0%} {'#' * round(BAR * share[i] / top)}" for share in shares) for i in range(BINS)]
+    yield from table([("", *heads), *((f"{i / BINS:.1f} to {(i + 1) / BINS:.1f}", *row) for i, row in enumerate(rows))])
+
+
+def _samples(dataset: Dataset, rng: random.Random) -> Iterator[str]:
+    chosen = rng.sample(dataset.pairs, min(SAMPLES, len(dataset.pairs)))
+    yield ""
+    for pair in chosen:
+        yield f"  {_said(pair)}  {pair.id}"
+        yield f"    {pair.first}"
+        yield f"    {pair.second}"
+
+
+def _said(pair: SentencePair) -> str:
+    said = "label open" if pair.label is None else f"label {pair.label}"
+    return said if pair.score is None else f"{said}, score {pair.score:g}"

@@ -1,0 +1,90 @@
+"""Where a score becomes a prediction: a threshold chosen on a validation part, else by folds that keep clusters whole.
+
+Never on the pairs that are measured: the best threshold of a test set flatters whoever is tested on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+Objective = Callable[[Floats, Floats, float, float], Floats]
+FOLDS = 10
+
+
+def f1(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:  # noqa: ARG001
+    """F1 of the positive class from the counts of true and of false positives."""
+    return 2 * hits / (hits + alarms + positives)
+
+
+def accuracy(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
+    """Share of right predictions."""
+    return (hits + negatives - alarms) / (positives + negatives)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Predictions (shape [n], 1 or 0) of the measured pairs; the threshold (the folds' mean) and the number of folds.
+
+    `folds` is 0 where one threshold was chosen on a validation part.
+    """
+
+    predicted: Floats
+    threshold: float
+    folds: int
+
+
+def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
+    """The threshold of the highest objective for "1 where the value is at least it"; the highest of equally good ones.
+
+    Candidates are the midpoints between distinct neighbouring values, and the lowest value (everything is positive).
+
+    >>> best_threshold(np.array([0.1, 0.25, 0.75, 0.9]), np.array([0, 0, 1, 1], np.int8))
+    0.5
+    """
+    order = np.argsort(-values, kind="stable")
+    ordered, positive = values[order], labels[order] == 1
+    ends = np.append(np.flatnonzero(np.diff(ordered) < 0), len(ordered) - 1)
+    hits, alarms = np.cumsum(positive)[ends].astype(float), np.cumsum(~positive)[ends].astype(float)
+    best = int(np.argmax(objective(hits, alarms, hits[-1], alarms[-1])))
+    below = ordered[min(int(ends[best]) + 1, len(ordered) - 1)]
+    return float((ordered[ends[best]] + below) / 2)
+
+
+def on_validation(
+    values: Floats, labels: NDArray[np.int8], validation: Positions, measured: Positions, *, objective: Objective = f1
+) -> Chosen:
+    """Predictions of the measured pairs at the threshold that is best on the validation pairs."""
+    threshold = best_threshold(values[validation], labels[validation], objective=objective)
+    return Chosen((values[measured] >= threshold).astype(float), threshold, 0)
+
+
+def by_folds(
+    values: Floats, labels: NDArray[np.int8], clusters: Sequence[str], *, folds: int = FOLDS, objective: Objective = f1
+) -> Chosen:
+    """Predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
+    fold = fold_of(clusters, folds=folds)
+    predicted, thresholds = np.zeros(len(values)), []
+    for k in np.unique(fold):
+        inside = fold == k
+        learn = ~inside if (~inside).any() else inside
+        thresholds.append(best_threshold(values[learn], labels[learn], objective=objective))
+        predicted[inside] = values[inside] >= thresholds[-1]
+    return Chosen(predicted, float(np.mean(thresholds)), len(thresholds))
+
+
+def fold_of(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:
+    """The fold of each item, shape [n]: clusters are dealt out in the order of their names' hashes.
+
+    >>> fold_of(["a", "b", "a"], folds=2).tolist()
+    [1, 0, 1]
+    """
+    names = sorted(set(clusters), key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
+    dealt = {name: i % folds for i, name in enumerate(names)}
+    return np.array([dealt[name] for name in clusters], dtype=np.intp)

@@ -1,0 +1,41 @@
+"""Accuracy and F1 at thresholds that were chosen elsewhere."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, f1_score
+
+from encheck.classification import accuracy, f1
+from encheck.scores import PairScores, Scale
+from encheck.statistics import Resampler
+from encheck.types import SentencePair
+
+
+@pytest.fixture
+def scores():
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, 300).astype(np.int8)
+    values = labels * 0.5 + rng.normal(0, 0.4, 300)
+    splits = ["validation"] * 100 + ["test"] * 200
+    items = tuple(SentencePair(str(i), "a", "b", int(labels[i]), str(i), splits[i]) for i in range(300))
+    return PairScores(values, labels, Resampler([i.cluster for i in items]), Scale(0.0), items=items)
+
+
+def best_on_validation(scores, metric):
+    values, labels = scores.values[:100], scores.labels[:100]
+    return max(metric(labels, values >= cut) for cut in values)
+
+
+@pytest.mark.parametrize(("figure", "metric"), [(accuracy, accuracy_score), (f1, f1_score)])
+def test_the_threshold_is_the_best_on_validation_and_the_figure_is_that_of_the_test_part(scores, figure, metric):
+    found = figure(scores)
+    cut = found.params["threshold"]
+    assert metric(scores.labels[:100], scores.values[:100] >= cut) == best_on_validation(scores, metric)
+    assert found.value == pytest.approx(metric(scores.labels[100:], scores.values[100:] >= cut))
+    assert found.low < found.value < found.high
+    assert found.n == 200
+
+
+def test_test_scores_do_not_move_the_threshold(scores):
+    before = f1(scores).params["threshold"]
+    scores.values[100:] += 5
+    assert f1(scores).params["threshold"] == before

@@ -1,0 +1,149 @@
+"""Lexical divergence against the authors' code (oracle files), scipy, and what the definition implies."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.tokenize import NLTKWordTokenizer
+from scipy.spatial.distance import jensenshannon
+
+from encheck.language.divergence import dice, jaccard, jsd, jsd_of_tokens, tokenise
+
+TOKENS = st.lists(st.sampled_from("abcdefg"), max_size=12)
+SIDES = st.lists(st.tuples(TOKENS, TOKENS), min_size=1, max_size=8)
+
+
+@pytest.fixture
+def oracle(shared_data):
+    """The authors' figures for 200 pairs."""
+    return json.loads((shared_data.parent / "oracles/lexsim_pairs.json").read_text("utf-8"))["pairs"]
+
+
+def columns(pairs):
+    return [p["a"] for p in pairs], [p["b"] for p in pairs]
+
+
+def by_scipy(first, second):
+    vocabulary = sorted({*first, *second})
+    p, q = (np.array([Counter(side)[token] for token in vocabulary], float) for side in (first, second))
+    return jensenshannon(p, q, base=2) ** 2
+
+
+def test_tokens_are_those_of_the_authors(oracle):
+    assert [list(tokenise(p["a"])) for p in oracle] == [p["tokens_a"] for p in oracle]
+    assert [list(tokenise(p["b"])) for p in oracle] == [p["tokens_b"] for p in oracle]
+
+
+def test_divergence_is_that_of_the_authors_code(oracle):
+    expected = [1.0 if p["jsd"] is None else p["jsd"] for p in oracle]
+    assert sum(p["jsd"] is None for p in oracle) == 1
+    assert jsd(*columns(oracle)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_set_figures_are_those_of_the_oracle(oracle):
+    sides = [[tokenise(text) for text in side] for side in columns(oracle)]
+    assert jaccard(*sides) == pytest.approx([p["jaccard_set"] for p in oracle], abs=1e-9)
+    assert dice(*sides) == pytest.approx([p["dice_authors"] for p in oracle], abs=1e-9)
+
+
+def test_divergence_of_every_mrpc_pair_is_that_of_the_authors_code(shared_data):
+    oracle = json.loads((shared_data.parent / "oracles/lexsim_mrpc_by_id.json").read_text("utf-8"))["rows"]
+    rows = [row for name in ("train", "test") for row in mrpc_rows(shared_data / "mrpc", name)]
+    expected = [oracle[key][0] for key, _, _ in rows]
+    assert len(rows) == 5801
+    assert jsd([a for _, a, _ in rows], [b for _, _, b in rows]) == pytest.approx(expected, abs=1e-9)
+
+
+def mrpc_rows(folder, name):
+    lines = (folder / f"msr_paraphrase_{name}.txt").read_text("utf-8-sig").splitlines()[1:]
+    last = len(lines) - 500 if name == "train" else len(lines)
+    for i, fields in enumerate(line.split("\t") for line in lines):
+        split = name if i < last else "val"
+        yield f"{split}:{fields[1]}-{fields[2]}", fields[3], fields[4]
+
+
+@given(SIDES)
+def test_divergence_is_scipys_distance_squared(sides):
+    first, second = zip(*sides, strict=True)
+    expected = [by_scipy(a, b) if a and b else float(bool(a) != bool(b)) for a, b in sides]
+    assert jsd_of_tokens(first, second) == pytest.approx(expected, abs=1e-12)
+
+
+@given(SIDES)
+def test_divergence_is_symmetric_and_from_0_to_1(sides):
+    first, second = zip(*sides, strict=True)
+    found = jsd_of_tokens(first, second)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert found == pytest.approx(jsd_of_tokens(second, first), abs=1e-15)
+
+
+@given(SIDES)
+def test_set_figures_are_those_of_python_sets(sides):
+    first, second = zip(*sides, strict=True)
+    sets = [({*a}, {*b}) for a, b in sides]
+    assert jaccard(first, second).tolist() == [len(a & b) / len(a | b) if a | b else 1.0 for a, b in sets]
+    assert dice(first, second) == pytest.approx(
+        [2 * len(a & b) / (len(a) + len(b)) if a or b else 1.0 for a, b in sets]
+    )
+
+
+def test_a_side_without_tokens_is_1_away_and_two_of_them_are_equal():
+    assert jsd(["", "", " \t"], ["a dog", "", ""]).tolist() == [1, 0, 0]
+    assert jaccard([[], []], [["a"], []]).tolist() == [0, 1]
+    assert dice([[], []], [["a"], []]).tolist() == [0, 1]
+
+
+def test_repeats_count_for_the_divergence_and_not_for_the_sets():
+    first, second = [["a", "b"]], [["a", "a", "a", "b"]]
+    assert jsd_of_tokens(first, [["a", "a", "b", "b"]]).tolist() == [0]
+    assert jsd_of_tokens(first, second)[0] == pytest.approx(by_scipy(*first, *second))
+    assert jaccard(first, second).tolist() == dice(first, second).tolist() == [1]
+
+
+def test_more_pairs_than_one_table_holds_are_the_same_pairs(monkeypatch):
+    first, second = [["a"], ["a", "b"], ["c"], []], [["b"], ["a"], ["c"], ["d"]]
+    whole = jsd_of_tokens(first, second).tolist()
+    monkeypatch.setattr("encheck.language.divergence._CHUNK", 3)
+    assert jsd_of_tokens(first, second).tolist() == whole
+
+
+def test_no_pair_has_no_divergence():
+    assert jsd([], []).shape == (0,)
+
+
+def test_sides_of_different_length_are_refused():
+    with pytest.raises(ValueError, match="2 first sides and 1 second sides, but they should go in pairs"):
+        jsd(["a", "b"], ["a"])
+
+
+def test_a_text_is_tokenised_once(monkeypatch):
+    tokenise.cache_clear()
+    asked = []
+
+    def counted(self, text, *args, **kwargs):
+        asked.append(text)
+        return text.split()
+
+    monkeypatch.setattr(NLTKWordTokenizer, "tokenize", counted)
+    jsd(["A dog", "a cat", "A dog"], ["A dog", "a fox", "a cat"])
+    tokenise.cache_clear()
+    assert sorted(asked) == ["a cat", "a dog", "a fox"]
+
+
+def test_no_tokenizer_data_is_needed(monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise AssertionError("looked for nltk data")
+
+    monkeypatch.setattr("nltk.data.find", refuse)
+    monkeypatch.setattr("nltk.data.load", refuse)
+    tokenise.cache_clear()
+    assert tokenise("It's here. Mr. X left.") == ("it", "'s", "here.", "mr.", "x", "left", ".")
+
+
+def test_nltk_is_imported_where_it_is_used():
+    source = Path(jsd.__code__.co_filename).read_text("utf-8")
+    assert not [line for line in source.splitlines() if line.startswith(("import nltk", "from nltk", "import scipy"))]
