@@ -26,7 +26,9 @@ SUITE = """
 import sys, time
 started = time.perf_counter()
 import torch, transformers, sentence_transformers, numpy, pyarrow.parquet, pyarrow.compute, jinja2, scipy, filelock
-import pytest, encheck.session, encheck.items, encheck.metrics, encheck.reporting.write, encheck.reporting.terminal
+import nltk.tokenize.destructive, scipy.sparse, xdist.plugin, huggingface_hub, yaml, platformdirs
+import pytest, encheck.session, encheck.items, encheck.nonobvious, encheck.correlation, encheck.consistency
+import encheck.encoders.sentence_transformers, encheck.reporting.write, encheck.reporting.terminal
 imported = time.perf_counter()
 code = pytest.main(sys.argv[1:])
 print("RESULT", int(code), imported - started, time.perf_counter() - imported)
@@ -130,17 +132,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--mrpc", type=Path, required=True, help="folder of MRPC as distributed")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=("cold", "encoding", "warm", "help"), help="one part of it")
     options = parser.parse_args()
     mrpc = options.mrpc.resolve()
     rows: list[tuple[str, str, str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows += cold_rows(folder, options.rounds)
-        rows += encoding_rows(mrpc, options.rounds)
-        seconds, torch = warm_mrpc(mrpc, folder)
-        figure = f"{statistics.median(seconds):.1f} s"
-        rows.append(("warm run, criteria 1 and 4, all 5,801 MRPC pairs", figure, f"torch imported: {torch}"))
-        rows += help_rows(folder)
+        parts = {
+            "cold": lambda: cold_rows(folder, options.rounds),
+            "encoding": lambda: encoding_rows(mrpc, options.rounds),
+            "warm": lambda: warm_rows(mrpc, folder),
+            "help": lambda: help_rows(folder),
+        }
+        for part in [options.only] if options.only else parts:
+            rows += parts[part]()
     print("| what | figure | note |\n| --- | --- | --- |")
     for row in rows:
         print("| " + " | ".join(row) + " |")
@@ -157,10 +162,7 @@ def cold_rows(folder: Path, rounds: int) -> list[tuple[str, str, str]]:
         ratios.append(run / seconds)
     start = statistics.median(timed(lambda: subprocess.run([sys.executable, "-c", ""], check=True)) for _ in range(5))
     return [
-        (
-            f"{statistics.median(pure):.2f} s",
-            f"best: {how}",
-        ),
+        (f"pure encoding of {len(texts):,} distinct texts", f"{statistics.median(pure):.2f} s", f"best: {how}"),
         ("whole cold run on them, imports apart", f"{statistics.median(runs):.2f} s", "loading, measuring, report"),
         ("whole run / pure encoding", f"{statistics.median(ratios):.2f}", "wanted: at most 1.25"),
         ("interpreter start-up", f"{start:.2f} s", ""),
@@ -180,6 +182,14 @@ def encoding_rows(mrpc: Path, rounds: int) -> list[tuple[str, str, str]]:
             ("encheck / sentence-transformers", f"{ratio:.2f}", f"wanted: at most {wanted}"),
         ]
     return rows
+
+
+def warm_rows(mrpc: Path, folder: Path) -> list[tuple[str, str, str]]:
+    seconds, torch = warm_mrpc(mrpc, folder)
+    figure = f"{statistics.median(seconds):.1f} s"
+    return [
+        ("warm run, criteria 1 and 4, all 5,801 MRPC pairs", figure, f"wanted: under 10 s; torch imported: {torch}")
+    ]
 
 
 def help_rows(folder: Path) -> list[tuple[str, str, str]]:

@@ -133,9 +133,9 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     margins = scores.margins
     grid = np.append(GRID, epsilon)
     above = (margins[:, None] > grid + 1e-12).astype(float)
-    totals = scores.resampler.totals(np.column_stack([above, np.ones(len(margins))]))
-    low, high = interval(_ratio(totals[:, :-1], totals[:, -1:]))
-    points = [_point(scores, e, above[:, i], low[i], high[i]) for i, e in enumerate(grid)]
+    counts = above.sum(axis=0).astype(int)
+    ends = _ends_of(scores, above, counts)
+    points = [_point(scores, e, int(n), len(margins), *ends[int(n)]) for e, n in zip(grid, counts, strict=True)]
     last = points.pop()
     return Estimate(
         "margin_rate", last.value, last.low, last.high, len(margins), scores.resampler.clusters,
@@ -143,11 +143,18 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     )  # fmt: skip
 
 
-def _point(scores: MarginScores, epsilon: float, above: Floats, low: float, high: float) -> CurvePoint:
-    value, count, clusters = float(above.mean()), int(above.sum()), scores.resampler.clusters
-    edge = widen_at_the_edge(clusters if value == 1 else 0, clusters) if value in (0, 1) else None
-    low, high = edge or (float(low), float(high))
-    return CurvePoint(float(epsilon), value, low, high, count)
+def _ends_of(scores: MarginScores, above: Floats, counts: NDArray[np.int_]) -> dict[int, tuple[float, float]]:
+    """The interval's ends by the number of items above: points of one curve with the same number are the same set."""
+    distinct, first = np.unique(counts, return_index=True)
+    totals = scores.resampler.totals(np.column_stack([above[:, first], np.ones(len(above))]))
+    low, high = interval(_ratio(totals[:, :-1], totals[:, -1:]))
+    return {int(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
+
+
+def _point(scores: MarginScores, epsilon: float, count: int, n: int, low: float, high: float) -> CurvePoint:
+    clusters = scores.resampler.clusters
+    edge = widen_at_the_edge(clusters if count else 0, clusters) if count in (0, n) else None
+    return CurvePoint(float(epsilon), count / n, *(edge or (low, high)), count)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:

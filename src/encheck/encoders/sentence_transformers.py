@@ -6,6 +6,7 @@ is tokenised once.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +32,7 @@ ENGINE = "st-1"  # part of the fingerprint: raise it when the vectors of this ad
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
 CONTENT = {".json", ".safetensors", ".bin", ".txt", ".model"}
 PARSED = ("modules.json", "*config.json", "*config_*.json", "tokenizer*.json", "*tokens*.json")  # names they all use
-TOKENS_PER_BATCH = {"cpu": 2_048, "mps": 16_384, "cuda": 65_536}
+TOKENS_PER_BATCH = {"cpu": 1_536, "mps": 16_384, "cuda": 65_536}
 log = logging.getLogger("encheck")
 
 
@@ -88,6 +89,7 @@ class SentenceTransformerEncoder:
                 model.max_seq_length = self.config.max_length
         except Exception as error:
             raise EncoderError(f"sentence-transformers cannot load {self.folder}: {error}") from error
+        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         return model.eval()
 
     @property
