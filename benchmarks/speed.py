@@ -27,6 +27,7 @@ import sys, time
 started = time.perf_counter()
 import torch, transformers, sentence_transformers, numpy, pyarrow.parquet, pyarrow.compute, jinja2, scipy, filelock
 import nltk.tokenize.destructive, scipy.sparse, xdist.plugin, huggingface_hub, yaml, platformdirs
+from transformers.models.bert import modeling_bert, tokenization_bert
 import pytest, encheck.session, encheck.items, encheck.nonobvious, encheck.correlation, encheck.consistency
 import encheck.encoders.sentence_transformers, encheck.reporting.write, encheck.reporting.terminal
 imported = time.perf_counter()

@@ -76,6 +76,7 @@ class SentenceTransformerEncoder:
         import transformers
         from sentence_transformers import SentenceTransformer
 
+        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             model = SentenceTransformer(
@@ -89,7 +90,6 @@ class SentenceTransformerEncoder:
                 model.max_seq_length = self.config.max_length
         except Exception as error:
             raise EncoderError(f"sentence-transformers cannot load {self.folder}: {error}") from error
-        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         return model.eval()
 
     @property
