@@ -2,8 +2,11 @@
 
 EncheckError
 ├── UsageError          the user asked for something that is not there: exit code 4
+│   ├── BaselineError   a baseline is none, is broken, or is of other items or another kind of model
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
 │   ├── DataError       a data file is wrong, with file and line
+│   ├── LanguageError   a spaCy pipeline or a lexicon is not there, or is none
+│   ├── LockError       variants are not those that a lock file holds
 │   └── ModelError      a model is not there, is none, or may not be loaded
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
@@ -24,12 +27,24 @@ class UsageError(EncheckError):
     """The user asked for something that is not there."""
 
 
+class BaselineError(UsageError):
+    """A baseline is none, is broken, or is of other items or another kind of model."""
+
+
 class ConfigError(UsageError):
     """models.yaml or [tool.encheck] is wrong."""
 
 
 class DataError(UsageError):
     """A data file is wrong."""
+
+
+class LanguageError(UsageError):
+    """A spaCy pipeline or a lexicon is not there, or is none."""
+
+
+class LockError(UsageError):
+    """Variants are not those that a lock file holds."""
 
 
 class ModelError(UsageError):

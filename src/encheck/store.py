@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from encheck.errors import StoreError
 
-Kind = Literal["vector", "pair"]
+Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
 Result = TypeVar("Result")
 VERSION = 1
 DEFAULT_LIMIT = 2 * 1024**3
@@ -189,13 +189,23 @@ class Store:
     ) -> None:
         """Keep one array a key, all in one transaction; shape [len(keys), d]."""
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
+        blobs = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
+        self.put_blobs(kind, fingerprint, blobs, name=name, dim=arrays.shape[1])
+
+    def put_blobs(
+        self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0
+    ) -> None:
+        """Keep some bytes a key, all in one transaction."""
         begin = """INSERT INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)
                    ON CONFLICT (kind, fingerprint) DO UPDATE SET used = excluded.used"""
         insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
         seal = _seal(kind, fingerprint)
-        blobs = [array.tobytes() for array in arrays]
-        rows = [(insert, (k, b, seal(k, b), kind, fingerprint)) for k, b in zip(keys, blobs, strict=True)]
-        self._write([(begin, (kind, fingerprint, name, arrays.shape[1], time.time())), *rows])
+        rows = [(insert, (k, b, seal(k, b), kind, fingerprint)) for k, b in blobs.items()]
+        self._write([(begin, (kind, fingerprint, name, dim, time.time())), *rows])
+
+    def blobs(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The bytes of those keys that are there."""
+        return dict(self._rows(kind, fingerprint, keys))
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """The arrays of these keys, shape [len(keys), d], and which of them are there, shape [len(keys)]."""

@@ -1,0 +1,55 @@
+"""Contractions of English, where both forms are sure to mean the same: "do not" and "don't", no lone "'s" or "'d"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from encheck.types import Edit
+
+_NOT = "do|does|did|is|are|was|were|has|have|had|would|could|should|must|need"
+_NEXT = r"(?=\s+\w)"  # nothing is contracted at the end of a clause: "that is what it is."
+SHORT = [
+    (re.compile(rf"\b({_NOT}) not\b{_NEXT}", re.IGNORECASE), r"\1n't"),
+    (re.compile(rf"\b(w)ill not\b{_NEXT}", re.IGNORECASE), r"\1on't"),
+    (re.compile(rf"\b(can)not\b{_NEXT}", re.IGNORECASE), r"\1't"),
+    (re.compile(rf"\b(I) am\b{_NEXT}"), r"\1'm"),
+    (re.compile(rf"\b(you|we|they) are\b{_NEXT}", re.IGNORECASE), r"\1're"),
+    (re.compile(rf"\b(I|you|he|she|it|we|they) will\b(?! not){_NEXT}", re.IGNORECASE), r"\1'll"),
+    (re.compile(rf"\b(it|that|there|here) is\b(?! not){_NEXT}", re.IGNORECASE), r"\1's"),
+]
+LONG = [
+    (re.compile(r"\b(w)on['’]t\b", re.IGNORECASE), r"\1ill not"),
+    (re.compile(r"\b(can)['’]t\b", re.IGNORECASE), r"\1not"),
+    (re.compile(rf"\b({_NOT})n['’]t\b(?!\s+(?:I|you|he|she|it|we|they)\b)", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\b(I)['’]m\b"), r"\1 am"),
+    (re.compile(r"\b(you|we|they)['’]re\b", re.IGNORECASE), r"\1 are"),
+    (re.compile(r"\b(I|you|he|she|it|we|they)['’]ll\b", re.IGNORECASE), r"\1 will"),
+    (re.compile(r"\b(there|here)['’]s\b(?= (?:a|an|the|no|some|one)\b)", re.IGNORECASE), r"\1 is"),
+]
+
+
+def contractions(text: str) -> Iterator[Edit]:
+    """The edits that write the text's contractions in full, or where it has none, those that contract it.
+
+    >>> [(e.start, e.end, e.text) for e in contractions("They do not know that I am late.")]
+    [(5, 11, "don't"), (22, 26, "I'm")]
+    """
+    yield from _edits(text, LONG) or _edits(text, SHORT)
+
+
+def expanded(text: str) -> str:
+    """The text with its contractions in full.
+
+    >>> expanded("We can't say that they're wrong.")
+    'We cannot say that they are wrong.'
+    """
+    for pattern, put in (*LONG, (re.compile(r"\b(it|that|there|here)['’]s\b", re.IGNORECASE), r"\1 is")):
+        text = pattern.sub(put, text)
+    return text
+
+
+def _edits(text: str, rules: list[tuple[re.Pattern[str], str]]) -> list[Edit]:
+    found = [Edit(m.start(), m.end(), m.expand(put)) for pattern, put in rules for m in pattern.finditer(text)]
+    found.sort(key=lambda edit: edit.start)
+    return [e for i, e in enumerate(found) if i == 0 or e.start >= found[i - 1].end]

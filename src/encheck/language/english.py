@@ -1,0 +1,147 @@
+"""What generators know of English: parses, tags of texts they try out, the lexicon; from memory or the store.
+
+Texts are parsed in batches, and each text once: `English` keeps parses beside the embeddings, by the pipeline's
+fingerprint. A generator that asks for what is not there yet is interrupted by `Waiting`; whoever runs it
+(`encheck.making`) has all that is waited for done in one batch, and runs it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from encheck.language.lexicon import Lexicon, lexicon
+from encheck.language.parse import COLUMN, ITEM, Parse, pack, unpack
+from encheck.language.pipeline import Pipeline
+from encheck.language.substitutes import Substitutes
+from encheck.store import Kind, Store, text_key
+
+Lock = Callable[[], AbstractContextManager[object]]
+Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
+
+
+class Waiting(Exception):  # noqa: N818 - a request, not a fault
+    """The parse or the tags of some texts are not known yet; they are noted."""
+
+
+@dataclass
+class English:
+    """Language resources of a run; `mode` is careful or paper."""
+
+    pipeline: Pipeline = field(default_factory=Pipeline)
+    lexicon_name: str = "embedded"
+    mode: str = "careful"
+    store: Store | None = None
+    lock: Lock = nullcontext
+    asked: bool = False
+    parsed: int = 0
+    tagged: int = 0
+    _parses: dict[str, Parse] = field(default_factory=dict)
+    _tags: dict[str, Tagged] = field(default_factory=dict)
+    _unparsed: dict[str, None] = field(default_factory=dict)
+    _untagged: dict[str, None] = field(default_factory=dict)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The lexicon that --lexicon names."""
+        return lexicon(self.lexicon_name)
+
+    def parse(self, text: str) -> Parse:
+        """The parse of a text; raises Waiting, once it is noted, where it is not known yet."""
+        self.asked = True
+        found = self._parses.get(text)
+        if found is None:
+            self._unparsed[text] = None
+            raise Waiting
+        return found
+
+    @cached_property
+    def substitutes(self) -> Substitutes:
+        """Which word can stand for which, by the table and the lexicon."""
+        return Substitutes(self.lexicon)
+
+    def parse_all(self, texts: Iterable[str]) -> None:
+        """Have the parses of these texts in memory: from the store, or parsed in one batch."""
+        wanted = [t for t in dict.fromkeys(texts) if t not in self._parses]
+
+        def compute(missing: list[str]) -> dict[str, bytes]:
+            found = dict(zip(missing, self.pipeline.parse(missing), strict=True))
+            self._parses.update(found)
+            self.parsed += len(found)
+            return {text: pack(parse) for text, parse in found.items()}
+
+        for text, packed in self._through_store("parse", wanted, compute).items():
+            self._parses[text] = unpack(text, packed)
+
+    def tags(self, texts: Sequence[str]) -> list[Tagged]:
+        """Words and tags of these texts; raises Waiting, once all are noted, where one is not known yet."""
+        if missing := [t for t in texts if t not in self._tags]:
+            self._untagged.update(dict.fromkeys(missing))
+            raise Waiting
+        return [self._tags[t] for t in texts]
+
+    def fetch(self) -> None:
+        """Parse and tag what generators wait for, in one batch each."""
+        unparsed, self._unparsed = self._unparsed, {}
+        untagged, self._untagged = self._untagged, {}
+        self.parse_all(unparsed)
+        self.tag_all(untagged)
+
+    def tag_all(self, texts: Iterable[str]) -> None:
+        """Have the tags of these texts in memory: from the store, or tagged in one batch."""
+        wanted = [t for t in dict.fromkeys(texts) if t not in self._tags]
+
+        def compute(missing: list[str]) -> dict[str, bytes]:
+            found = dict(zip(missing, self.pipeline.tag(missing), strict=True))
+            self._tags.update(found)
+            self.tagged += len(found)
+            return {text: _packed(both) for text, both in found.items()}
+
+        for text, packed in self._through_store("tags", wanted, compute).items():
+            words, tags = (tuple(c.split(ITEM)) for c in packed.decode("utf-8", "surrogatepass").split(COLUMN))
+            self._tags[text] = (words, tags)
+
+    def _through_store(
+        self, kind: Kind, texts: list[str], compute: Callable[[list[str]], dict[str, bytes]]
+    ) -> dict[str, bytes]:
+        """What the store has of these texts; the others are computed under the lock and kept."""
+        if not texts:
+            return {}
+        if self.store is None:
+            compute(texts)
+            return {}
+        keys = {text: text_key(text) for text in texts}
+        found = self._stored(kind, keys)
+        if missing := [t for t in texts if t not in found]:
+            with self.lock():
+                found |= self._stored(kind, {t: keys[t] for t in missing})
+                made = compute([t for t in missing if t not in found])
+                blobs = {keys[t]: packed for t, packed in made.items()}
+                self.store.put_blobs(kind, self.pipeline.fingerprint, blobs, name=self.pipeline.label)
+        return found
+
+    def _stored(self, kind: Kind, keys: dict[str, bytes]) -> dict[str, bytes]:
+        assert self.store is not None
+        blobs = self.store.blobs(kind, self.pipeline.fingerprint, list(keys.values()))
+        return {text: blobs[key] for text, key in keys.items() if key in blobs}
+
+    def forget(self) -> None:
+        """Empty the memory, so that a long stream stays small; the store keeps what it has."""
+        self._parses.clear()
+        self._tags.clear()
+
+    def describe(self) -> dict[str, Any]:
+        """Which resources made the variants, for results and lock files."""
+        return {
+            "pipeline": self.pipeline.label,
+            "pipeline_fingerprint": self.pipeline.fingerprint,
+            "lexicon": self.lexicon.fingerprint(),
+            "mode": self.mode,
+        }
+
+
+def _packed(tagged: Tagged) -> bytes:
+    return COLUMN.join(map(ITEM.join, tagged)).encode("utf-8", "surrogatepass")

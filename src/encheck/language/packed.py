@@ -1,0 +1,64 @@
+"""Arrays of the packaged .npz files: whole numbers by their bytes, texts as bytes; nothing in them is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.errors import DataError
+
+Ints = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+
+
+def planes(values: Sequence[int] | Ints) -> Bytes:
+    """Whole numbers as an array (bytes, n), lowest byte first: compresses far better than the bytes side by side.
+
+    >>> planes([3, 70000]).shape
+    (3, 2)
+    >>> whole(planes([3, 70000])).tolist()
+    [3, 70000]
+    """
+    numbers = np.ascontiguousarray(values, "<u4")
+    used = max(1, (int(numbers.max(initial=0)).bit_length() + 7) // 8)
+    return np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, 4).T[:used])
+
+
+def whole(array: Bytes) -> Ints:
+    """The numbers that `planes` laid out."""
+    numbers = np.zeros(array.shape[1], np.int32)
+    for i, plane in enumerate(array):
+        numbers |= plane.astype(np.int32) << (8 * i)
+    return numbers
+
+
+def packed_text(text: str) -> Bytes:
+    """A text as an array of its UTF-8 bytes."""
+    return np.frombuffer(text.encode("utf-8"), np.uint8)
+
+
+class Packed:
+    """The arrays of one file, each read when it is asked for. DataError where the file is missing or something else."""
+
+    def __init__(self, file: Path) -> None:
+        try:
+            self._file = np.load(file, allow_pickle=False)
+        except (OSError, ValueError, BadZipFile) as error:
+            raise DataError(f"{file} is no lexicon file ({error}); recipes/build_lexicon.py makes one") from error
+
+    def bytes(self, name: str) -> Bytes:
+        """An array of small numbers."""
+        array: Bytes = self._file[name]
+        return array
+
+    def whole(self, name: str) -> Ints:
+        """An array of whole numbers."""
+        return whole(self._file[name])
+
+    def text(self, name: str) -> str:
+        """A text."""
+        return self.bytes(name).tobytes().decode("utf-8")

@@ -1,0 +1,97 @@
+"""Which word can stand for which: synonyms and antonyms that hold in nearly every sentence, with their conditions.
+
+The table (substitutes.tsv) was written for this project, word by word, over the lexicon's relations
+(docs/generators.md); for words that it does not judge, the lexicon's mutual first-sense synonyms stand in, where both
+words are common and have hardly any other sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+from encheck.language.fit import expressions
+from encheck.language.lexicon import Lexicon, Pos
+
+TABLE = Path(__file__).parent / "substitutes.tsv"
+SYNONYM, ANTONYM, NONE = "s", "a", "-"
+COMMON = 3.3  # Zipf: twice in a million words
+DOMINANT = 0.8  # of a word's tagged uses are of its first sense
+COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
+LAST = "last"  # the flag of one that is taken only where a sentence has no better one
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """A lemma that can stand for another one, under its flags (see `conditions`); `origin` says who holds so."""
+
+    lemma: str
+    relation: str
+    flags: frozenset[str] = frozenset()
+    origin: str = "table"
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is taken only where a sentence has no better one."""
+        return LAST in self.flags or self.origin != "table"
+
+    @property
+    def in_expressions(self) -> bool:
+        """Whether it names its company, and so was judged for what a lexicon has as an expression ("earn money")."""
+        return any(flag.startswith(COMPANY) for flag in self.flags)
+
+
+Key = tuple[str, str]
+
+
+@cache
+def table() -> dict[Key, tuple[Substitute, ...]]:
+    """(part of speech, lemma) -> substitutes, the best first; a lemma that was judged to have none has ()."""
+    found: dict[Key, list[Substitute]] = {}
+    for line in TABLE.read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            pos, lemma, relation, other, flags = line.split("\t")
+            known = found.setdefault((pos, lemma), [])
+            if relation != NONE:
+                asked = frozenset() if flags == NONE else frozenset(flags.split(","))
+                known.append(Substitute(other, relation, asked))
+    return {key: tuple(known) for key, known in found.items()}
+
+
+@dataclass
+class Substitutes:
+    """The table, and the lexicon for words that are not in it."""
+
+    lexicon: Lexicon
+    _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
+
+    def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
+        """Substitutes of this relation, the best first."""
+        key = (lemma, pos, relation)
+        if key not in self._known:
+            self._known[key] = tuple(self._find(lemma, pos, relation))
+        return self._known[key]
+
+    @cached_property
+    def expressions(self) -> frozenset[str]:
+        """Expressions of two and three words that the lexicon knows as one."""
+        return expressions(self.lexicon)
+
+    def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
+        judged = table().get((pos, lemma))
+        if judged is not None:
+            yield from (s for s in judged if s.relation == relation)
+        elif relation == SYNONYM and pos in ("n", "v", "a") and self._dominant(lemma, pos):
+            for other in self.lexicon.first_sense_synonyms(lemma, pos):
+                if other.isalpha() and other.islower() and self._common(other, pos) and self._dominant(other, pos):
+                    yield Substitute(other, SYNONYM, origin="mutual first sense")
+
+    def _common(self, lemma: str, pos: Pos) -> bool:
+        return self.lexicon.frequency(lemma, pos) >= COMMON
+
+    def _dominant(self, lemma: str, pos: Pos) -> bool:
+        senses = self.lexicon.senses(lemma, pos)
+        total = sum(s.count for s in senses)
+        return bool(senses) and (len(senses) == 1 or (total >= 5 and senses[0].count >= DOMINANT * total))
