@@ -19,6 +19,12 @@ mine:
   package: my_weights
   sha256: feedbeef
   prompt: "query: "
+  prompts: {query: "query: ", document: "passage: "}
+  pooling: cls
+  truncate_dim: 64
+  trust_remote_code: true
+  fetch: https://example.org
+  adapter: transformers
   max_length: 128
   dtype: bfloat16
   similarity: dot
@@ -66,8 +72,7 @@ WRONG = {
     "unknown adapter": (
         "m:\n  name: x\n  adapter: sentence_transformers",
         3,
-        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? "
-        "There are: package.module:Class, sentence-transformers",
+        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? There are: alignment, bertscore,",
     ),
     "missing name": ("n: {name: x}\nm:\n  licence: MIT", 2, "model 'm' has no name: give a folder or a hub id"),
     "text as threshold": (
@@ -87,7 +92,31 @@ WRONG = {
     "text at the top": ("\n\nsbert", 3, "the file should be a mapping of names to values"),
     "text for a model": ("sbert: ./folder", 1, "model 'sbert' should be a mapping of names to values"),
     "list as a name": ("? [a, b]\n: {name: x}", 1, "a name in the file should be plain text"),
-    "options without use": ("m:\n  name: x\n  options: {a: 1}", 3, "options are handed to an adapter of your own"),
+    "options without use": ("m:\n  name: x\n  options: {a: 1}", 3, "options are handed to adapters that have some"),
+    "unknown option": (
+        "m:\n  name: x\n  adapter: transformers\n  options: {layer: [1]}",
+        4,
+        "unknown option of transformers 'layer'; did you mean 'layers'? There are: head, layers",
+    ),
+    "option of another type": (
+        "m:\n  name: x\n  adapter: transformers\n  options: {layers: 1}",
+        4,
+        "options.layers is 1, but should be of type list",
+    ),
+    "option of another choice": (
+        "m:\n  name: x\n  adapter: transformers\n  options: {head: mpl}",
+        4,
+        "unknown head 'mpl'; did you mean 'mlp'?",
+    ),
+    "unknown pooling": ("m:\n  name: x\n  pooling: men", 3, "unknown pooling 'men'; did you mean 'mean'?"),
+    "pooling without use": (
+        "m:\n  name: x\n  pooling: mean",
+        3,
+        "pooling says nothing to the adapter sentence-transformers, which takes revision, package, ",
+    ),
+    "number for a prompt": ("m:\n  name: x\n  prompts:\n    query: 7", 4, "prompts.query is 7, but should be text"),
+    "text for truth": ("m:\n  name: x\n  trust_remote_code: sure", 3, "is 'sure', but should be of type bool"),
+    "dimension of zero": ("m:\n  name: x\n  truncate_dim: 0", 3, "truncate_dim is 0, but should be at least 1"),
     "prompt without use": (
         "m:\n  adapter: a.b:C\n  prompt: 'query: '",
         3,
@@ -172,6 +201,12 @@ def test_every_field_is_read(write):
         package="my_weights",
         sha256="feedbeef",
         prompt="query: ",
+        prompts={"query": "query: ", "document": "passage: "},
+        pooling="cls",
+        truncate_dim=64,
+        trust_remote_code=True,
+        fetch="https://example.org",
+        adapter="transformers",
         max_length=128,
         dtype="bfloat16",
         similarity="dot",
@@ -220,6 +255,69 @@ def test_the_packaged_models_hold_the_default_pinned_and_the_fakes():
     assert len(default.revision) == 40
     assert len(default.sha256) == 64
     assert {"oracle", "bag-of-words", "overlap", "constant", "random", "nan"} < set(found)
+
+
+PROMPTS = {
+    "e5": ("query: ", "query: ", "passage: "),
+    "e5-multilingual": ("query: ", "query: ", "passage: "),
+    "bge": (None, "Represent this sentence for searching relevant passages: ", ""),
+    "mxbai": (None, "Represent this sentence for searching relevant passages: ", ""),
+    "nomic": ("clustering: ", "search_query: ", "search_document: "),
+    "embeddinggemma": ("task: sentence similarity | query: ", "task: search result | query: ", "title: none | text: "),
+    "arctic": (None, "query: ", ""),
+}
+
+
+@pytest.mark.parametrize(("label", "expected"), PROMPTS.items(), ids=PROMPTS)
+def test_the_prompts_are_those_of_the_model_cards(label, expected):
+    found = known_models()[label]
+    assert (found.prompt, found.prompts["query"], found.prompts["document"]) == expected
+
+
+PAPERS = {
+    "sbert",
+    "sroberta",
+    "simcse-unsup",
+    "simcse-sup",
+    "use",
+    "laser",
+    "infersent",
+    "doc2vec",
+    "glove",
+    "bert-cls",
+}
+CURRENT = {
+    "e5",
+    "bge",
+    "gte",
+    "nomic",
+    "jina",
+    "mxbai",
+    "qwen3",
+    "embeddinggemma",
+    "nomic-modernbert",
+    "e5-multilingual",
+}
+
+
+def test_every_encoder_of_the_papers_and_the_current_ones_have_an_entry_with_a_licence():
+    found = known_models()
+    assert {*PAPERS, *CURRENT, "bert", "roberta"} <= set(found)
+    assert all(c.licence and c.description for c in found.values() if ":" not in c.adapter)
+
+
+def test_a_revision_is_a_whole_commit_or_is_left_out():
+    assert all(c.revision is None or len(c.revision) == 40 for c in known_models().values())
+
+
+def test_code_of_a_model_is_trusted_by_nobody_but_the_user():
+    assert not any(c.trust_remote_code for c in known_models().values())
+
+
+def test_the_two_simcse_differ_in_the_head():
+    found = known_models()
+    assert (found["simcse-sup"].options, found["simcse-unsup"].options) == ({"head": "mlp"}, {})
+    assert found["simcse-sup"].pooling == found["simcse-unsup"].pooling == "cls"
 
 
 def test_one_models_yaml_serves_the_clone_and_the_package():

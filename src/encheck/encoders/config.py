@@ -12,11 +12,8 @@ from typing import Any
 
 import yaml
 
+from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
-from encheck.settings import DTYPES
-from encheck.similarity import SIMILARITIES
-
-ADAPTERS = {"sentence-transformers": "encheck.encoders.sentence_transformers:SentenceTransformerEncoder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,8 @@ class ModelConfig:
     """One entry of models.yaml.
 
     `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`; `package` is an
-    installed package that carries the weights, `sha256` what its model.safetensors must hash to.
+    installed package that carries the weights, `sha256` what its model.safetensors must hash to. `prompt` stands before
+    every text, `prompts` holds those of a role; `fetch` says where the files can be had that `name` should point to.
     """
 
     label: str
@@ -34,9 +32,14 @@ class ModelConfig:
     package: str | None = None
     sha256: str | None = None
     prompt: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    pooling: str | None = None
+    truncate_dim: int | None = None
     max_length: int | None = None
     dtype: str | None = None
     similarity: str | None = None
+    trust_remote_code: bool = False
+    fetch: str = ""
     licence: str = ""
     description: str = ""
     trained_on: tuple[str, ...] = ()
@@ -47,12 +50,14 @@ class ModelConfig:
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "max_length": (int,),
+    "truncate_dim": (int,),
+    "trust_remote_code": (bool,),
+    "prompts": (dict,),
     "trained_on": (list,),
     "thresholds": (dict,),
     "known_failures": (dict,),
     "options": (dict,),
 }
-_WEIGHTS = ("revision", "package", "sha256", "prompt", "max_length", "dtype", "similarity")
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
@@ -108,7 +113,7 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
             raise ConfigError(f"{path}:{at}: {unknown('field', key, fields)}")
         values[key], lines[key] = _value(path, at, key, value_node), at
     config = ModelConfig(label, **values)
-    for field_name, problem in _problems(config):
+    for field_name, problem in problems(config):
         raise ConfigError(f"{path}:{lines.get(field_name, line)}: {problem}")
     return config
 
@@ -116,7 +121,7 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
 def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
     value = _construct(path, line, node)
     expected = _TYPES.get(key, (str,))
-    if not isinstance(value, expected) or isinstance(value, bool):
+    if not isinstance(value, expected) or (isinstance(value, bool) and expected != (bool,)):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but should be of type {expected[0].__name__}")
     wants, fits = _PARTS.get(key, ("", lambda _part: True))
     for name, at, part in _parts(path, line, key, node):
@@ -157,27 +162,36 @@ _PARTS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "thresholds": ("a number", _is_number),
     "known_failures": ("a reason", _is_text),
     "trained_on": ("the name of a data set", _is_text),
+    "prompts": ("text", lambda part: isinstance(part, str)),
 }
 
 
-def _problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
-    """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
-    own = ":" in config.adapter
-    if config.adapter not in ADAPTERS and not own:
-        yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, "package.module:Class"])
-    if not own and not config.name:
-        yield "", f"model {config.label!r} has no name: give a folder or a hub id"
-    if config.max_length is not None and config.max_length < 1:
-        yield "max_length", f"max_length is {config.max_length}, but should be at least 1"
-    for name, known in (("dtype", DTYPES), ("similarity", SIMILARITIES)):
-        value = getattr(config, name)
-        if value is not None and value not in known:
-            yield name, unknown(name, value, known)
-    if not own and config.options:
-        yield "options", f"options are handed to an adapter of your own (package.module:Class), not to {config.adapter}"
-    for name in _WEIGHTS if own else ():
-        if getattr(config, name) is not None:
-            yield name, f"{name} says nothing to an adapter of your own: hand it over in options"
+def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
+    """The entry with what --model-arg key=value says over it: a field, or else an option of the adapter.
+
+    Values are read as YAML. ConfigError for what an entry of models.yaml may not hold either.
+    """
+    fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
+    changed: dict[str, Any] = {}
+    options = dict(config.options)
+    for key, text in args.items():
+        if key not in fields:
+            options[key] = _argument(key, text)
+        else:
+            changed[key] = text if _TYPES.get(key, (str,)) == (str,) else _argument(key, text)
+            if not isinstance(changed[key], _TYPES.get(key, (str,))):
+                raise ConfigError(f"--model-arg {key}={text}: should be of type {_TYPES[key][0].__name__}")
+    made = dataclasses.replace(config, **changed, options=options)
+    for _, problem in problems(made):
+        raise ConfigError(f"--model-arg for {config.label}: {problem}")
+    return made
+
+
+def _argument(key: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--model-arg {key}={text}: is not valid YAML") from error
 
 
 def packaged_models() -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.language.contractions import expanded
 from encheck.similarity import jaccard, words
 from encheck.types import content_hash
 
@@ -83,21 +84,29 @@ class Oracle(_Fake):
     """Knows which texts mean the same, and sees word order: passes every check on data it was told.
 
     `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps it, more leaves it. A
-    text that it was not told, but whose words in another order it was, is taken for a jumble.
+    text that it was not told, but whose words in another order it was, is taken for a jumble: the farther, the more
+    of its words stand elsewhere.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None) -> None:
         self.meanings = dict(_probe_meanings() if meanings is None else meanings)
         super().__init__(meanings=content_hash(repr(sorted(self.meanings.items()))))
-        self._bags = {_bag(text): meaning for text, (meaning, away) in self.meanings.items() if away == 0}
+        self._plain = {_plain(text): meaning for text, meaning in self.meanings.items()}
+        self._bags = {_bag(text): (meaning, text) for text, (meaning, away) in self.meanings.items() if away == 0}
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The direction of the meaning, turned away by its distance; shape [n, 256]."""
         return _rows(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
-        meaning, away = self.meanings.get(text) or (self._bags.get(_bag(text), text), 1.0)
+        meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
         return direction(meaning) + np.float32(away + 0.02) * direction(text)
+
+    def _jumbled(self, text: str) -> tuple[str, float]:
+        """The meaning whose words these are, and one away from it for every two words that stand elsewhere."""
+        meaning, known = self._bags.get(_bag(text), (text, ""))
+        moved = sum(a != b for a, b in zip(words(text), words(known), strict=False))
+        return meaning, max(1.0, moved / 2)
 
 
 class Overlap(_Fake):
@@ -120,6 +129,11 @@ class Lopsided(_Fake):
 
 def _bag(text: str) -> tuple[str, ...]:
     return tuple(sorted(words(text)))
+
+
+def _plain(text: str) -> str:
+    """Without what changes no meaning: case, blanks, contractions."""
+    return " ".join(expanded(text).lower().split())
 
 
 def _probe_meanings() -> Iterable[tuple[str, tuple[str, float]]]:

@@ -1,47 +1,70 @@
-"""From what stands after `--model` to a model under test: a name, a folder or a hub id."""
+"""From what stands after `--model` to a model under test: a name, a folder, a file or a hub id."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.base import Encoder, Model, PairScorer
-from encheck.encoders.config import ADAPTERS, ModelConfig
+from encheck.encoders.config import ModelConfig
+from encheck.encoders.detect import detect
+from encheck.encoders.function import FunctionEncoder, is_encoding
+from encheck.encoders.hub import cached, from_hub
 from encheck.errors import ModelError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
+OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 FileHash = Callable[[Path], str]
+log = logging.getLogger("encheck")
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Where and how to compute: auto, cpu, cuda, cuda:1, mps; float32, bfloat16, float16."""
+    """Where and how to compute: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of `DTYPES`."""
 
     name: str = "auto"
     dtype: str | None = None
 
 
-def config_for(model: str, known: Mapping[str, ModelConfig]) -> ModelConfig:
-    """The entry of models.yaml, or one made up for a folder or a hub id; ModelError where it is none of them.
+def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
+    """The entry of models.yaml, or one made up for a path or a hub id; ModelError where it is none of them.
 
-    A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision.
+    A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision;
+    `module:name` is a class or a function of your own. A path is looked at to see what it is, unless `adapter` says so.
     """
     if model in known:
         return known[model]
     if _is_path(model):
-        return ModelConfig(label=Path(model).resolve().name, name=model)
+        return _config_of_path(model) if adapter is None else ModelConfig(Path(model).resolve().name, name=model)
+    if OWN.fullmatch(model):
+        return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
         return ModelConfig(label=model.replace("/", "--"), name=hub[1], revision=hub[2])
     raise ModelError(
         unknown("model", model, known)
         + ". A folder is written --model=./folder, a hub id owner/name or owner/name@revision"
     )
+
+
+def _config_of_path(model: str) -> ModelConfig:
+    """What a folder or a file was taken for; one that is wrong or missing is refused when it is loaded."""
+    path = Path(model).expanduser()
+    try:
+        adapter, why = detect(path)
+    except ModelError:
+        if path.exists():
+            raise
+        return ModelConfig(label=path.resolve().name, name=model)
+    taken = f"taken for a {ADAPTERS[adapter].what}: {why}"
+    return ModelConfig(label=path.resolve().name, name=model, adapter=adapter, description=taken)
 
 
 def _is_path(model: str) -> bool:
@@ -53,11 +76,23 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
     factory = _adapter(config)
     if config.adapter not in ADAPTERS:
         return _own(factory, config)
-    model: Model = factory(folder_of(config, file_hash), config, device=device, file_hash=file_hash)
+    if ADAPTERS[config.adapter].source == "url":
+        served: Model = factory(config)
+        return served
+    model: Model = factory(source_of(config, file_hash), config, device=device, file_hash=file_hash)
     return model
 
 
+def lacks(config: ModelConfig) -> str:
+    """What must be installed before the adapter can work, as a command; empty where nothing is missing."""
+    adapter = ADAPTERS.get(config.adapter)
+    missing = [m for m in adapter.modules if importlib.util.find_spec(m) is None] if adapter else []
+    return f"pip install 'encheck[{adapter.extra}]'" if adapter and missing else ""
+
+
 def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
+    if is_encoding(factory):
+        return FunctionEncoder(factory, config.options)
     try:
         model = factory(**config.options)
     except Exception as error:
@@ -71,7 +106,10 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
 
 
 def _adapter(config: ModelConfig) -> Callable[..., Model]:
-    module, _, name = ADAPTERS.get(config.adapter, config.adapter).partition(":")
+    if remedy := lacks(config):
+        raise ModelError(f"{config.label}: the adapter {config.adapter} needs more than is installed. Remedy: {remedy}")
+    known = ADAPTERS.get(config.adapter)
+    module, _, name = (known.path if known else config.adapter).partition(":")
     try:
         found: Callable[..., Model] = getattr(importlib.import_module(module), name)
     except Exception as error:
@@ -79,9 +117,26 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
     return found
 
 
+def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
+    """The folder or file of the model, held to its `sha256` where it has one."""
+    source = ADAPTERS[config.adapter].source
+    if source == "hub":
+        return folder_of(config, file_hash)
+    if source == "optional" and not config.name:
+        return Path()
+    path = Path(config.name).expanduser()
+    if not path.exists():
+        where = f"--model={config.label} --model-arg name=PATH"
+        fetch = f" It can be had from {config.fetch}." if config.fetch else ""
+        raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Say where it is: {where}")
+    if config.sha256 and (not path.is_file() or file_hash(path) != config.sha256):
+        raise ModelError(f"{config.label}: {path} does not have the SHA-256 {config.sha256}: not the model it says")
+    return path
+
+
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
-    folder = _existing(config) if _is_path(config.name) else _packaged(config) or _from_hub(config)
+    folder = _existing(config) if _is_path(config.name) else _packaged(config) or from_hub(config)
     weights = folder / "model.safetensors"
     if config.sha256 and (not weights.exists() or file_hash(weights) != config.sha256):
         raise ModelError(f"{config.label}: {weights} does not have the SHA-256 {config.sha256}: not the model it says")
@@ -108,46 +163,38 @@ def _packaged(config: ModelConfig) -> Path | None:
 
 
 def where(config: ModelConfig) -> tuple[bool, str]:
-    """Whether a model can be loaded without a network, and from where; nothing is fetched or loaded."""
+    """Whether a model can be loaded without a network, and from where or what it lacks; nothing is loaded."""
     if config.adapter not in ADAPTERS:
         return True, config.adapter
-    if _is_path(config.name):
-        return Path(config.name).expanduser().is_dir(), config.name
+    if remedy := lacks(config):
+        return False, remedy
+    source = ADAPTERS[config.adapter].source
+    if source == "url":
+        key = config.options.get("key_env", "OPENAI_API_KEY")
+        return False, f"a server at {config.name}, with the key in {key}"
+    if source == "optional" and not config.name:
+        return True, "the run's own texts"
+    if source != "hub" or _is_path(config.name):
+        missing = [name for name in (config.name, *_other_files(config)) if not Path(name).expanduser().exists()]
+        fetch = f", from {config.fetch}" if missing and config.fetch else ""
+        return not missing, " and ".join(missing or [config.name]) + fetch
     if _packaged(config):
         return True, f"package {config.package}"
-    if _cached(config):
+    if cached(config):
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
 
 
-PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin", "*/*.json", "*/*.safetensors"]
+def _other_files(config: ModelConfig) -> list[str]:
+    """The files that options name."""
+    return [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]
 
 
-def _cached(config: ModelConfig) -> Path | None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    try:
-        folder = Path(snapshot_download(config.name, revision=config.revision, local_files_only=True))
-    except (LocalEntryNotFoundError, OSError, ValueError):
-        return None
-    return folder if any(folder.rglob("*.safetensors")) or any(folder.rglob("*.bin")) else None
-
-
-def _from_hub(config: ModelConfig) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    if cached := _cached(config):
-        return cached
-    try:
-        return Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
-        remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"cannot fetch {config.name!r} from the hub ({reason}). Remedy: {remedy}") from error
-
-
-def _hub_remedy(config: ModelConfig) -> str:
-    return f"fetch it where there is a network and give the folder: --model=./{config.name.split('/')[-1]}"
+def pinned(config: ModelConfig) -> str:
+    """What holds the entry to one model: a commit of the hub, a hash; `-` where there is nothing to pin."""
+    if config.adapter not in ADAPTERS or ADAPTERS[config.adapter].source == "optional":
+        return "-"
+    if config.revision:
+        return config.revision[:12]
+    return f"sha256 {config.sha256[:12]}" if config.sha256 else "not pinned"

@@ -1,0 +1,170 @@
+"""The adapters that `adapter:` of models.yaml can name: what each needs, takes and is called with. Imports none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Source = Literal["hub", "path", "optional", "url"]
+POOLINGS = ("cls", "mean", "max", "last", "first-last-avg", "layers")
+CODE = ("revision", "package", "sha256")
+TEXT = ("prompt", "prompts", "similarity", "truncate_dim")
+TORCH = ("max_length", "dtype")
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One adapter.
+
+    `path` is module:factory; `what` ends the sentence "taken for a ..."; `modules` must be importable and come with
+    the extra `extra`; `source` is what `name` holds; `takes` are the fields of an entry that say something to it, and
+    `options` its own options: a type, or the choices that there are.
+    """
+
+    path: str
+    what: str
+    takes: tuple[str, ...]
+    modules: tuple[str, ...] = ()
+    extra: str = ""
+    source: Source = "path"
+    options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
+
+
+def _of(module: str) -> str:
+    return f"encheck.encoders.{module}"
+
+
+ADAPTERS: Mapping[str, Adapter] = {
+    "sentence-transformers": Adapter(
+        _of("sentence_transformers:SentenceTransformerEncoder"),
+        "sentence-transformers checkpoint",
+        (*CODE, *TEXT, *TORCH, "trust_remote_code"),
+        source="hub",
+    ),
+    "transformers": Adapter(
+        _of("transformers:TransformersEncoder"),
+        "transformers checkpoint",
+        (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
+        source="hub",
+        options={"layers": list, "head": ("mlp",)},
+    ),
+    "peft": Adapter(
+        _of("peft:PeftEncoder"),
+        "PEFT adapter",
+        ("revision", *TEXT, *TORCH, "pooling"),
+        ("peft",),
+        "peft",
+        source="hub",
+        options={"base": str, "layers": list, "head": ("mlp",)},
+    ),
+    "onnx": Adapter(
+        _of("onnx:OnnxEncoder"),
+        "bare ONNX model",
+        ("sha256", *TEXT, "max_length", "pooling"),
+        ("onnxruntime", "tokenizers"),
+        "onnx",
+    ),
+    "openvino": Adapter(
+        _of("openvino:OpenVinoEncoder"),
+        "bare ONNX model, run by OpenVINO",
+        ("sha256", *TEXT, "max_length", "pooling"),
+        ("openvino", "tokenizers"),
+        "openvino",
+    ),
+    "vectors": Adapter(
+        _of("vectors:open_vectors"),
+        "file of word vectors",
+        ("sha256", "similarity"),
+        options={
+            "weighting": ("average", "sif"),
+            "a": float,
+            "components": int,
+            "tokens": ("words", "split"),
+            "lowercase": bool,
+        },
+    ),
+    "model2vec": Adapter(
+        _of("model2vec:Model2VecEncoder"),
+        "model2vec checkpoint",
+        (*CODE, *TEXT, "max_length"),
+        ("model2vec",),
+        "model2vec",
+        source="hub",
+    ),
+    "doc2vec": Adapter(
+        _of("doc2vec:Doc2VecEncoder"),
+        "Doc2Vec model of gensim",
+        ("sha256", "similarity"),
+        ("gensim",),
+        "gensim",
+        source="optional",
+        options={"size": int, "window": int, "min_count": int, "epochs": int, "seed": int, "infer_epochs": int},
+    ),
+    "infersent": Adapter(
+        _of("infersent:InferSentEncoder"),
+        "InferSent state dict",
+        ("sha256", "similarity"),
+        options={"vectors": str, "version": int},
+    ),
+    "laser": Adapter(
+        _of("laser:LaserEncoder"),
+        "LASER encoder",
+        ("sha256", "similarity", "max_length"),
+        ("sentencepiece", "sacremoses"),
+        "laser",
+        options={"spm": str, "vocabulary": str},
+    ),
+    "savedmodel": Adapter(
+        _of("savedmodel:SavedModelEncoder"),
+        "TensorFlow SavedModel",
+        ("similarity", "trust_remote_code"),
+        ("tensorflow",),
+        "tensorflow",
+        options={"signature": str, "output": str},
+    ),
+    "cross-encoder": Adapter(
+        _of("cross_encoder:CrossEncoderScorer"),
+        "cross-encoder",
+        (*CODE, *TORCH),
+        source="hub",
+        options={"direction": ("forward", "both"), "positive": str, "activation": ("sigmoid", "identity")},
+    ),
+    "bertscore": Adapter(
+        _of("bertscore:BertScore"),
+        "encoder whose tokens are matched (BERTScore)",
+        (*CODE, "prompt", *TORCH),
+        source="hub",
+        options={"idf": bool, "layer": int},
+    ),
+    "alignment": Adapter(
+        _of("alignment:AlignmentScorer"),
+        "encoder whose predicate-argument spans are aligned",
+        (*CODE, "prompt", *TORCH),
+        source="hub",
+        options={"layer": int, "spacy_model": str},
+    ),
+    "lexical": Adapter(
+        _of("lexical:LexicalScorer"),
+        "baseline of word overlap",
+        (),
+        source="optional",
+        options={"weighting": ("jaccard", "tf-idf", "bm25")},
+    ),
+    "openai": Adapter(
+        _of("remote:OpenAiEncoder"),
+        "server that speaks OpenAI's /v1/embeddings",
+        TEXT,
+        source="url",
+        options={
+            "model": str, "key_env": str, "batch": int, "concurrency": int, "timeout": float, "retries": int,
+        },
+    ),
+    "tei": Adapter(
+        _of("remote:TeiEncoder"),
+        "text-embeddings-inference server",
+        ("prompt", "prompts", "similarity"),
+        source="url",
+        options={"key_env": str, "batch": int, "concurrency": int, "timeout": float, "retries": int},
+    ),
+}  # fmt: skip

@@ -1,0 +1,137 @@
+"""How texts become batches: packed by tokens, halved where memory runs out, spread over devices."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import Batch
+
+Ints = NDArray[np.intp]
+Replica = TypeVar("Replica")
+TOKENS_PER_BATCH = {"cpu": 1_536, "mps": 16_384, "cuda": 65_536}
+OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad allocation")
+log = logging.getLogger("encheck")
+
+
+def pack(lengths: Ints, budget: int) -> Iterator[Ints]:
+    """Positions in batches of about `budget` tokens with padding, longest first; ties keep their order.
+
+    >>> [b.tolist() for b in pack(np.array([3, 9, 3, 4]), 9)]
+    [[1], [3, 0], [2]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, budget // max(1, int(lengths[order[start]])))
+        yield order[start : start + size]
+        start += size
+
+
+def slices(count: int, size: int) -> Iterator[Ints]:
+    """Positions in their order, `size` at a time.
+
+    >>> [b.tolist() for b in slices(3, 2)]
+    [[0, 1], [2]]
+    """
+    return (np.arange(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
+    """The batch, or its halves where memory runs out; what does not fit alone raises."""
+    try:
+        vectors = run(positions)
+    except (RuntimeError, MemoryError) as error:
+        if len(positions) < 2 or not out_of_memory(error):
+            raise
+    else:
+        yield positions, vectors
+        return
+    middle = len(positions) // 2  # outside of `except`, so that the failed attempt's tensors are let go
+    log.warning("out of memory with %d texts at a time: going on with %d", len(positions), middle)
+    _release()
+    yield from halving(run, positions[:middle])
+    yield from halving(run, positions[middle:])
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether a device, or the machine, has no room for what was asked."""
+    return isinstance(error, MemoryError) or any(said in str(error).lower() for said in OUT_OF_MEMORY)
+
+
+def _release() -> None:
+    import sys
+
+    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+        sys.modules["torch"].cuda.empty_cache()
+
+
+def spread(
+    replicas: Sequence[Replica], batches: Iterable[Ints], run: Callable[[Replica, Ints], NDArray[np.float32]]
+) -> Iterator[Batch]:
+    """Each batch on whichever replica is free; they come back in the order in which they were given."""
+    if len(replicas) == 1:
+        for positions in batches:
+            yield from halving(partial(run, replicas[0]), positions)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+    from queue import SimpleQueue
+
+    free: SimpleQueue[Replica] = SimpleQueue()
+    for replica in replicas:
+        free.put(replica)
+
+    def work(positions: Ints) -> list[Batch]:
+        replica = free.get()
+        try:
+            return list(halving(partial(run, replica), positions))
+        finally:
+            free.put(replica)
+
+    with ThreadPoolExecutor(len(replicas)) as pool:
+        for done in pool.map(work, batches):
+            yield from done
+
+
+def pick_devices(name: str) -> list[str]:
+    """The devices to compute on: auto takes cuda, then mps, then cpu; `cuda:all` every GPU; or names by comma."""
+    import torch
+
+    limit_threads()
+    if name == "cuda:all":
+        return [f"cuda:{i}" for i in range(torch.cuda.device_count())] or ["cuda"]
+    if name != "auto":
+        return name.split(",")
+    if torch.cuda.is_available():
+        return ["cuda"]
+    return ["mps" if torch.backends.mps.is_available() else "cpu"]
+
+
+def limit_threads() -> None:
+    """No more threads than this process may use: torch counts the machine's cores, a container has a share of them."""
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ and torch.get_num_threads() > (share := usable_cores()):
+        torch.set_num_threads(share)
+
+
+def usable_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """Cores that this process may run on, with the quota of its container."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        limit, period = quota.read_text().split()
+        return max(1, min(cores, int(limit) // int(period)))
+    except (OSError, ValueError):  # no such file, or "max"
+        return cores
+
+
+def pick(features: dict[str, list[Any]], positions: Ints) -> dict[str, list[Any]]:
+    """The rows of these positions."""
+    return {name: [column[i] for i in positions] for name, column in features.items()}

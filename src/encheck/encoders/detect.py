@@ -1,0 +1,73 @@
+"""What a folder or a file is that somebody has: which adapter it is for, and by what one sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from encheck.encoders.files import read_json
+from encheck.errors import ModelError
+
+Found = tuple[str, str]
+FILES = {
+    ".onnx": ("onnx", "its name ends in .onnx"),
+    ".vec": ("vectors", "its name ends in .vec, as fastText's do"),
+    ".txt": ("vectors", "its name ends in .txt, as GloVe's do"),
+    ".bin": ("vectors", "its name ends in .bin, as word2vec's do"),
+    ".doc2vec": ("doc2vec", "its name ends in .doc2vec"),
+    ".d2v": ("doc2vec", "its name ends in .d2v"),
+}
+
+
+def detect(path: Path) -> Found:
+    """(adapter, why) of a local model; ModelError where it is none that is known.
+
+    A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
+    transformers, ONNX.
+    """
+    if path.is_file():
+        return _file(path)
+    if not path.is_dir():
+        raise ModelError(f"model folder {str(path)!r} does not exist")
+    return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
+
+
+def _file(path: Path) -> Found:
+    if path.suffix == ".pt" and "laser" in path.name.lower():
+        return "laser", "its name says laser and ends in .pt"
+    if path.suffix in (".pkl", ".pt") and "infersent" in path.name.lower():
+        return "infersent", "its name says infersent"
+    if path.suffix not in FILES:
+        kinds = ", ".join(sorted(FILES))
+        raise ModelError(
+            f"{path} is a file, but should be a folder, or a file that ends in {kinds}. Or say what it is: "
+            "--model-arg adapter=NAME"
+        )
+    return FILES[path.suffix]
+
+
+def _folder(folder: Path) -> Found | None:
+    has = {p.name for p in folder.iterdir()}
+    if "modules.json" in has:
+        return "sentence-transformers", "it has modules.json"
+    if "adapter_config.json" in has:
+        return "peft", "it has adapter_config.json"
+    if "saved_model.pb" in has:
+        return "savedmodel", "it has saved_model.pb"
+    weights = any(name.endswith((".safetensors", ".bin")) for name in has)
+    if "config.json" in has and weights:
+        return _by_config(folder)
+    return None
+
+
+def _by_config(folder: Path) -> Found:
+    config = read_json(folder / "config.json", dict)
+    said = config.get("model_type") == "model2vec" or "StaticModel" in (config.get("architectures") or [])
+    if said or ("model_type" not in config and "embedding_dtype" in config):
+        return "model2vec", "its config.json is model2vec's"
+    kind = config.get("model_type", "no model_type")
+    return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
+
+
+def _onnx_folder(folder: Path) -> Found | None:
+    found = sorted(p.relative_to(folder).as_posix() for p in (*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")))
+    return ("onnx", f"it has {found[0]} and no weights of another kind") if found else None

@@ -1,0 +1,129 @@
+"""Model files, looked at before anything of them is run: JSON, weights, and the code that a pickle would call."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickletools
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import ModelError
+
+CUT_OFF = "was the copy cut off, or is it a git-lfs pointer?"
+HARMLESS = ("torch._utils._rebuild_", "torch.storage.", "torch.FloatStorage", "torch.HalfStorage", "torch.LongStorage")
+HARMLESS_NAMES = {
+    *("collections.OrderedDict", "torch.BFloat16Storage", "torch.IntStorage", "torch.DoubleStorage"),
+    *("torch.Size", "torch.BoolStorage", "torch.ByteStorage", "torch.ShortStorage", "torch.CharStorage"),
+    *("torch.float32", "torch.float16", "torch.bfloat16", "torch.device", "torch.serialization._get_layout"),
+    *("torch.nn.parameter.Parameter", "argparse.Namespace", "_codecs.encode"),
+}
+
+
+def must_exist(path: Path, what: str, remedy: str) -> Path:
+    """The path of a file; ModelError names it and what to do where it is missing or a folder."""
+    if not path.is_file():
+        kind = "is a folder, but should be a file" if path.is_dir() else "does not exist"
+        raise ModelError(f"{what} {path} {kind}. {remedy}")
+    return path
+
+
+def read_json(path: Path, kind: type[Any] = object) -> Any:
+    """What a JSON file holds, of this kind; an empty one where there is no file."""
+    if not path.exists():
+        return kind()
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError, OSError) as error:
+        raise ModelError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, kind):
+        raise ModelError(
+            f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(found).__name__}"
+        )
+    return found
+
+
+def check_weights(path: Path) -> None:
+    """ModelError where a file of weights was cut off or would run code; no tensor is read."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        if path.stat().st_size == 0:
+            raise ModelError(f"{path} is empty: was the copy cut off?")
+        if path.suffix == ".safetensors":
+            with safe_open(path, framework="numpy"):
+                pass
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path} cannot be read ({error}): {CUT_OFF}") from error
+    if path.suffix != ".safetensors":
+        check_pickle(path)
+
+
+def check_pickle(path: Path) -> None:
+    """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
+
+    This gives the message early; what loads the file later does so with `weights_only`, whatever was found here.
+    """
+    for name in _names_called(path):
+        if name not in HARMLESS_NAMES and not name.startswith(HARMLESS):
+            raise ModelError(
+                f"{path} is a pickle that would call {name}: it is not loaded. "
+                "Remedy: save the weights alone, as safetensors or with torch.save(model.state_dict())"
+            )
+
+
+def _names_called(path: Path) -> Iterator[str]:
+    """module.name of everything that unpickling would look up."""
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = [n for n in archive.namelist() if n.endswith("data.pkl")]
+                if not names:
+                    raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it")
+                yield from _globals(io.BytesIO(archive.read(names[0])))
+            return
+        with path.open("rb") as file:
+            for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
+                yield from _globals(file)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, UnicodeDecodeError) as error:
+        raise ModelError(f"{path} is no file of weights that torch.save wrote ({error}): {CUT_OFF}") from error
+
+
+def _globals(file: Any) -> Iterator[str]:
+    """What the GLOBAL and STACK_GLOBAL operations of one pickle name."""
+    texts: list[str] = []
+    for operation, argument, _ in pickletools.genops(file):
+        if operation.name in ("GLOBAL", "INST"):
+            yield str(argument).replace(" ", ".")
+        elif operation.name == "STACK_GLOBAL":
+            yield ".".join(texts[-2:]) if len(texts) > 1 else "something that it hides"
+        elif isinstance(argument, str):
+            texts.append(argument)
+        elif operation.name in ("BINGET", "GET", "LONG_BINGET"):
+            texts.append("?")  # a name that is built from the memo is none of the harmless ones
+
+
+def largest_token(tokenizer: Path) -> int:
+    """The largest id of a tokenizer.json; -1 where there is no such file."""
+    found = read_json(tokenizer, dict)
+    model = found.get("model")
+    vocabulary = model.get("vocab") if isinstance(model, dict) else None
+    ids = [t["id"] for t in found.get("added_tokens") or () if isinstance(t, dict) and isinstance(t.get("id"), int)]
+    if isinstance(vocabulary, dict):
+        ids += [i for i in vocabulary.values() if isinstance(i, int)]
+    elif isinstance(vocabulary, list):
+        ids.append(len(vocabulary) - 1)
+    return max(ids, default=-1)
+
+
+def check_vocabulary(folder: Path) -> None:
+    """ModelError where tokenizer.json has tokens that the embedding of config.json has no row for."""
+    size = read_json(folder / "config.json", dict).get("vocab_size")
+    largest = largest_token(folder / "tokenizer.json")
+    if isinstance(size, int) and largest >= size:
+        raise ModelError(
+            f"{folder}/tokenizer.json has token {largest}, but config.json says vocab_size {size}: the vocabulary "
+            "does not match the model. Remedy: copy the tokenizer that the model was trained with"
+        )

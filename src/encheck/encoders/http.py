@@ -1,0 +1,127 @@
+"""A small HTTP client for embedding servers: retries with backoff, Retry-After, timeouts, and no key in any message."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import os
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any
+
+from encheck.errors import EncoderError, ModelError
+
+LONGEST_WAIT = 60.0
+AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Refused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
+    """The server answered that it does not take this request: its status, and what it says."""
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(f"HTTP {status}: {said}")
+        self.status, self.said = status, said
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the key elsewhere."""
+
+    def redirect_request(self, *_args: Any, **_named: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Client:
+    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere."""
+
+    url: str
+    key_env: str
+    timeout: float = 60.0
+    retries: int = 6
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urllib.parse.urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ModelError("a server's address begins with http:// or https:// and names a host")
+        if parts.username or parts.password or parts.query:
+            raise ModelError(
+                f"the address of {parts.hostname} holds a user, a password or a query, where keys are seen: "
+                f"leave it out and put the key into the environment variable {self.key_env}"
+            )
+        if not VARIABLE.fullmatch(self.key_env) or self.key_env.startswith("sk_"):
+            raise ModelError("key_env is no name of an environment variable (a key itself does not belong there)")
+
+    def post(self, path: str, body: object) -> Any:
+        """The JSON that comes back for this JSON."""
+        return self._ask(path, json.dumps(body).encode("utf-8"))
+
+    def get(self, path: str) -> Any:
+        """The JSON that is there."""
+        return self._ask(path, None)
+
+    def _ask(self, path: str, body: bytes | None) -> Any:
+        problem = ""
+        for attempt in range(self.retries + 1):
+            try:
+                return self._once(path, body)
+            except Refused as refused:
+                if refused.status not in AGAIN:
+                    raise
+                problem, wait = str(refused), getattr(refused, "wait", None)
+            except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
+                problem, wait = self._hidden(f"{type(error).__name__}: {error}"), None
+            if attempt < self.retries:
+                self.sleep(min(LONGEST_WAIT, 0.5 * 2**attempt if wait is None else wait))
+        raise EncoderError(f"{self.url}{path} gave no answer in {self.retries + 1} attempts; the last said: {problem}")
+
+    def _once(self, path: str, body: bytes | None) -> Any:
+        headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
+        if key := os.environ.get(self.key_env):
+            headers["Authorization"] = f"Bearer {key}"
+        request = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
+        try:
+            with urllib.request.build_opener(_NoRedirect).open(request, timeout=self.timeout) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                refused = Refused(error.code, self._hidden(_start(error)))
+            refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
+            raise refused from None
+
+    def _hidden(self, text: str) -> str:
+        """The text without the key, which some servers send back."""
+        key = os.environ.get(self.key_env)
+        return text.replace(key, "***") if key else text
+
+
+def _start(error: urllib.error.HTTPError) -> str:
+    try:
+        return " ".join(error.read(2_000).decode("utf-8", "replace").split())[:300]
+    except (OSError, HTTPException):
+        return str(error.reason)
+
+
+def _seconds(after: str | None) -> float | None:
+    """Seconds that a Retry-After asks for: a number, or a date.
+
+    >>> _seconds("3"), _seconds("Thu, 01 Jan 1970 00:00:00 GMT"), _seconds("soon")
+    (3.0, 0.0, None)
+    """
+    if after is None:
+        return None
+    try:
+        return max(0.0, float(after))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(after).timestamp() - time.time())
+    except ValueError:
+        return None

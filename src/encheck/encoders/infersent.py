@@ -1,0 +1,108 @@
+"""InferSent (Conneau et al. 2017), versions 1 and 2: the published state dict and a file of word vectors.
+
+A bidirectional LSTM over word vectors, then the maximum over time. Version 1 as published takes that maximum over
+padding too, so that a vector depends on its batch; here no version does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import Batch
+from encheck.encoders.batching import pack, pick_devices, spread
+from encheck.encoders.config import ModelConfig
+from encheck.encoders.files import check_weights, must_exist
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
+from encheck.encoders.vector_files import VectorFile
+from encheck.encoders.vectors import treebank_words
+from encheck.errors import EncoderError, ModelError
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+ENDS = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}
+WORDS_PER_BATCH = 4_096
+
+
+class InferSentEncoder(LocalEncoder):
+    """infersent1.pkl with GloVe, or infersent2.pkl with fastText: options `vectors` (a path) and `version` (1 or 2)."""
+
+    engine = "infersent-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        check_weights(must_exist(source, "the state dict", "Say where it is: --model-arg name=PATH"))
+        vectors = config.options.get("vectors")
+        if not vectors:
+            raise ModelError(
+                f"{config.label}: InferSent needs word vectors: --model-arg vectors=PATH (GloVe, fastText)"
+            )
+        self.file = VectorFile(Path(vectors).expanduser())
+        self.version = int(config.options.get("version", 1 if "1" in source.stem else 2))
+        if self.version not in ENDS:
+            raise ModelError(f"{config.label}: InferSent has versions 1 and 2, but version is {self.version}")
+        self._known: dict[str, NDArray[np.float32]] = {}
+        self._asked: set[str] = set()
+
+    def content(self) -> Mapping[str, Path]:
+        """The state dict and the word vectors."""
+        return {"model": self.source, "vectors": self.file.path}
+
+    def how(self) -> list[str]:
+        """The version."""
+        return [str(self.version)]
+
+    def about(self) -> dict[str, Any]:
+        """With version and word vectors."""
+        return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
+
+    @cached_property
+    def _lstm(self) -> Any:
+        state = read_state(self.source)
+        lstm = lstm_of(state, "enc_lstm.", self.source)
+        if lstm.input_size != self.file.dimension:
+            raise EncoderError(
+                f"{self.source} takes word vectors of {lstm.input_size} dimensions, but {self.file.path} has "
+                f"{self.file.dimension}. Remedy: the vectors that it was trained with"
+            )
+        return lstm.to(pick_devices(self.device.name)[0])
+
+    def words(self, text: str) -> list[str]:
+        """Between the marks of begin and end, as the authors cut texts into words."""
+        begin, end = ENDS[self.version]
+        words = treebank_words(text)
+        if self.version == 2:  # as Moses has it, say the authors
+            words = " ".join(words).replace(" n't ", "n 't ").split()
+        return [begin, *words, end]
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
+        """Sorted by words, the longest first."""
+        lstm = self._lstm
+        known = self._learn([self.words(text) for text in texts])
+        lengths = np.array([len(words) for words in known])
+        yield from spread([lstm], pack(lengths, WORDS_PER_BATCH), lambda m, at: self._run(m, [known[i] for i in at]))
+
+    def _learn(self, found: list[list[str]]) -> list[list[str]]:
+        wanted = {word for words in found for word in words}
+        if new := wanted - self._asked:
+            self._known |= {word: vector for word, (_, vector) in self.file.read(new).items()}
+            self._asked |= new
+        end = ENDS[self.version][1]
+        if end not in self._known:
+            raise EncoderError(
+                f"{self.file.path} has no {end!r}: these are not the vectors that InferSent was trained with"
+            )
+        return [[w for w in words if w in self._known] or [end] for words in found]
+
+    def _run(self, lstm: Any, rows: list[list[str]]) -> NDArray[np.float32]:
+        import torch
+
+        sequences = [torch.from_numpy(np.array([self._known[w] for w in words], np.float32)) for words in rows]
+        return max_over_time(lstm, sequences)

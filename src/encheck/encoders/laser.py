@@ -1,0 +1,135 @@
+"""LASER2 and LASER3 from the published encoder, SentencePiece model and vocabulary, without fairseq.
+
+LASER2 is five layers of bidirectional LSTM, LASER3 a transformer; both take the maximum over tokens (Artetxe and
+Schwenk 2019; Heffernan, Celebi and Schwenk 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import Batch
+from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick_devices, spread
+from encheck.encoders.config import ModelConfig
+from encheck.encoders.files import check_weights, must_exist
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
+from encheck.errors import EncoderError, ModelError
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3  # fairseq's
+SPECIAL = {"<s>": BOS, "<pad>": PAD, "</s>": EOS, "<unk>": UNKNOWN}
+Run = Callable[[list[list[int]]], NDArray[np.float32]]
+
+
+class LaserEncoder(LocalEncoder):
+    """laser2.pt or laser3-*.pt; options `spm` and `vocabulary`, by default the .spm and .cvocab beside it."""
+
+    engine = "laser-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        check_weights(must_exist(source, "the encoder", "Say where it is: --model-arg name=PATH"))
+        self.spm = self._beside("spm", ".spm")
+        must_exist(self.spm, "the SentencePiece model", "Say where it is: --model-arg spm=PATH")
+        self.vocabulary_file = self._beside("vocabulary", ".cvocab")
+
+    def _beside(self, option: str, suffix: str) -> Path:
+        """The file that the option names, else the one beside the encoder: of the same name, or the only one."""
+        if named := self.config.options.get(option):
+            return Path(named).expanduser()
+        found = sorted(self.source.parent.glob(f"*{suffix}"))
+        return found[0] if len(found) == 1 else self.source.with_suffix(suffix)
+
+    def content(self) -> Mapping[str, Path]:
+        """Encoder, SentencePiece model and vocabulary."""
+        files = {"encoder": self.source, "spm": self.spm, "vocabulary": self.vocabulary_file}
+        return {name: path for name, path in files.items() if path.exists()}
+
+    def how(self) -> list[str]:
+        """The maximum length."""
+        return [str(self.config.max_length)]
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling."""
+        return {"pooling": "max"}
+
+    @cached_property
+    def _state(self) -> Mapping[str, Any]:
+        state = read_state(self.source)
+        if not isinstance(state, dict) or "model" not in state:
+            raise EncoderError(f"{self.source} has no `model`: it is no LASER encoder")
+        return state
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Piece -> id: what the encoder carries (LASER2), else the lines of the vocabulary file from 4 on."""
+        if isinstance(carried := self._state.get("dictionary"), dict):
+            return {**carried, **SPECIAL}
+        path = must_exist(self.vocabulary_file, "the vocabulary", "Say where it is: --model-arg vocabulary=PATH")
+        try:
+            pieces = [line.rpartition(" ")[0] for line in path.read_text("utf-8").splitlines()]
+        except UnicodeDecodeError as error:
+            raise ModelError(f"{path} is not UTF-8: it is no LASER vocabulary") from error
+        return {**{piece: i for i, piece in enumerate(pieces, len(SPECIAL))}, **SPECIAL}
+
+    @cached_property
+    def _pieces(self) -> Callable[[str], list[str]]:
+        import sentencepiece
+        from sacremoses import MosesPunctNormalizer
+
+        try:
+            processor = sentencepiece.SentencePieceProcessor(model_file=str(self.spm))
+        except Exception as error:
+            raise EncoderError(f"{self.spm} is no SentencePiece model ({error}): was the copy cut off?") from error
+        moses = MosesPunctNormalizer(lang="en", perl_parity=True)
+
+        def pieces(text: str) -> list[str]:
+            printable = "".join(c if c.isprintable() else " " for c in text)
+            found: list[str] = processor.encode(moses.normalize(printable).lower(), out_type=str)
+            return found
+
+        return pieces
+
+    @cached_property
+    def _run(self) -> Run:
+        state, device = self._state, pick_devices(self.device.name)[0]
+        rows = len(state["model"].get("embed_tokens.weight", state["model"].get("encoder.embed_tokens.weight", ())))
+        if rows <= (largest := max(self.vocabulary.values())):
+            raise EncoderError(
+                f"{self.source} has {rows} rows of embeddings, but its vocabulary goes to {largest}: "
+                "they do not belong together"
+            )
+        if "params" in state:
+            return _laser2(state["model"], self.source, device)
+        from encheck.encoders.laser_transformer import laser3
+
+        return laser3(state, self.source, device)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
+        """Sorted by pieces, the longest first; cut at `max_length` pieces where that is given."""
+        run, limit, known = self._run, self.config.max_length, self.vocabulary
+        ids = [[known.get(piece, UNKNOWN) for piece in self._pieces(text)] for text in texts]
+        if limit:
+            self.note_cut(sum(len(row) >= limit for row in ids), len(texts), limit)
+        ids = [[*row[:limit], EOS] for row in ids]
+        lengths = np.array([len(row) for row in ids])
+        yield from spread([run], pack(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at]))
+
+
+def _laser2(model: Mapping[str, Any], source: Path, device: str) -> Run:
+    import torch
+
+    lstm = lstm_of(model, "lstm.", source).to(device)
+    table = model["embed_tokens.weight"].float()
+    if table.shape[1] != lstm.input_size:
+        raise EncoderError(f"{source}: embeddings of {table.shape[1]} dimensions for an LSTM of {lstm.input_size}")
+    return lambda rows: max_over_time(lstm, [table[torch.tensor(row)] for row in rows])

@@ -1,0 +1,64 @@
+"""Encoders made of files: the fingerprint comes from their content and how they are used."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from encheck.encoders.config import ModelConfig
+from encheck.encoders.text import TextEncoder
+from encheck.errors import ModelError
+from encheck.types import content_hash
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+
+class LocalEncoder(TextEncoder):
+    """An encoder made of files. `engine` is its name and number: raise the number when its vectors change."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(config)
+        self.source, self.device, self._file_hash = source, device, file_hash
+
+    @abstractmethod
+    def content(self) -> Mapping[str, Path]:
+        """The files that make the vectors, under names that do not depend on where they lie."""
+
+    def how(self) -> list[str]:
+        """What else changes vectors, besides files and prompts: options, maximum length, dtype."""
+        return []
+
+    @property
+    def place(self) -> str:
+        """The folder or file."""
+        return str(self.source)
+
+    @property
+    def dtype(self) -> str:
+        """The precision of the weights; vectors are fp32 all the same."""
+        return self.device.dtype or self.config.dtype or "float32"
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        try:
+            content = [f"{name}={self._file_hash(path)}" for name, path in sorted(self.content().items())]
+        except OSError as error:
+            raise ModelError(f"cannot read the model: {error}") from error
+        roles = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
+        parts = [self.engine, self.prompt, *self.how(), *roles, *content]
+        return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
+
+    def fingerprint(self) -> str:
+        """From the content of the files and how they are used; a copied folder has the same one."""
+        return self._fingerprint
+
+    def about(self) -> dict[str, Any]:
+        """With the code of the model's own that was allowed to run."""
+        own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
+        return super().about() | (own if self.config.trust_remote_code else {})

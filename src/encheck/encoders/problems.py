@@ -1,0 +1,74 @@
+"""What does not go together in an entry of models.yaml: fields that say nothing, values that there are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from encheck.encoders.adapters import ADAPTERS, POOLINGS
+from encheck.errors import unknown
+from encheck.settings import DTYPES
+from encheck.similarity import SIMILARITIES
+
+if TYPE_CHECKING:
+    from encheck.encoders.config import ModelConfig
+
+_WEIGHTS = (
+    *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
+    *("similarity", "trust_remote_code"),
+)
+
+
+def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
+    own = ":" in config.adapter
+    if config.adapter not in ADAPTERS and not own:
+        yield "adapter", unknown("adapter", config.adapter, [*ADAPTERS, "package.module:Class"])
+        return
+    if not own and not config.name and ADAPTERS[config.adapter].source != "optional":
+        yield "", f"model {config.label!r} has no name: give a folder or a hub id"
+    for name in ("max_length", "truncate_dim"):
+        if (number := getattr(config, name)) is not None and number < 1:
+            yield name, f"{name} is {number}, but should be at least 1"
+    for name, known in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
+        value = getattr(config, name)
+        if value is not None and value not in known:
+            yield name, unknown(name, value, known)
+    yield from _own_problems(config) if own else _adapter_problems(config)
+
+
+def _own_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    for name in _WEIGHTS:
+        if _is_set(config, name):
+            yield name, f"{name} says nothing to an adapter of your own: hand it over in options"
+
+
+def _is_set(config: ModelConfig, name: str) -> bool:
+    value = getattr(config, name)
+    return value is not None and value is not False and value != {}
+
+
+def _adapter_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    """What says nothing to the adapter, and options that it does not have."""
+    adapter = ADAPTERS[config.adapter]
+    for name in _WEIGHTS:
+        if _is_set(config, name) and name not in adapter.takes:
+            yield name, f"{name} says nothing to the adapter {config.adapter}, which takes {', '.join(adapter.takes)}"
+    for name, value in config.options.items():
+        if problem := _option_problem(config.adapter, name, value):
+            yield "options", problem
+
+
+def _option_problem(adapter: str, name: str, value: object) -> str:
+    known = ADAPTERS[adapter].options
+    if not known:
+        return f"options are handed to adapters that have some, not to {adapter}"
+    if name not in known:
+        return unknown(f"option of {adapter}", name, known)
+    wants = known[name]
+    if isinstance(wants, tuple):
+        return "" if value in wants else unknown(name, str(value), wants)
+    fits = isinstance(value, int | float) if wants is float else isinstance(value, wants)
+    if not fits or (isinstance(value, bool) and wants is not bool):
+        return f"options.{name} is {value!r}, but should be of type {wants.__name__}"
+    return ""

@@ -1,0 +1,60 @@
+"""LSTMs from published state dicts, and the maximum over time: what InferSent and LASER2 share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.errors import EncoderError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def read_state(path: Path) -> Any:
+    """What torch.save wrote, tensors and plain values alone; EncoderError for anything else."""
+    import argparse
+
+    import torch
+
+    try:
+        with torch.serialization.safe_globals([argparse.Namespace]):  # holds LASER3's settings, and calls nothing
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise EncoderError(f"{path} cannot be loaded as weights ({error})") from error
+
+
+def lstm_of(state: Mapping[str, Tensor], prefix: str, path: Path) -> Any:
+    """The LSTM whose size the names and shapes of its weights tell, in evaluation mode, batch first."""
+    import torch
+
+    weights = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+    first = weights.get("weight_ih_l0")
+    if first is None:
+        held = ", ".join(sorted(state)[:4]) or "nothing"
+        raise EncoderError(f"{path} has no {prefix}weight_ih_l0: it is another model's state dict. It holds: {held}")
+    layers = sum(name.startswith("weight_ih_l") and not name.endswith("reverse") for name in weights)
+    both = "weight_ih_l0_reverse" in weights
+    lstm = torch.nn.LSTM(first.shape[1], len(first) // 4, layers, bidirectional=both, batch_first=True)
+    try:
+        lstm.load_state_dict(weights)
+    except RuntimeError as error:
+        raise EncoderError(f"{path}: the weights of {prefix} do not fit together: {error}") from error
+    return lstm.float().eval()
+
+
+def max_over_time(lstm: Any, sequences: Sequence[Tensor]) -> NDArray[np.float32]:
+    """The largest output of each unit over the steps of each sequence [steps, d]; no padding; shape [n, units]."""
+    import torch
+    from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
+
+    device = next(lstm.parameters()).device
+    with torch.inference_mode():
+        packed = pack_sequence([s.to(device) for s in sequences], enforce_sorted=False)
+        out, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True, padding_value=float("-inf"))
+        found: NDArray[np.float32] = out.max(dim=1).values.cpu().numpy()
+    return found

@@ -1,0 +1,107 @@
+"""What all adapters have in common: prompts by role, the order of texts, and a look at every vector."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import Batch
+from encheck.encoders.config import ModelConfig
+from encheck.errors import EncoderError
+from encheck.types import content_hash
+
+log = logging.getLogger("encheck")
+PROBE = "The harbour lay quiet under the first snow of the year."
+SAME_ROLE = {"passage": "document", "document": "passage"}
+
+
+class TextEncoder(ABC):
+    """From `compute`, which an adapter brings, to an encoder."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        self.config = config
+        self.similarity: str = config.similarity or "cosine"
+        self.prompt: str = config.prompt or ""
+        self.prompts: dict[str, str] = dict(config.prompts)
+        self.truncated = 0
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the model is, for messages: a path or an address."""
+
+    @abstractmethod
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """(positions, vectors) of texts of which none holds a lone surrogate."""
+
+    def about(self) -> dict[str, Any]:
+        """How the model is used here, for the report: what holds, not what was asked for."""
+        return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
+
+    def prompt_for(self, role: str | None) -> str:
+        """What stands before a text in this role; the model's only prompt where the role has none of its own."""
+        if role is None:
+            return self.prompt
+        return self.prompts.get(role, self.prompts.get(SAME_ROLE.get(role, role), self.prompt))
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
+        """Vectors of the texts, shape [n, d], fp32, in their order."""
+        done = list(self.batches(texts, role=role))
+        out = np.empty((len(texts), done[0][1].shape[1] if done else 0), np.float32)
+        for positions, vectors in done:
+            out[positions] = vectors
+        return out
+
+    def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
+        """(positions, vectors) batch by batch; EncoderError names the model where one is no number."""
+        if not texts:
+            return
+        for positions, vectors in self.compute(whole(texts), self.prompt_for(role)):
+            good = np.isfinite(vectors).all(axis=1)
+            if not good.all():
+                raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
+            yield positions, vectors
+
+    def _no_number(self, text: str) -> str:
+        dtype = getattr(self, "dtype", "float32")
+        narrow = "" if dtype == "float32" else f"; {dtype} can be too narrow for it: try --dtype=float32"
+        return (
+            f"{self.place} gives vectors that hold NaN or infinity, first for {text[:80]!r}. Remedy: take a checkpoint "
+            f"from before its training diverged{narrow}"
+        )
+
+    def note_cut(self, cut: int, total: int, limit: int) -> None:
+        """Count the texts that reach the maximum length; say so where they are more than one in a hundred."""
+        self.truncated += cut
+        if cut > total / 100:
+            log.warning("%d of %d texts reach the maximum length of %d tokens: what follows is cut", cut, total, limit)
+
+
+def coarse(vector: NDArray[np.float32]) -> str:
+    """A vector, shape [d], in sixteen coarse steps: another model has others, noise in the last digits has not.
+
+    >>> v = np.arange(8, dtype=np.float32)
+    >>> coarse(v) == coarse(v * 1.000001), coarse(v) == coarse(v[::-1])
+    (True, False)
+    """
+    directions = np.random.default_rng(0).standard_normal((16, len(vector)))
+    length = max(float(np.linalg.norm(vector)), 1e-12)
+    steps = np.round(directions @ vector.astype(np.float64) / length / 0.1).astype(int)
+    return content_hash(str(len(vector)), *map(str, steps))
+
+
+def whole(texts: Sequence[str]) -> list[str]:
+    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer takes; a warning says so.
+
+    >>> whole(["fine"])
+    ['fine']
+    """
+    fixed = [t if t.isascii() else t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts]
+    if changed := sum(a != b for a, b in zip(texts, fixed, strict=True)):
+        log.warning("%d of %d texts hold half of a surrogate pair: it is read as U+FFFD", changed, len(texts))
+    return fixed

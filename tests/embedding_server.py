@@ -1,0 +1,72 @@
+"""An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
+
+It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
+breaks in the middle), `slow`, or a function that spoils the answer.
+"""
+
+import json
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.answer({"model_id": "owner/tiny", "model_sha": "abc", "max_client_batch_size": self.server.state.largest})
+
+    def do_POST(self):
+        state = self.server.state
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        state.requests.append((self.path, body, self.headers.get("Authorization")))
+        fault = state.faults.popleft() if state.faults else None
+        if isinstance(fault, tuple):
+            return self.answer(fault[1], status=fault[0], headers=state.headers)
+        if fault == "cut":
+            return self.hang_up()
+        if fault == "slow":
+            time.sleep(state.delay)
+        texts = body["input"] if "input" in body else body["inputs"]
+        if len(texts) > state.largest:
+            return self.answer({"error": f"batch size {len(texts)} > maximum allowed batch size"}, status=413)
+        if not body.get("truncate") and any(len(t) > state.longest for t in texts):
+            return self.answer({"error": "an input is too long"}, status=400)
+        vectors = state.encode([t[: state.longest] for t in texts]).tolist()
+        rows = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
+        made = {"object": "list", "data": rows[::-1]} if "input" in body else vectors  # indices out of order
+        return self.answer(fault(made) if callable(fault) else made)
+
+    def hang_up(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b'{"data": [')
+        self.close_connection = True
+
+    def answer(self, said, *, status=200, headers=None):
+        data = json.dumps(said).encode()
+        self.send_response(status)
+        for name, value in ({"Content-Length": str(len(data))} | (headers or {})).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def serving(encode, *, largest=8, longest=400):
+    """The server's address and its state, while it runs."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
+    state.delay, state.headers = 1.0, {}
+    server.state = state
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", state
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,379 @@
+"""What a path is taken for, --model-arg, what is lacking, and what a run says of the model that it used."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny
+import tiny_models
+
+from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.config import ModelConfig, known_models, with_args
+from encheck.encoders.detect import detect
+from encheck.encoders.files import check_pickle, largest_token
+from encheck.encoders.load import Device, config_for, lacks, load, pinned, where
+from encheck.errors import ConfigError, ModelError, UsageError
+from encheck.session import resolve_models
+from encheck.settings import Settings, arguments_for
+from encheck.store import Store
+
+pytestmark = pytest.mark.xdist_group("encoders")
+KINDS = {
+    "sentence-transformers": ("sentence-transformers", "it has modules.json"),
+    "transformers": ("transformers", "its config.json says bert, and it has no modules.json: pooled by the mean"),
+    "peft": ("peft", "it has adapter_config.json"),
+    "savedmodel": ("savedmodel", "it has saved_model.pb"),
+    "model2vec": ("sentence-transformers", "it has modules.json"),
+    "onnx": ("onnx", "it has model.onnx and no weights of another kind"),
+    "glove": ("vectors", "its name ends in .txt, as GloVe's do"),
+    "fasttext": ("vectors", "its name ends in .vec, as fastText's do"),
+    "word2vec": ("vectors", "its name ends in .bin, as word2vec's do"),
+    "doc2vec": ("doc2vec", "its name ends in .doc2vec"),
+    "laser2": ("laser", "its name says laser and ends in .pt"),
+    "infersent": ("infersent", "its name says infersent"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
+    adapter, why = KINDS[name]
+    made = tiny_models.BUILDERS[name](tmp_path)
+    assert detect(Path(made.name)) == (adapter, why)
+    config = config_for(made.name, known_models())
+    assert config.adapter == adapter
+    assert config.description == f"taken for a {ADAPTERS[adapter].what}: {why}"
+    given = {"vectors": made.options["vectors"]} if name == "infersent" else {}
+    model = load(with_args(config, given), device=Device("cpu"))
+    assert np.isfinite(model.encode(["the dog"])).all()
+
+
+def test_a_model2vec_folder_without_modules_is_taken_by_its_configuration(tmp_path):
+    folder = Path(tiny_models.model2vec(tmp_path).name)
+    (folder / "modules.json").unlink()
+    assert detect(folder) == ("model2vec", "its config.json is model2vec's")
+
+
+def test_a_file_of_onnx_is_taken_by_its_ending(tmp_path):
+    made = tiny_models.onnx(tmp_path)
+    assert detect(Path(made.name) / "model.onnx") == ("onnx", "its name ends in .onnx")
+
+
+def test_a_checkpoint_with_an_onnx_beside_its_weights_is_taken_for_the_checkpoint(tmp_path):
+    folder = tiny.build(tmp_path)
+    (folder / "onnx").mkdir()
+    (folder / "onnx" / "model.onnx").write_bytes(b"x")
+    assert detect(folder)[0] == "sentence-transformers"
+
+
+def test_a_file_of_another_kind_is_refused_with_the_kinds_that_there_are(tmp_path):
+    (tmp_path / "notes.pdf").touch()
+    with pytest.raises(
+        ModelError, match=r"notes.pdf is a file, but should be a folder, or a file that ends in \.bin, "
+    ):
+        config_for(str(tmp_path / "notes.pdf"), {})
+    taken = config_for(str(tmp_path / "notes.pdf"), {}, adapter="vectors")
+    assert taken.name.endswith("notes.pdf")
+
+
+# --model-arg
+
+
+@pytest.mark.parametrize(
+    ("given", "label", "expected"),
+    [
+        ([], "sbert", {}),
+        (["prompt=query: "], "sbert", {"prompt": "query: "}),
+        (["prompt=a=b:c"], "sbert", {"prompt": "a=b:c"}),
+        (["gte:pooling=cls", "max_length=9"], "sbert", {"max_length": "9"}),
+        (["gte:pooling=cls", "max_length=9"], "gte", {"pooling": "cls", "max_length": "9"}),
+    ],
+)
+def test_arguments_are_for_every_model_or_for_the_one_that_they_name(given, label, expected):
+    assert arguments_for(label, given) == expected
+
+
+@pytest.mark.parametrize("given", ["prompt", "=x", "a b=c", "sbert:=x", ""])
+def test_an_argument_without_key_or_value_is_refused(given):
+    with pytest.raises(
+        UsageError, match=re.escape(f"--model-arg is {given!r}, but should be KEY=VALUE or MODEL:KEY=VALUE")
+    ):
+        arguments_for("sbert", [given])
+
+
+BARE = ModelConfig("m", name="./x", adapter="transformers")
+ARGUMENTS = {
+    "text": ({"prompt": "12"}, {"prompt": "12"}),
+    "number": ({"max_length": "12"}, {"max_length": 12}),
+    "truth": ({"trust_remote_code": "true"}, {"trust_remote_code": True}),
+    "mapping": ({"prompts": "{query: 'q: '}"}, {"prompts": {"query": "q: "}}),
+    "option": ({"pooling": "layers", "layers": "[0, -1]"}, {"pooling": "layers", "options": {"layers": [0, -1]}}),
+    "another place": ({"name": "./y"}, {"name": "./y"}),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), ARGUMENTS.values(), ids=ARGUMENTS.keys())
+def test_an_argument_is_a_field_of_the_entry_or_an_option_of_its_adapter(given, expected):
+    made = with_args(BARE, given)
+    assert {name: getattr(made, name) for name in expected} == expected
+
+
+WRONG = {
+    "unknown option": ({"poling": "cls"}, "--model-arg for m: unknown option of transformers 'poling'"),
+    "unknown pooling": ({"pooling": "men"}, "unknown pooling 'men'; did you mean 'mean'"),
+    "text for a number": ({"max_length": "long"}, "--model-arg max_length=long: should be of type int"),
+    "no YAML": ({"layers": "[0"}, r"--model-arg layers=\[0: is not valid YAML"),
+    "code": ({"layers": "!!python/object/apply:os.getcwd []"}, "is not valid YAML"),
+    "unknown adapter": ({"adapter": "onx"}, "unknown adapter 'onx'; did you mean 'onnx'"),
+    "a field without use": (
+        {"adapter": "vectors", "prompt": "x"},
+        "prompt says nothing to the adapter vectors, which takes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_an_argument_that_says_nothing_is_refused(given, expected):
+    with pytest.raises(ConfigError, match=expected):
+        with_args(BARE, given)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "store.sqlite")
+    yield opened
+    opened.close()
+
+
+def resolved(store, *models, args=()):
+    return resolve_models(Settings(models=models, model_args=args), store)
+
+
+def test_a_run_says_what_a_path_was_taken_for_and_follows_its_arguments(tmp_path, store, caplog):
+    made = tiny_models.transformers(tmp_path)
+    found = resolved(store, made.name, args=["plain:pooling=cls", "prompt=the "])
+    assert "plain: taken for a transformers checkpoint: its config.json says bert" in caplog.text
+    model = found["plain"].model
+    assert model.about() == {"prompt": "the ", "pooling": "cls"}
+    assert model.fingerprint() != resolved(store, made.name)["plain"].model.fingerprint()
+
+
+def test_a_name_of_models_yaml_is_not_guessed_at(store, caplog):
+    resolved(store, "bag-of-words")
+    assert caplog.text == ""
+
+
+def test_an_argument_for_a_model_that_is_not_in_the_run_is_refused(store):
+    with pytest.raises(UsageError, match=r"--model-arg sbrt:prompt=x: unknown model 'sbrt'. There are: bag-of-words"):
+        resolved(store, "bag-of-words", args=["sbrt:prompt=x"])
+
+
+def test_an_adapter_of_your_own_gets_its_arguments_as_options(store):
+    one, two = (resolved(store, "bag-of-words", args=args)["bag-of-words"].model for args in ([], ["noise=1"]))
+    assert one.fingerprint() != two.fingerprint()
+    assert two.options == {"noise": 1}
+
+
+# a function of the user's own
+
+FUNCTIONS = """
+import numpy as np
+def embed(texts, scale=1.0):
+    return np.array([[scale * len(t), t.count("e") + 1.0, 1.0] for t in texts])
+def broken(texts):
+    raise OSError("no licence server")
+def flat(texts):
+    return [1.0] * len(texts)
+"""
+
+
+@pytest.fixture
+def functions(tmp_path, monkeypatch):
+    (tmp_path / "my_functions.py").write_text(FUNCTIONS)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    sys.modules.pop("my_functions", None)
+
+
+@pytest.mark.usefixtures("functions")
+def test_a_function_is_an_encoder_under_its_name(store):
+    subject = resolved(store, "my_functions:embed")["my_functions-embed"]
+    assert subject.model.encode(["the", "a"]).tolist() == [[3, 2, 1], [1, 1, 1]]
+    scaled = resolved(store, "my_functions:embed", args=["scale=2"])["my_functions-embed"].model
+    assert scaled.encode(["the"]).tolist() == [[6, 2, 1]]
+    assert (
+        scaled.fingerprint()
+        != subject.model.fingerprint()
+        == resolved(store, "my_functions:embed")["my_functions-embed"].model.fingerprint()
+    )
+
+
+@pytest.mark.usefixtures("functions")
+@pytest.mark.parametrize(
+    ("name", "expected"), [("broken", "no licence server"), ("flat", r"gave shape \(1,\)"), ("gone", "cannot import")]
+)
+def test_a_function_that_does_not_work_is_refused_before_the_run(store, name, expected):
+    with pytest.raises(ModelError, match=expected):
+        resolved(store, f"my_functions:{name}")
+
+
+def test_a_function_in_conftest_is_a_model_of_pytests_run(tmp_path):
+    (tmp_path / "conftest.py").write_text(FUNCTIONS)
+    (tmp_path / "test_mine.py").write_text("from encheck.checks.test_paraphrase import *\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--encheck-model=conftest:embed",
+        "--encheck-no-store",
+        "--encheck-report-dir=out",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["models"][0]["fingerprint"].startswith("function:")
+    assert results["models"][0]["error"] is None
+    assert results["checks"]
+
+
+# what is lacking
+
+
+def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    entry = ModelConfig("m", name="./x.onnx", adapter="onnx")
+    assert lacks(entry) == "pip install 'encheck[onnx]'"
+    assert where(entry) == (False, "pip install 'encheck[onnx]'")
+    with pytest.raises(
+        ModelError, match=r"m: the adapter onnx needs more than is installed. Remedy: pip install 'encheck\[onnx\]'"
+    ):
+        load(entry, device=Device("cpu"))
+
+
+def test_every_extra_of_an_adapter_stands_in_pyproject():
+    import tomllib
+
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    extras = tomllib.loads(text)["project"]["optional-dependencies"]
+    assert {a.extra for a in ADAPTERS.values() if a.extra} <= set(extras)
+    assert set(extras) - {"all", "dev"} <= set(re.split(r"[\[\],]", extras["all"][0]))
+
+
+def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entry = known_models()["infersent"]
+    assert where(entry) == (
+        False,
+        f"infersent1.pkl and glove.840B.300d.txt, from {entry.fetch}",
+    )
+    Path("infersent1.pkl").touch()
+    assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
+    with pytest.raises(
+        ModelError,
+        match=r"laser: laser2.pt does not exist. It can be had from https.* --model=laser --model-arg name=PATH",
+    ):
+        load(known_models()["laser"], device=Device("cpu"))
+
+
+def test_a_file_is_held_to_its_hash(tmp_path):
+    made = tiny_models.glove(tmp_path)
+    with pytest.raises(ModelError, match="does not have the SHA-256 beef"):
+        load(ModelConfig("m", name=made.name, adapter="vectors", sha256="beef"), device=Device("cpu"))
+
+
+def test_what_pins_an_entry_is_said():
+    known = known_models()
+    assert pinned(known["sbert"]) == known["sbert"].revision[:12]
+    assert [pinned(known[name]) for name in ("e5", "doc2vec", "oracle")] == ["not pinned", "-", "-"]
+    assert pinned(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
+
+
+# files, before anything of them is run
+
+
+def test_the_largest_token_is_found_in_every_kind_of_tokenizer(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    assert largest_token(path) == -1
+    for text, largest in [
+        ('{"model": {"vocab": {"a": 0, "b": 7}}}', 7),
+        ('{"model": {"vocab": [["a", -1.0], ["b", -2.0]]}, "added_tokens": [{"id": 5}]}', 5),
+        ('{"model": null, "added_tokens": null}', -1),
+    ]:
+        path.write_text(text)
+        assert largest_token(path) == largest
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool"])
+@pytest.mark.parametrize("zipped", [True, False])
+def test_weights_of_every_kind_are_harmless(tmp_path, dtype, zipped):
+    import torch
+
+    state = {
+        "w": torch.ones(3, dtype=getattr(torch, dtype)),
+        "p": torch.nn.Parameter(torch.ones(2)),
+        "n": [1, "x", None],
+    }
+    torch.save(state, tmp_path / "w.bin", _use_new_zipfile_serialization=zipped)
+    check_pickle(tmp_path / "w.bin")
+
+
+HIDDEN = {
+    "by a name from the memo": b"\x80\x04\x8c\x05posix\x94\x8c\x06system\x940h\x00h\x01\x93\x8c\x02ls\x85R.",
+    "in the oldest protocol": b"cposix\nsystem\n(S'ls'\ntR.",
+    "beside what is harmless": b"\x80\x02ccollections\nOrderedDict\n)Rcbuiltins\neval\nX\x01\x00\x00\x001\x85R.",
+}
+
+
+@pytest.mark.parametrize("data", HIDDEN.values(), ids=HIDDEN.keys())
+def test_a_call_is_found_however_it_is_written(tmp_path, data):
+    (tmp_path / "w.bin").write_bytes(data)
+    with pytest.raises(ModelError, match="is a pickle that would call"):
+        check_pickle(tmp_path / "w.bin")
+
+
+# a whole run
+
+
+def run(tmp_path, *args):
+    command = [sys.executable, "-m", "encheck", "run", "-q", "--no-store", *args, "--report-dir", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    path = tmp_path / "out" / "results.json"
+    return done, json.loads(path.read_text()) if path.exists() else None
+
+
+def test_doc2vec_is_trained_on_the_texts_of_the_run(tmp_path):
+    done, results = run(tmp_path, "-m", "paraphrase", "--model=doc2vec", "--model-arg", "epochs=2")
+    assert done.returncode in (0, 1), done.stderr
+    (model,) = results["models"]
+    assert model["how"]["epochs"] == 2
+    assert re.fullmatch(r"on the run's \d+ texts", model["how"]["trained"])
+    assert results["checks"]
+
+
+def test_a_model_of_no_numbers_is_found_out_before_anything_is_generated(tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    folder = shutil.copytree(tiny.build(tmp_path / "made"), tmp_path / "diverged")
+    weights = load_file(folder / "model.safetensors")
+    save_file({n: w * np.nan for n, w in weights.items()}, folder / "model.safetensors", metadata={"format": "pt"})
+    done, results = run(tmp_path, "-m", "jumble", f"--model={folder}")
+    assert done.returncode == 1
+    assert {row["verdict"] for row in results["checks"]} == {"error"}
+    assert "diverged gives vectors that hold NaN or infinity" in results["models"][0]["error"]
+    assert results["run"]["generate_seconds"] == 0
+
+
+def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(tmp_path):
+    folder = tiny.build(tmp_path / "made", prompts={"query": "the red: "}, default_prompt_name="query")
+    _, results = run(tmp_path, "-m", "paraphrase", f"--model={folder}")
+    assert results["models"][0]["prompt"] == "the red: "
+    assert results["models"][0]["how"]["prompts"] == {"query": "the red: "}
+    assert "prompts: {" in (tmp_path / "out" / "report.html").read_text()
+    assert any(
+        "taken for a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]
+    )

@@ -1,0 +1,167 @@
+"""What every adapter promises, whatever is behind it: the same tests for all of them.
+
+Tolerance of batch-size drift: 1e-5 (largest difference of a coordinate, in fp32, for vectors of length about 1 to 10).
+"""
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_models
+from embedding_server import serving
+
+from encheck.encoders import fake
+from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.base import Encoder, batches_of
+from encheck.encoders.config import ModelConfig
+from encheck.encoders.load import Device, load
+from encheck.errors import EncoderError, ModelError
+
+pytestmark = pytest.mark.xdist_group("encoders")
+DRIFT = 1e-5
+SENTENCES = ["the dog sings", "a cat sleeps", "the red cat", "what is under the cat? a dog.", "on a blue dog", "Dog"]
+WEIGHTS = {".safetensors", ".txt", ".vec", ".bin", ".doc2vec", ".pkl", ".pt", ".pb", ".onnx"}
+CUTS = {"sentence-transformers", "transformers", "roberta", "peft", "model2vec", "onnx", "openvino", "openai", "tei"}
+
+
+def tolerant(model):
+    """A served model: the fake's vectors, of 32 numbers."""
+    return lambda texts: model.encode(texts)[:, :32]
+
+
+@pytest.fixture(scope="module", params=[*tiny_models.BUILDERS, "openai", "tei"])
+def entry(request, tmp_path_factory):
+    """The adapter's name here, and an entry of models.yaml for a tiny model of its kind."""
+    if request.param in tiny_models.BUILDERS:
+        yield request.param, tiny_models.BUILDERS[request.param](tmp_path_factory.mktemp(request.param))
+        return
+    with serving(tolerant(fake.BagOfWords())) as (address, _):
+        options = {"model": "tiny"} if request.param == "openai" else {}
+        yield request.param, ModelConfig("tiny", name=address, adapter=request.param, options=options)
+
+
+def opened(config):
+    return load(config, device=Device("cpu"))
+
+
+@pytest.fixture(scope="module")
+def model(entry):
+    return opened(entry[1])
+
+
+def test_it_is_an_encoder_and_its_vectors_are_finite_single_precision_and_not_all_alike(model):
+    assert isinstance(model, Encoder)
+    vectors = model.encode(SENTENCES)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(SENTENCES), vectors.shape[1])
+    assert np.isfinite(vectors).all()
+    assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
+
+
+def test_vectors_come_in_the_order_of_the_texts(model):
+    order = [3, 0, 5, 1, 4, 2]
+    whole = model.encode(SENTENCES)
+    assert np.abs(model.encode([SENTENCES[i] for i in order]) - whole[order]).max() < DRIFT
+
+
+def test_the_same_texts_give_the_same_bits_again_and_in_another_object(model, entry):
+    first = model.encode(SENTENCES)
+    assert (model.encode(SENTENCES) == first).all()
+    assert (opened(entry[1]).encode(SENTENCES) == first).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_vector_does_not_depend_on_how_many_texts_come_at_a_time(model, size):
+    texts = SENTENCES * 2 + ["the " * 30, "cat"]
+    whole = model.encode(texts)
+    parts = np.concatenate([model.encode(texts[i : i + size]) for i in range(0, len(texts), size)])
+    assert np.abs(parts - whole).max() < DRIFT
+
+
+def test_duplicates_have_the_same_vector(model):
+    vectors = model.encode(["the dog sings", "a cat sleeps", "the dog sings", "the dog sings"])
+    assert np.abs(vectors[[2, 3]] - vectors[0]).max() < DRIFT
+
+
+def test_no_texts_give_no_vectors(model):
+    assert len(model.encode([])) == 0
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\n\t"])
+def test_an_empty_text_has_a_finite_vector(model, empty):
+    vectors = model.encode([empty, "the dog sings"])
+    assert np.isfinite(vectors).all()
+    assert np.abs(vectors[1] - model.encode(["the dog sings"])[0]).max() < DRIFT
+
+
+def test_a_very_long_text_is_encoded_and_said_to_be_cut_where_it_is(entry, caplog):
+    name, config = entry
+    model = opened(config)
+    vectors = model.encode(["the red cat sleeps on a dog " * 2_000, "a dog"])
+    assert np.isfinite(vectors).all()
+    assert model.truncated == (name in CUTS)
+    assert ("1 of 2 texts" in caplog.text and "what follows is cut" in caplog.text) == (name in CUTS)
+
+
+@pytest.mark.parametrize(
+    "text", ["naïve café 😀", "犬が歌う", "\u202eabc\u0301", "a\x00b", "👩‍👩‍👧", "\ufeffthe", "زبان", "\U0010ffff"]
+)
+def test_any_unicode_has_a_finite_vector_that_stays_the_same(model, text):
+    first = model.encode([text, "the dog"])
+    assert np.isfinite(first).all()
+    assert np.abs(model.encode([text])[0] - first[0]).max() < DRIFT
+
+
+def test_half_a_surrogate_pair_is_read_as_the_replacement_character_and_said_to_be(model, caplog):
+    broken, fixed = model.encode(["a \ud800 dog", "a \ufffd dog"])
+    assert np.abs(broken - fixed).max() < DRIFT
+    assert "1 of 2 texts hold half of a surrogate pair: it is read as U+FFFD" in caplog.text
+
+
+def test_its_batches_hold_every_text_once(model):
+    found = list(batches_of(model, SENTENCES))
+    assert sorted(i for positions, _ in found for i in positions.tolist()) == list(range(len(SENTENCES)))
+
+
+def test_the_fingerprint_is_there_before_the_first_text_and_stays(entry):
+    model = opened(entry[1])
+    before = model.fingerprint()
+    model.encode(SENTENCES)
+    assert model.fingerprint() == before == opened(entry[1]).fingerprint()
+
+
+def test_a_copied_model_has_the_same_fingerprint_and_an_edited_one_another(entry, tmp_path):
+    name, config = entry
+    if name in ("openai", "tei"):
+        return  # without files: see test_adapters_http.py
+    source = Path(config.name)
+    parent = shutil.copytree(source.parent, tmp_path / "copied")
+    copied = dataclasses.replace(config, name=str(parent / source.name))
+    before = opened(config).fingerprint()
+    assert opened(copied).fingerprint() == before
+    weights = next(p for p in tiny_models.files_of(copied) if p.suffix in WEIGHTS)
+    tiny_models.spoil(weights)
+    try:
+        assert opened(copied).fingerprint() != before
+    except ModelError as error:
+        assert str(weights) in str(error)  # noqa: PT017 - a file that is checked as a whole is refused instead
+
+
+def test_it_says_how_it_is_used(model, entry):
+    about = model.about()
+    assert set(about) & {"prompt", "pooling", "trained", "version", "model", "code"}
+    assert model.similarity == "cosine"
+    assert entry[1].adapter in ADAPTERS
+
+
+def test_vectors_that_are_no_numbers_are_an_error_that_names_the_model(model, monkeypatch):
+    monkeypatch.setattr(
+        model, "compute", lambda texts, prompt: iter([(np.arange(1), np.full((1, 4), np.nan, np.float32))])
+    )
+    with pytest.raises(
+        EncoderError, match=r"gives vectors that hold NaN or infinity, first for 'a dog'\. Remedy: "
+    ) as caught:
+        model.encode(["a dog"])
+    assert model.place in str(caught.value)

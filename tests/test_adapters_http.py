@@ -1,0 +1,338 @@
+"""Encoders behind HTTP, against a real server on loopback: what comes back right, every fault, and where keys show."""
+
+import logging
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from embedding_server import serving
+
+from encheck.encoders import fake
+from encheck.encoders.config import ModelConfig, known_models, with_args
+from encheck.encoders.http import Client
+from encheck.encoders.load import Device, load, where
+from encheck.errors import EncoderError, ModelError
+
+pytestmark = pytest.mark.xdist_group("encoders")
+TEXTS = [f"the dog {i} sings" for i in range(50)]
+KEY = "sk-secret-3141592653"
+ADAPTERS = ["openai", "tei"]
+
+
+def vectors(texts):
+    return fake.BagOfWords().encode(texts)[:, :32]
+
+
+@pytest.fixture
+def server():
+    with serving(vectors) as (address, state):
+        yield SimpleNamespace(address=address, state=state)
+
+
+def opened(server, adapter="openai", **fields):
+    options = ({"model": "tiny"} if adapter == "openai" else {}) | fields.pop("options", {})
+    model = load(
+        ModelConfig("served", name=server.address, adapter=adapter, options=options, **fields), device=Device()
+    )
+    model.waits = []
+    object.__setattr__(model.client, "sleep", model.waits.append)
+    return model
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_vectors_come_back_in_the_order_of_the_texts(server, adapter):
+    assert np.abs(opened(server, adapter).encode(TEXTS) - vectors(TEXTS)).max() < 1e-6
+
+
+def test_minilm_over_http_gives_what_it_gives_here():
+    local = load(known_models()["sbert"], device=Device("cpu"))
+    texts = [f"A dog number {i} barks at {'the mail carrier ' * (i % 5)}" for i in range(20)]
+    with serving(local.encode) as (address, state):
+        ours = opened(SimpleNamespace(address=address, state=state))
+        assert np.abs(ours.encode(texts) - local.encode(texts)).max() < 1e-5
+
+
+def test_batches_keep_to_what_the_server_says_it_takes(server):
+    opened(server, "tei").encode(TEXTS)
+    sizes = [len(body["inputs"]) for _, body, _ in server.state.requests]
+    assert max(sizes) == server.state.largest == 8
+    assert sum(sizes) == len(TEXTS)
+
+
+def test_a_batch_that_is_refused_as_too_large_is_halved(server):
+    assert np.abs(opened(server, options={"batch": 50}).encode(TEXTS) - vectors(TEXTS)).max() < 1e-6
+    sizes = {len(body["input"]) for _, body, _ in server.state.requests}
+    assert max(sizes) == 50
+    assert min(sizes) <= 8
+
+
+def test_several_requests_are_on_their_way_at_a_time():
+    import threading
+
+    met = threading.Barrier(3, timeout=10)
+
+    def slow(texts):
+        if "probe" not in texts[0]:
+            met.wait()  # nobody gets an answer before three have asked
+        return vectors(texts)
+
+    with serving(slow, largest=1) as (address, _):
+        ours = opened(SimpleNamespace(address=address), options={"batch": 1, "concurrency": 3})
+        assert len(ours.encode(TEXTS[:6])) == 6
+
+
+FAULTS = {
+    "too many requests": (429, {"error": "slow down"}),
+    "no server behind it": (503, {"error": "loading"}),
+    "a server that failed": (500, {"error": "boom"}),
+    "a gateway": (502, "bad gateway"),
+    "a broken connection": "cut",
+}
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_passing_fault_is_tried_again_with_longer_waits(server, adapter, fault):
+    server.state.faults.extend([fault, fault, fault])
+    ours = opened(server, adapter, options={"concurrency": 1})
+    assert np.abs(ours.encode(TEXTS) - vectors(TEXTS)).max() < 1e-6
+    assert ours.waits == [0.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("after", "wait"), [("7", 7.0), ("999", 60.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("?", 0.5)]
+)
+def test_the_wait_that_the_server_asks_for_is_kept(server, after, wait):
+    ours = opened(server)
+    server.state.headers = {"Retry-After": after}
+    server.state.faults.append((429, {"error": "slow down"}))
+    ours.encode(TEXTS[:2])
+    assert ours.waits == [wait]
+
+
+def test_a_server_that_never_recovers_is_an_error_that_names_it_and_what_it_said(server):
+    server.state.faults.extend([(503, {"error": "overloaded"})] * 9)
+    ours = opened(server, options={"retries": 2, "concurrency": 1})
+    with pytest.raises(
+        EncoderError, match=r"http://127.*/v1/embeddings gave no answer in 3 attempts; the last said: HTTP 503.*overl"
+    ):
+        ours.encode(TEXTS[:2])
+    assert len(server.state.requests) == 3
+
+
+def test_an_answer_that_takes_too_long_is_asked_for_again(server):
+    server.state.faults.append("slow")
+    server.state.delay = 1.0
+    ours = opened(server, options={"timeout": 0.2})
+    assert len(ours.encode(TEXTS[:2])) == 2
+    assert ours.waits == [0.5]
+
+
+def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
+    ours = opened(SimpleNamespace(address="http://127.0.0.1:9"), options={"retries": 1})
+    with pytest.raises(
+        ModelError, match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Is the server there"
+    ):
+        ours.fingerprint()
+
+
+def test_a_refusal_that_will_not_change_is_not_tried_again(server):
+    server.state.faults.append((401, {"error": "no such key"}))
+    ours = opened(server)
+    with pytest.raises(EncoderError, match=r"refuses the request: HTTP 401.*no such key"):
+        ours.encode(TEXTS[:2])
+    assert ours.waits == []
+    assert len(server.state.requests) == 1
+
+
+def shorter(answer):
+    rows = answer["data"] if isinstance(answer, dict) else answer
+    for i, row in enumerate(rows):
+        if isinstance(row, dict):
+            row["embedding"] = row["embedding"][: 32 - i]
+        else:
+            rows[i] = row[: 32 - i]
+    return answer
+
+
+def first_twice(answer):
+    for row in answer["data"]:
+        row["index"] = 0
+    return answer
+
+
+def other_width(answer):
+    for row in answer["data"]:
+        row["embedding"] = row["embedding"][:5]
+    return answer
+
+
+def with_nan(answer):
+    answer["data"][0]["embedding"][0] = float("nan")
+    return answer
+
+
+WRONG = {
+    "vectors of different dimensions": ("openai", shorter, "vectors of different dimensions"),
+    "dimensions that differ, from TEI": ("tei", shorter, "vectors of different dimensions"),
+    "one index twice": ("openai", first_twice, "with the indices .*: each should come once"),
+    "one vector less": ("openai", lambda a: a | {"data": a["data"][1:]}, "each should come once"),
+    "one vector less, from TEI": ("tei", lambda a: a[1:], "answers no list of"),
+    "another API": (
+        "openai",
+        lambda a: {"result": 1},
+        "answers without `data` of embeddings: does it speak OpenAI's API",
+    ),
+    "a list": ("openai", lambda a: [1, 2], "answers without `data`"),
+    "text for numbers": ("tei", lambda a: ["x"] * len(a), "vectors of different dimensions, .*or none at all"),
+    "another width than before": ("openai", other_width, r"gave shape \(8, 32\), but should give \(8, 5\)"),
+    "no number": ("openai", with_nan, "NaN"),
+}
+
+
+@pytest.mark.parametrize(("adapter", "fault", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_an_answer_that_is_wrong_is_an_error_that_says_how(server, adapter, fault, expected):
+    server.state.faults.append(fault)
+    with pytest.raises(EncoderError, match=expected):
+        opened(server, adapter, options={"concurrency": 1, "batch": 8}).encode(TEXTS[:16])
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_text_that_the_server_finds_too_long_is_cut_counted_and_said(server, adapter, caplog):
+    long = "word " * 1_000
+    ours = opened(server, adapter)
+    found = ours.encode(["the dog", long, "a cat"])
+    assert np.abs(found[[0, 2]] - vectors(["the dog", "a cat"])).max() < 1e-6
+    assert ours.truncated == 1
+    assert "1 of 3 texts are longer than" in caplog.text
+    assert "what follows is cut" in caplog.text
+
+
+def test_a_prompt_by_role_stands_before_the_text(server):
+    ours = opened(server, prompt="a ", prompts={"query": "query: "})
+    assert np.abs(ours.encode(["dog"], role="query") - vectors(["query: dog"])).max() < 1e-6
+    assert np.abs(ours.encode(["dog"]) - vectors(["a dog"])).max() < 1e-6
+
+
+def test_a_dimension_is_asked_of_the_server(server):
+    opened(server, truncate_dim=16).encode(["dog"])
+    assert server.state.requests[-1][1]["dimensions"] == 16
+
+
+def test_the_address_may_end_in_v1(server):
+    named = SimpleNamespace(address=f"{server.address}/v1/")
+    opened(named).encode(["dog"])
+    assert server.state.requests[-1][0] == "/v1/embeddings"
+
+
+# the fingerprint
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_another_model_under_the_same_address_has_another_fingerprint_and_noise_has_not(server, adapter):
+    before = opened(server, adapter).fingerprint()
+    noise = np.random.default_rng(0)
+    server.state.encode = lambda texts: vectors(texts) + noise.normal(0, 1e-6, (len(texts), 32))
+    assert opened(server, adapter).fingerprint() == before
+    server.state.encode = lambda texts: fake.Random().encode(texts)[:, :32]
+    assert opened(server, adapter).fingerprint() != before
+
+
+def test_what_changes_vectors_is_in_the_fingerprint(server):
+    every = [{}, {"prompt": "a "}, {"prompts": {"query": "q "}}, {"truncate_dim": 16}, {"options": {"model": "other"}}]
+    assert len({opened(server, **fields).fingerprint() for fields in every}) == len(every)
+
+
+# keys
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def test_the_key_is_sent_and_stands_nowhere_else(server, key, caplog):
+    caplog.set_level(logging.DEBUG)
+    ours = opened(server)
+    ours.encode(TEXTS[:2])
+    assert server.state.requests[-1][2] == f"Bearer {KEY}"
+    seen = [repr(ours.client), str(vars(ours)), str(ours.about()), ours.fingerprint(), caplog.text, str(ours.config)]
+    assert not any(KEY in text for text in seen)
+
+
+def test_a_server_that_sends_the_key_back_does_not_bring_it_into_an_error(server, key):
+    server.state.faults.append((401, {"error": f"the key {KEY} is not known"}))
+    with pytest.raises(EncoderError, match=r"the key \*\*\* is not known") as caught:
+        opened(server).encode(["dog"])
+    said = caught.value
+    while said is not None:
+        assert KEY not in f"{said!r} {said}"
+        said = said.__cause__ or said.__context__
+
+
+def test_a_redirect_does_not_carry_the_key_elsewhere(server, key):
+    server.state.headers = {"Location": "http://127.0.0.1:9/elsewhere"}
+    server.state.faults.append((302, {}))
+    with pytest.raises(EncoderError, match="refuses the request: HTTP 302"):
+        opened(server).encode(["dog"])
+
+
+def test_without_a_key_none_is_sent(server, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    opened(server).encode(["dog"])
+    assert server.state.requests[-1][2] is None
+
+
+def test_another_variable_can_hold_the_key(server, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    opened(server, options={"key_env": "MY_KEY"}).encode(["dog"])
+    assert server.state.requests[-1][2] == f"Bearer {KEY}"
+
+
+ADDRESSES = {
+    "no address": ("localhost:8080", "begins with http:// or https://"),
+    "a file": ("file:///etc/passwd", "begins with http:// or https://"),
+    "a password": (f"https://user:{KEY}@example.org", "holds a user, a password or a query"),
+    "a key as a query": (f"https://example.org/v1?key={KEY}", "holds a user, a password or a query"),
+}
+
+
+@pytest.mark.parametrize(("address", "expected"), ADDRESSES.values(), ids=ADDRESSES.keys())
+def test_an_address_that_is_none_or_shows_a_key_is_refused_without_repeating_it(address, expected):
+    with pytest.raises(ModelError, match=expected) as caught:
+        Client(address, "OPENAI_API_KEY")
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [KEY, "sk_live_12345", ""])
+def test_a_key_in_the_place_of_its_variable_is_refused_without_repeating_it(given):
+    with pytest.raises(ModelError, match="key_env is no name of an environment variable") as caught:
+        Client("http://example.org", given)
+    assert not given or given not in str(caught.value)
+
+
+# settings
+
+
+def test_the_model_must_be_named(server):
+    with pytest.raises(ModelError, match="served: the server must be told which model: --model-arg model=NAME"):
+        load(ModelConfig("served", name=server.address, adapter="openai"), device=Device())
+
+
+@pytest.mark.parametrize("options", [{"batch": 0}, {"concurrency": 0}])
+def test_numbers_that_make_no_sense_are_refused(server, options):
+    with pytest.raises(ModelError, match="batch and concurrency should be at least 1"):
+        opened(server, options=options)
+
+
+def test_a_server_of_something_else_is_said_to_be_none_of_tei(server):
+    with pytest.raises(ModelError, match=r"/info: .*Is it text-embeddings-inference\?"):
+        opened(SimpleNamespace(address="http://127.0.0.1:9"), "tei", options={"retries": 0}).fingerprint()
+
+
+def test_an_entry_can_be_made_of_arguments(server):
+    bare = ModelConfig("served", adapter="openai", name="http://example.org", options={"model": "x"})
+    config = with_args(bare, {"name": server.address, "model": "tiny", "batch": "3"})
+    assert config.options == {"model": "tiny", "batch": 3}
+    assert load(config, device=Device()).encode(TEXTS[:7]).shape == (7, 32)
+    assert where(config) == (False, f"a server at {server.address}, with the key in OPENAI_API_KEY")
