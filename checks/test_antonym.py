@@ -5,8 +5,9 @@ import pytest
 from encheck import claim
 from encheck.generators.antonym import antonym
 from encheck.generators.control import control
-from encheck.generators.synonym import synonym
+from encheck.generators.synonym import synonym_beside
 from encheck.items import against_paraphrase, contrast
+from encheck.making import beside
 from encheck.metrics import margin_rate, mean_margin
 
 pytestmark = pytest.mark.antonym
@@ -19,14 +20,14 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
 
 
-@claim(contrast(synonym, antonym))
+@claim(contrast(beside(antonym, synonym_beside), antonym))
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
     """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.9)
 
 
-@claim(contrast(control, antonym))
+@claim(contrast(beside(antonym, control), antonym))
 def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
     """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))

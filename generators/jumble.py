@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from random import Random
 
+from encheck.generators.paper import paper_jumble
+from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, apply_edits
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 TRIES = 20
 
 
-def jumble(group: Group, *, level: int, rng: Random) -> Variant | None:
-    """Exchange `level` disjoint pairs of different words; None where the sentence has too few.
+def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:
+    """Exchange `level` disjoint pairs of different words; a reason where the sentence has too few.
 
     Words move without the punctuation around them, so a final full stop stays in its place. The result holds the
     same words and differs from the source in exactly 2 x `level` places.
     """
+    if english.mode == "paper" and not group.variants:
+        return paper_jumble(group.source, swaps=level, rng=rng)
     edits = swaps(group.source, pairs=level, rng=rng)
     if edits is None:
-        return None
+        return f"too few different words for {level} exchanges"
     return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble")
 
 

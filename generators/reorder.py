@@ -1,13 +1,172 @@
-"""Reorders that keep the meaning: a fronted adverbial, an exchanged coordination, a passive."""
+"""Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from random import Random
 
 from encheck.generators.written import written
-from encheck.types import Group, Variant
+from encheck.language.english import English
+from encheck.language.conditions import base_of
+from encheck.language.parse import Parse
+from encheck.types import Edit, Group, Variant, apply_edits
+
+Span = tuple[int, int]  # first token, one past the last
+Move = tuple[str, tuple[Edit, ...]]
+TIMES = {"DATE", "TIME"}
+FRONTABLE = {"after", "before", "during", "since", "until", "despite", "in", "on", "at", "because", "although", "when"}
+SIDES = {"NOUN", "PROPN", "ADJ"}
+RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
 
-def reorder(group: Group, *, level: int, rng: Random) -> Variant | None:  # noqa: ARG001 - written by hand so far
-    """The reorder edit of this sentence at this level, from the probes; other data have none yet."""
-    return written(group, "reorder", level=level)
+def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
+    """The hand-written edit where the data has one, else one move that the parse shows to be safe."""
+    if group.variants:
+        return written(group, "reorder", level=level)
+    if level > 1:
+        return "a reorder is one move"
+    parse = english.parse(group.source)
+    moves = [move for find in FINDERS for move in find(parse)]
+    rng.shuffle(moves)
+    for name, made in moves:
+        text = apply_edits(group.source, made)
+        if text.lower() != group.source.lower():
+            return Variant(text, "reorder", 1, made, "reorder", name)
+    return "nothing that can be moved safely"
+
+
+def fronted(parse: Parse) -> Iterator[Move]:
+    """A time or circumstance at the end of the one main clause goes to the front, before a comma."""
+    root, end = _root(parse), _last_word(parse)
+    if root is None or parse.pos[root] not in ("VERB", "AUX") or _opens_oddly(parse):
+        return
+    for i in parse.children[root]:
+        span = _span(parse, i)
+        if span and span[1] - 1 == end and span[0] > root and _is_circumstance(parse, i, span):
+            phrase = parse.text[parse.starts[span[0]] : parse.ends[end]]
+            first = Edit(0, parse.ends[0], f"{_capital(phrase)}, {_lower_first(parse)}")
+            cut = Edit(parse.ends[span[0] - 1], parse.ends[end], "")
+            if parse.words[span[0] - 1] not in (",", ";", ":") and span[0] > 1:
+                yield f"fronted {base_of(parse.deps[i])}", (first, cut)
+
+
+def postponed(parse: Parse) -> Iterator[Move]:
+    """A time or circumstance before a comma at the front goes to the end of the one main clause."""
+    root, end = _root(parse), _last_word(parse)
+    if root is None or parse.pos[root] not in ("VERB", "AUX") or parse.child(root, "conj", "parataxis", "advcl"):
+        return
+    for i in parse.children[root]:
+        span = _span(parse, i)
+        if (
+            span
+            and span[0] == 0
+            and span[1] < root
+            and parse.words[span[1]] == ","
+            and _is_circumstance(parse, i, span)
+        ):
+            start = span[1] + 1
+            if start <= end:
+                phrase = parse.text[: parse.ends[span[1] - 1]]
+                phrase = phrase if _keeps_capital(parse, 0) else phrase[0].lower() + phrase[1:]
+                rest = Edit(0, parse.ends[start], _capital(parse.words[start]))
+                yield (
+                    f"postponed {base_of(parse.deps[i])}",
+                    (rest, Edit(parse.ends[end], parse.ends[end], f" {phrase}")),
+                )
+
+
+def exchanged(parse: Parse) -> Iterator[Move]:
+    """The two halves of "A and B" or "A or B" change places."""
+    if {word.lower() for word in parse.words} & RECIPROCAL:
+        return
+    for second in range(len(parse)):
+        first = parse.heads[second]
+        if parse.deps[second] != "conj" or parse.pos[first] not in SIDES or parse.pos[second] != parse.pos[first]:
+            continue
+        link = parse.child(second, "cc")
+        if link is None or parse.words[link].lower() not in ("and", "or") or _conjuncts(parse, first) != 1:
+            continue
+        halves = _halves(parse, first, second, link)
+        if halves:
+            (a, b), (c, d) = halves
+            texts = [parse.text[parse.starts[x] : parse.ends[y - 1]] for x, y in halves]
+            if a == 0 and not _keeps_capital(parse, 0):
+                texts = [texts[0][0].lower() + texts[0][1:], _capital(texts[1])]
+            yield (
+                "exchanged coordination",
+                (
+                    Edit(parse.starts[a], parse.ends[b - 1], texts[1]),
+                    Edit(parse.starts[c], parse.ends[d - 1], texts[0]),
+                ),
+            )
+
+
+FINDERS: tuple[Callable[[Parse], Iterator[Move]], ...] = (fronted, postponed, exchanged)
+
+
+def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Span] | None:
+    """The two halves around the link, where they are bare: nothing hangs on one that could belong to both."""
+    left = [i for i in parse.subtree(first) if i < link and i not in parse.subtree(second)]
+    right = [i for i in parse.subtree(second) if i > link]
+    solid = left and right and left[-1] == link - 1 and right[0] == link + 1
+    if not solid or not (_bare(parse, first, left) and _bare(parse, second, right)):
+        return None
+    if left != list(range(left[0], link)) or right != list(range(link + 1, right[-1] + 1)):
+        return None
+    after = [i for i in parse.subtree(first) if i > right[-1]]
+    return None if after else ((left[0], link), (link + 1, right[-1] + 1))
+
+
+def _bare(parse: Parse, head: int, half: list[int]) -> bool:
+    """Only names and compounds: an article or adjective before the first half may be meant for both."""
+    return all(i == head or base_of(parse.deps[i]) in ("compound", "flat") for i in half)
+
+
+def _conjuncts(parse: Parse, first: int) -> int:
+    return sum(parse.deps[i] == "conj" for i in parse.children[first])
+
+
+def _root(parse: Parse) -> int | None:
+    """The head of the text, where it is one sentence that states something."""
+    roots = [i for i, head in enumerate(parse.heads) if head == i and parse.pos[i] not in ("PUNCT", "SPACE")]
+    return roots[0] if len(roots) == 1 and "?" not in parse.text else None
+
+
+def _last_word(parse: Parse) -> int:
+    end = len(parse) - 1
+    while end > 0 and parse.pos[end] in ("PUNCT", "SPACE"):
+        end -= 1
+    return end
+
+
+def _span(parse: Parse, head: int) -> Span | None:
+    tokens = parse.subtree(head)
+    return (tokens[0], tokens[-1] + 1) if tokens[-1] - tokens[0] + 1 == len(tokens) else None
+
+
+def _is_circumstance(parse: Parse, head: int, span: Span) -> bool:
+    """A date or time, with or without a preposition: what moves without a change of meaning in any clause."""
+    if base_of(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
+        return False
+    inside = {parse.entities[i].partition("-")[2] for i in range(*span)} - {""}
+    opens = parse.words[span[0]].lower()
+    return bool(inside) and inside <= TIMES and (opens in FRONTABLE or bool(parse.entities[span[0]]))
+
+
+def _opens_oddly(parse: Parse) -> bool:
+    """A quote, a conjunction or an adverbial at the front: a second one would not stand well before it."""
+    return not parse.words[0][:1].isalpha() or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
+
+
+def _keeps_capital(parse: Parse, at: int) -> bool:
+    word = parse.words[at]
+    return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or word == "I" or not word.istitle()
+
+
+def _lower_first(parse: Parse) -> str:
+    word = parse.words[0]
+    return word if _keeps_capital(parse, 0) else word[0].lower() + word[1:]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

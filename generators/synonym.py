@@ -1,13 +1,43 @@
-"""Synonym edits: `level` words replaced by words of the same meaning."""
+"""Synonym edits: `level` words replaced by words of the same meaning (Mahajan et al. 2023, criterion 2)."""
 
 from __future__ import annotations
 
 from random import Random
 
+from encheck.generators.paper import paper_synonym
+from encheck.generators.replacing import beside_slot, replaced, slots
 from encheck.generators.written import written
+from encheck.language.english import English
 from encheck.types import Group, Variant
 
 
-def synonym(group: Group, *, level: int, rng: Random) -> Variant | None:  # noqa: ARG001 - written by hand so far
-    """The synonym edit of this sentence at this level, from the probes; other data have none yet."""
-    return written(group, "synonym", level=level)
+def synonym(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
+    """The hand-written edit where the data has them, else `level` words replaced by the lexicon's.
+
+    Each word gives way to one that holds in its place: same part of speech and inflection, conditions of the
+    substitute met, tagged as before. A higher level keeps the edits of the lower one.
+    """
+    if group.variants:
+        return written(group, "synonym", level=level)
+    if english.mode == "paper":
+        return paper_synonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
+    found = slots(english, group.source, "s")
+    if isinstance(found, str):
+        return found
+    rng.shuffle(found)
+    found.sort(key=lambda slot: slot.is_last)
+    return replaced(english, group.source, found, relation="synonym", level=level)
+
+
+def synonym_beside(
+    group: Group,
+    *,
+    base: Variant,
+    level: int,
+    rng: Random,  # noqa: ARG001
+    english: English,
+) -> Variant | str | None:
+    """A synonym of the very word that `base` replaces."""
+    if group.variants:
+        return written(group, "synonym", level=level)
+    return beside_slot(english, group.source, base, "s", name="synonym")

@@ -1,19 +1,20 @@
 """Build the embedded probe set from drafts, and hold every group to the rules of the instrument.
 
-A draft is a YAML file named after its domain that lists groups in the fields an author thinks in:
+Drafts are YAML files DOMAIN.yaml, DOMAIN.new.yaml ...; entries with the same sentence are one group. A value is a full
+text, or edits of the sentence: "old > new", several divided by " ; ".
 
-    - sentence: The mayor opened the new bridge on Monday.
+    - sentence: The mayor opened the bridge before the council approved the four booths.
       paraphrase: ...
       rewrite: ...
       hard_negative: ...
-      synonym: [one word changed, two words changed, three words changed]
-      antonym: ...
-      control: ...
-      reorder: ...          # where the sentence allows
-      role_reversal: ...    # where the sentence allows
-      negation: ...         # where the sentence allows
-      number: ...           # where the sentence allows
-      continuation: ...     # at least 20 words; the loader puts ", and " before it
+      synonym: [opened > inaugurated, approved > endorsed, booths > kiosks]      # level n: the first n of them
+      antonym: opened > closed
+      control: opened > painted
+      reorder: ...                                                              # where the sentence allows
+      continuation: ...         # at least 20 words; the loader puts ", and" before it
+      number: {kept: four > 4, changed: four > 9, control: four > new}          # and the other phenomena
+      context: [seven sentences]                                                # for some: a passage of eight
+      place: 3                                                                  # where the sentence stands in it
 
 The builder derives what an author should not have to count: the edited spans, the skeleton (tag
 sequence with runs of nouns merged), the split and the id. The skeleton comes from a perceptron tagger
@@ -41,8 +42,12 @@ import yaml
 WORD = re.compile(r"\w+(?:[-'’.,]\w+)*|[^\w\s]")
 NEGATORS = {"not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "hardly"}
 REQUIRED = ("sentence", "paraphrase", "rewrite", "hard_negative", "synonym", "antonym", "control", "continuation")
-OPTIONAL = ("reorder", "role_reversal", "negation", "number")
-KEPT = {"paraphrase", "rewrite", "synonym", "reorder"}
+PHENOMENA = ("negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity")
+OPTIONAL = ("reorder", *PHENOMENA, "context", "place")
+SIDES = ("kept", "changed", "control")
+KEPT = {"paraphrase", "rewrite", "synonym", "reorder", *(f"{name}_kept" for name in PHENOMENA)}
+CANARY = "encheck probes: keep out of training data. canary 7c1f0a52-5e0b-4d0e-9a57-3f6d2f6f1b90"
+ROTATIONS = 5  # of the gate part, one is replaced a release
 ZIPF_TOLERANCE = 1.0
 Span = tuple[int, int, str]
 
@@ -92,6 +97,51 @@ def replaced(source: str, variant: str) -> dict[int, tuple[str, str]] | None:
         return None
     pairs = {i: (x, y) for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y}
     return {i: p for i, p in pairs.items() if {p[0].lower(), p[1].lower()} != {"a", "an"}}
+
+
+def realise(source: str, value: str) -> str:
+    """The text that a draft's value stands for: itself, or the source with its edits made."""
+    if " > " not in value:
+        return value
+    found: list[Span] = []
+    for edit in value.split(" ; "):
+        old, _, new = (part.strip() for part in edit.partition(" > "))
+        at = [m.start() for m in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", source)]
+        if len(at) != 1:
+            raise ValueError(f"{old!r} occurs {len(at)} times as a word in {source!r}, should occur once")
+        found.append((at[0], at[0] + len(old), new))
+    found.sort()
+    if any(a[1] > b[0] for a, b in itertools.pairwise(found)):
+        raise ValueError(f"the edits {value!r} overlap")
+    return apply(source, found)
+
+
+def realised(draft: dict) -> dict:
+    """The draft with every value as a full text; synonyms cumulated; ValueError for edits that do not fit."""
+    source = draft["sentence"]
+    group = {name: value for name, value in draft.items() if value is not None}  # a later draft takes a field away
+    group.update({"role_reversal": group.pop("role")} if "role" in group else {})
+    for name in ("paraphrase", "rewrite", "hard_negative", "antonym", "control", "reorder"):
+        if name in group:
+            group[name] = realise(source, group[name])
+    edits = group.get("synonym", [])
+    if any(" > " in e for e in edits):
+        group["synonym"] = [realise(source, " ; ".join(edits[: n + 1])) for n in range(len(edits))]
+    for name in PHENOMENA:
+        if isinstance(group.get(name), dict):
+            group[name] = {side: realise(source, text) for side, text in group[name].items()}
+    return group
+
+
+def gather(paths: Iterable[Path]) -> Iterator[tuple[str, dict]]:
+    """(domain, draft) of every sentence, what several files say of it put together."""
+    drafts: dict[tuple[str, str], dict] = {}
+    for path in paths:
+        domain = path.name.partition(".")[0]
+        for entry in yaml.safe_load(path.read_text("utf-8")) or []:
+            drafts.setdefault((domain, entry["sentence"]), {}).update(entry)
+    for (domain, _), draft in drafts.items():
+        yield domain, draft
 
 
 class Reference:
@@ -147,15 +197,51 @@ def _treebank(folder: Path) -> Iterator[list[tuple[str, str]]]:
 
 def problems(group: dict, reference: Reference) -> Iterator[str]:
     """What is wrong with one drafted group, in words its author can act on."""
-    missing = [f for f in (*REQUIRED, *OPTIONAL) if not group.get(f, f in OPTIONAL)]
+    missing = [f for f in REQUIRED if not group.get(f)]
     unknown = sorted(set(group) - {*REQUIRED, *OPTIONAL})
-    if missing or unknown:
-        yield f"missing {missing}, unknown {unknown}"
+    shapeless = [n for n in PHENOMENA if n in group and set(group[n]) != set(SIDES)]
+    if missing or unknown or shapeless:
+        yield f"missing {missing}, unknown {unknown}, not {{kept, changed, control}}: {shapeless}"
         return
     yield from _texts(group)
     yield from _overlap(group)
     yield from _slots(group, reference)
     yield from _relations(group)
+    for name in PHENOMENA:
+        if name in group:
+            yield from _triple(group["sentence"], name, group[name])
+    yield from _passage(group)
+
+
+def _triple(source: str, name: str, triple: dict) -> Iterator[str]:
+    counts = {side: len(words(triple[side])) for side in SIDES}
+    if len(set(counts.values())) > 1:
+        yield f"{name}: the three texts have {counts} words, want the same number"
+    moved = {side: _touched(source, triple[side]) for side in SIDES}
+    if name not in ("role_reversal", "temporal"):
+        for side in ("changed", "control"):
+            if not _near(moved["kept"], moved[side]):
+                yield f"{name}: {side} edits another place than kept does"
+    overlap = {side: jaccard(source, triple[side]) for side in ("kept", "changed")}
+    if abs(overlap["kept"] - overlap["changed"]) > 0.15:
+        yield f"{name}: Jaccard {overlap['kept']:.2f} kept, {overlap['changed']:.2f} changed; want at most 0.15 apart"
+
+
+def _touched(source: str, text: str) -> tuple[int, int]:
+    edits = spans(source, text)
+    return (edits[0][0], edits[-1][1]) if edits else (0, 0)
+
+
+def _near(first: tuple[int, int], second: tuple[int, int], *, slack: int = 16) -> bool:
+    return first[0] <= second[1] + slack and second[0] <= first[1] + slack
+
+
+def _passage(group: dict) -> Iterator[str]:
+    context, place = group.get("context"), group.get("place")
+    if (context is None) != (place is None):
+        yield "context and place come together"
+    elif context is not None and (len(context) != 7 or place not in range(8)):
+        yield f"context has {len(context)} sentences at place {place}, wants 7 and a place from 0 to 7"
 
 
 def _texts(group: dict) -> Iterator[str]:
@@ -187,9 +273,8 @@ def _overlap(group: dict) -> Iterator[str]:
         yield f"hard_negative Jaccard {j:.2f}, wants >= 0.60"
     if (j := jaccard(source, group["paraphrase"])) > 0.85:
         yield f"paraphrase Jaccard {j:.2f}: hardly a paraphrase, wants <= 0.85"
-    for name in ("reorder", "role_reversal"):
-        if name in group and (j := jaccard(source, group[name])) < 0.7:
-            yield f"{name} Jaccard {j:.2f}, wants >= 0.70: move words, do not exchange them"
+    if "reorder" in group and (j := jaccard(source, group["reorder"])) < 0.7:
+        yield f"reorder Jaccard {j:.2f}, wants >= 0.70: move words, do not exchange them"
 
 
 def _slots(group: dict, reference: Reference) -> Iterator[str]:
@@ -230,15 +315,10 @@ def _control(group: dict, at: int, reference: Reference) -> Iterator[str]:
 def _relations(group: dict) -> Iterator[str]:
     source = group["sentence"]
     if "negation" in group:
-        change = Counter(map(_negator, words(group["negation"])))[True] - Counter(map(_negator, words(source)))[True]
-        if abs(change) != 1:
-            yield "negation adds or takes away exactly one negator"
-    if "number" in group:
-        edit = replaced(source, group["number"])
-        if not edit or len(edit) != 1:
-            yield f"number changes {edit}, wants exactly one number, one for one"
-    if "role_reversal" in group and words(group["role_reversal"]) == words(source):
-        yield "role_reversal does not move anything"
+        count = {side: sum(map(_negator, words(group["negation"][side]))) for side in SIDES}
+        before = sum(map(_negator, words(source)))
+        if count["kept"] != before or abs(count["changed"] - before) != 1:
+            yield f"negation: {before} negators in the sentence, {count}; wants as many in kept, one off in changed"
 
 
 def _negator(word: str) -> bool:
@@ -251,9 +331,14 @@ def variants(group: dict) -> Iterator[tuple[str, int, str]]:
         yield name, 1, group[name]
     for n, text in enumerate(group["synonym"], 1):
         yield "synonym", n, text
-    for name in ("antonym", "control", *OPTIONAL):
+    for name in ("antonym", "control", "reorder"):
         if name in group:
             yield name, 1, group[name]
+    for name in PHENOMENA:
+        if name in group:
+            yield f"{name}_kept", 1, group[name]["kept"]
+            yield name, 1, group[name]["changed"]
+            yield f"{name}_control", 1, group[name]["control"]
 
 
 def compile_group(group: dict, *, domain: str, reference: Reference) -> dict:
@@ -267,17 +352,66 @@ def compile_group(group: dict, *, domain: str, reference: Reference) -> dict:
         entry = {"relation": relation, "level": level, "meaning": "kept" if relation in KEPT else "changed"}
         if relation in ("synonym", "antonym", "control") and level == 1:
             entry["slot"] = "w"
+        elif (phenomenon := relation.removesuffix("_kept").removesuffix("_control")) in PHENOMENA:
+            entry["slot"] = phenomenon
         entry |= {"text": text, "edits": [{"start": s, "end": e, "text": t} for s, e, t in edits]}
         lines.append(entry)
+    passage = {"passage": {"context": group["context"], "place": group["place"]}} if "context" in group else {}
+    split = "dev" if int(digest[8:16], 16) % 4 == 0 else "gate"
     return {
         "id": f"{domain}-{digest[:8]}",
         "domain": domain,
-        "split": "dev" if int(digest[8:16], 16) % 4 == 0 else "gate",
+        "split": split,
+        "rotation": int(digest[16:24], 16) % ROTATIONS if split == "gate" else None,
         "skeleton": reference.skeleton(source),
         "sentence": source,
         "continuation": group["continuation"],
+        **passage,
         "variants": lines,
+        "canary": CANARY,
     }
+
+
+def overview(groups: list[dict], *, balance: bool) -> Iterator[str]:
+    """How many groups have what, and what the groups share that they should not."""
+    count = Counter((v["relation"], v["level"]) for g in groups for v in g["variants"])
+    yield "counts: " + ", ".join(f"{name} {level}: {n}" for (name, level), n in sorted(count.items()))
+    negative = sum(any(map(_negator, words(g["sentence"]))) for g in groups if _has(g, "negation"))
+    yield f"negation triples with a negative source: {negative}; passages: {sum('passage' in g for g in groups)}"
+    for skeleton, n in Counter(g["skeleton"] for g in groups).items():
+        if n > 2:
+            yield f"{n} groups share the skeleton {skeleton}"
+    grams = Counter(gram for g in groups for gram in _grams(g["sentence"]))
+    for gram, n in grams.items():
+        if n > 2:
+            yield f"{n} sentences share {' '.join(gram)!r}"
+    if balance:
+        yield from _balance(groups)
+
+
+def _has(group: dict, relation: str) -> bool:
+    return any(v["relation"] == relation for v in group["variants"])
+
+
+def _grams(text: str, *, n: int = 4) -> set[tuple[str, ...]]:
+    return set(zip(*(words(text)[i:] for i in range(n)), strict=False))
+
+
+def _balance(groups: list[dict]) -> Iterator[str]:
+    for name in PHENOMENA:
+        sides = {"kept": Counter(), "changed": Counter()}
+        for group in groups:
+            texts = {v["relation"]: set(words(v["text"])) for v in group["variants"]}
+            if name in texts:
+                kept, changed = texts[f"{name}_kept"], texts[name]
+                sides["kept"].update(kept - changed)
+                sides["changed"].update(changed - kept)
+        lopsided = [
+            f"{word} {sides['kept'][word]}:{sides['changed'][word]}"
+            for word in sorted({*sides["kept"], *sides["changed"]})
+            if abs(sides["kept"][word] - sides["changed"][word]) > 2
+        ]
+        yield f"{name}, kept:changed of lopsided words: " + ", ".join(lopsided)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -286,18 +420,24 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--treebank", type=Path, required=True, help="folder of UD English EWT")
     parser.add_argument("--corpus", type=Path, nargs="+", required=True, help="plain text for word frequencies")
     parser.add_argument("--cache", type=Path, default=Path(".cache/probes.json"))
+    parser.add_argument("--balance", action="store_true", help="words that give kept or changed variants away")
     parser.add_argument("--out", type=Path, help="the probe file; without it the drafts are only checked")
     args = parser.parse_args(argv)
     reference = Reference(args.treebank, args.corpus, args.cache)
-    groups, bad = [], 0
-    for path in args.drafts:
-        for number, group in enumerate(yaml.safe_load(path.read_text("utf-8")), 1):
+    groups, bad, drafts = [], 0, list(gather(args.drafts))
+    for domain, draft in drafts:
+        try:
+            group = realised(draft)
             found = list(problems(group, reference))
-            bad += bool(found)
-            for problem in found:
-                print(f"{path.name} group {number} ({str(group.get('sentence'))[:40]}...): {problem}")
-            if not found:
-                groups.append(compile_group(group, domain=path.stem, reference=reference))
+        except (ValueError, AttributeError, TypeError, KeyError) as error:
+            found = [str(error)]
+        bad += bool(found)
+        for problem in found:
+            print(f"{domain} ({draft['sentence'][:50]}...): {problem}")
+        if not found:
+            groups.append(compile_group(group, domain=domain, reference=reference))
+    for line in overview(groups, balance=args.balance):
+        print(line)
     print(f"{len(groups)} groups hold, {bad} do not")
     if args.out and not bad:
         lines = sorted(json.dumps(g, ensure_ascii=False) for g in groups)

@@ -21,3 +21,15 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip(f"needs the public data sets in {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def torch_once():
+    """torch cannot be imported twice in a process, and pytester forgets what was imported while it ran."""
+    import spacy  # noqa: F401 - imports torch too
+
+
+@pytest.fixture
+def pytester(torch_once, pytester):
+    """pytest's own, for runs that parse."""
+    return pytester

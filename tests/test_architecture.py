@@ -11,7 +11,27 @@ import encheck
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(encheck.__file__).parent
-HEAVY = {"nltk", "torch", "transformers", "sentence_transformers", "spacy", "pyarrow", "jinja2", "huggingface_hub"}
+HEAVY = {
+    "gensim",
+    "lemminflect",
+    "model2vec",
+    "onnxruntime",
+    "openvino",
+    "peft",
+    "sacremoses",
+    "safetensors",
+    "sentencepiece",
+    "tensorflow",
+    "tokenizers",
+    "nltk",
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "spacy",
+    "pyarrow",
+    "jinja2",
+    "huggingface_hub",
+}
 LAYERS = [
     {"errors", "types"},
     {
@@ -23,6 +43,11 @@ LAYERS = [
         "correlation",
         "thresholds",
         "agreement",
+        "search",
+        "wellbeing",
+        "gate",
+        "gate_rows",
+        "gate_statistics",
         "verdict",
         "known_failures",
         "marking",
@@ -30,10 +55,11 @@ LAYERS = [
         "progress",
         "settings",
     },
-    {"encoders", "store", "datasets", "language", "claims", "difficulty"},
-    {"generators", "items", "predictions", "bench", "classification", "nonobvious"},
-    {"session"},
-    {"checks", "plugin", "cli", "reporting", "annotate", "__main__"},
+    {"encoders", "store", "datasets", "language", "claims", "difficulty", "writing"},
+    {"lock", "making", "repeating"},
+    {"generators", "items", "chains", "ranking", "chain_table", "listing", "predictions", "bench", "classification", "nonobvious", "probing", "balance", "baseline", "gate_figures"},
+    {"session", "gating"},
+    {"checks", "plugin", "cli", "reporting", "annotate", "training", "__main__"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}
 

@@ -13,6 +13,7 @@ from encheck.encoders.config import ModelConfig
 from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.items import labelled_pairs
+from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.scores import MarginScores, PairScores
 from encheck.similarity import cosine, dot, jaccard
@@ -34,7 +35,7 @@ OTHER = from_rows("other", [row._replace(first=f"{row.first} once more") for row
 PAIRS = Claim(labelled_pairs, levels=("own",))
 
 
-def triplets(dataset, level, seed):
+def triplets(dataset, level, maker):
     kept = [p for p in dataset.pairs if p.label == 1]
     return Items(tuple(Triplet(p.id, p.first, p.second, f"{p.first} or not", p.cluster) for p in kept))
 
@@ -102,7 +103,7 @@ def elsewhere(tmp_path):
 def bench_of(store, *models, data=(DATA,)):
     names = ["tiny", *(f"tiny-{n}" for n in range(2, len(models) + 1))]
     subjects = {name: Subject(name, ModelConfig(name), model) for name, model in zip(names, models, strict=True)}
-    return Bench(subjects, {d.name: d for d in data}, store, seed=0)
+    return Bench(subjects, {d.name: d for d in data}, store, maker=Maker())
 
 
 def prepared(store, *models, requests=REQUESTS, data=(DATA,), lock=nullcontext):
@@ -443,8 +444,8 @@ def test_figures_on_the_same_items_share_their_bootstrap(store):
 def test_items_are_made_once_and_nothing_to_measure_is_remembered(store):
     made = []
 
-    def nothing(dataset, level, seed):
-        made.append((dataset.name, level, seed))
+    def nothing(dataset, level, maker):
+        made.append((dataset.name, level, maker.seed))
         raise NothingToMeasure("no such item")
 
     bench = prepared(store, Counting(), requests=[("tiny", "demo", Claim(nothing), 3)] * 2)

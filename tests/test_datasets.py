@@ -12,6 +12,7 @@ from encheck.datasets.reader import Row
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import labelled_pairs
 from encheck.language.words import content_words
+from encheck.making import Maker
 
 WORDS = "kettle lantern harbour violin meadow copper tunnel the of was".split()
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -63,7 +64,7 @@ def test_one_class_and_ten_rows_load_but_give_nothing_to_compare():
     data = from_rows("own", [row._replace(label=1) for row in kettle(10)])
     assert data.labels == {"1": 10}
     with pytest.raises(NothingToMeasure, match="own has 0 pairs of label 0: two classes are compared"):
-        labelled_pairs(data, 1, 0)
+        labelled_pairs(data, 1, Maker())
 
 
 def test_duplicate_rows_have_distinct_ids():

@@ -9,7 +9,8 @@ from encheck.generators.antonym import antonym
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.synonym import synonym
-from encheck.items import against_paraphrase, against_random_pairs, contrast, edited, labelled_pairs, variant_of
+from encheck.items import against_paraphrase, against_random_pairs, contrast, edited, labelled_pairs
+from encheck.making import Maker
 from encheck.types import SentencePair, Triplet, Variant, apply_edits
 
 ROWS = [
@@ -21,7 +22,7 @@ ROWS = [
 ]
 
 
-def shouting(group, *, level, rng):
+def shouting(group, *, level, rng, english):
     """A generator for these tests: upper case, for long sentences only, with a random mark."""
     if len(group.source) < 10:
         return None
@@ -39,7 +40,7 @@ def probes():
 
 
 def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
-    first = against_paraphrase(shouting)(data, 1, 0).kept[0]
+    first = against_paraphrase(shouting)(data, 1, Maker()).kept[0]
     assert isinstance(first, Triplet)
     assert (first.source, first.near) == (ROWS[0].first, ROWS[0].second)
     assert first.far.startswith("THE PLUMBER")
@@ -47,47 +48,47 @@ def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
 
 
 def test_a_sentence_without_a_variant_is_left_out_and_counted(data):
-    items = against_paraphrase(shouting)(data, 2, 0)
+    items = against_paraphrase(shouting)(data, 2, Maker())
     assert len(items.kept) == 2
-    assert items.left_out == {"no shouting of 2 word(s)": 1}
+    assert items.left_out == {"no shouting of 2 words": 1}
 
 
 def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
     data = from_rows("own", [ROWS[0], Row("It is a very long day.", "It is a very long day.", 1)])
-    assert against_paraphrase(shouting)(data, 1, 0).left_out == {"the paraphrase equals the sentence": 1}
+    assert against_paraphrase(shouting)(data, 1, Maker()).left_out == {"the paraphrase equals the sentence": 1}
 
 
 def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
     with pytest.raises(NothingToMeasure, match="no sentence of own has what this check compares"):
-        edited(silent)(data, 1, 0)
+        edited(silent)(data, 1, Maker())
 
 
-def silent(group, *, level, rng):
+def silent(group, *, level, rng, english):
     return None
 
 
 def test_an_edited_pair_holds_the_sentence_and_its_variant(probes):
-    items = edited(synonym)(probes, 2, 0)
+    items = edited(synonym)(probes, 2, Maker())
     assert len(items.kept) == 200
     assert all(isinstance(item, SentencePair) and item.label is None for item in items.kept)
     assert all(apply_edits(item.first, item.edits) == item.second for item in items.kept)
 
 
 def test_edits_of_both_sides_reach_the_triplet(probes):
-    for item in against_paraphrase(antonym)(probes, 1, 0).kept:
+    for item in against_paraphrase(antonym)(probes, 1, Maker()).kept:
         assert apply_edits(item.source, item.near_edits) == item.near
         assert apply_edits(item.source, item.far_edits) == item.far
 
 
 def test_a_contrast_takes_its_near_side_at_level_one(probes):
-    items = contrast(synonym, jumble)(probes, 3, 0)
+    items = contrast(synonym, jumble)(probes, 3, Maker())
     variants = {g.source: g.variant("synonym", 1).text for g in probes.groups}
     assert all(item.near == variants[item.source] for item in items.kept)
     assert all(len(item.far_edits) == 6 for item in items.kept)
 
 
 def test_a_contrast_counts_which_side_is_missing(probes):
-    items = contrast(reorder, jumble)(probes, 1, 0)
+    items = contrast(reorder, jumble)(probes, 1, Maker())
     without = [g for g in probes.groups if g.variant("reorder") is None]
     assert items.left_out == {"no reorder": len(without)}
     assert len(items.kept) + len(without) == len(probes.groups)
@@ -95,42 +96,42 @@ def test_a_contrast_counts_which_side_is_missing(probes):
 
 @pytest.mark.parametrize("build", [against_paraphrase(shouting), edited(shouting), contrast(shouting, jumble)])
 def test_duplicate_groups_have_items_with_distinct_ids(build):
-    items = build(from_rows("own", [ROWS[0]] * 3), 1, 0)
+    items = build(from_rows("own", [ROWS[0]] * 3), 1, Maker())
     assert len({item.id for item in items.kept}) == 3
 
 
 def test_an_id_names_data_relation_level_generator_and_occurrence(data):
-    first = edited(jumble)(data, 2, 0).kept[0]
+    first = edited(jumble)(data, 2, Maker()).kept[0]
     name, digest, *rest = first.id.split("/")
     assert (name, len(digest), rest) == ("own", 16, ["jumble", "2", "jumble", "0"])
 
 
 def test_ids_and_variants_do_not_depend_on_the_order_of_rows(data):
     turned = from_rows("own", ROWS[::-1])
-    assert set(edited(shouting)(data, 1, 0).kept) == set(edited(shouting)(turned, 1, 0).kept)
+    assert set(edited(shouting)(data, 1, Maker()).kept) == set(edited(shouting)(turned, 1, Maker()).kept)
 
 
 def test_a_sentence_added_later_changes_no_other_variant(data):
     more = from_rows("own", [Row("A barge came up the old canal.", "A barge came.", 1), *ROWS])
-    assert set(edited(jumble)(data, 1, 0).kept) < set(edited(jumble)(more, 1, 0).kept)
+    assert set(edited(jumble)(data, 1, Maker()).kept) < set(edited(jumble)(more, 1, Maker()).kept)
 
 
 def test_randomness_comes_of_the_seed_the_generator_and_the_group(data):
     first, second = data.groups[:2]
-    texts = {variant_of(first, shouting, level=1, seed=seed).text for seed in (0, 0, 1)}
+    texts = {Maker(seed).variants([first], shouting)[0].text for seed in (0, 0, 1)}
     assert len(texts) == 2
-    drawn = {variant_of(g, shouting, level=1, seed=0).text.split()[-1] for g in (first, second)}
+    drawn = {v.text.split()[-1] for v in Maker().variants([first, second], shouting)}
     assert len(drawn) == 2
 
 
 def test_own_negatives_are_the_pairs_of_label_0(data):
-    kept = labelled_pairs(data, 1, 0).kept
+    kept = labelled_pairs(data, 1, Maker()).kept
     assert [pair.label for pair in kept] == [1, 1, 1, 0, 0]
     assert set(kept) == set(data.pairs)
 
 
 def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
-    kept = against_random_pairs(probes, 1, 0).kept
+    kept = against_random_pairs(probes, 1, Maker()).kept
     random = {(p.first, p.second) for p in kept if p.label == 0}
     calibration = {(p.first, p.second) for p in probes.reference(seed=0)}
     assert len(random) == len(calibration) == 2_000
@@ -147,4 +148,4 @@ def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
 )
 def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
     with pytest.raises(NothingToMeasure, match=lack):
-        build(from_rows("own", rows), 1, 0)
+        build(from_rows("own", rows), 1, Maker())

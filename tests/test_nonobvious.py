@@ -24,6 +24,7 @@ from encheck.difficulty import CELLS, split_by
 from encheck.errors import NothingToMeasure
 from encheck.items import graded_pairs
 from encheck.language.divergence import jsd
+from encheck.making import Maker
 from encheck.nonobvious import (
     RULES,
     Cases,
@@ -329,14 +330,14 @@ def test_a_pair_without_a_grade_is_refused():
 
 def test_graded_pairs_are_those_of_the_test_part():
     rows = [Row(f"a{i}", f"b{i}", None, s, score=1.0) for i, s in enumerate(["train", "test", "test"])]
-    found = graded_pairs(from_rows("d", [*rows, Row("c", "d", 1, "test")]), 1, 0)
+    found = graded_pairs(from_rows("d", [*rows, Row("c", "d", 1, "test")]), 1, Maker())
     assert [p.split for p in found.kept] == ["test", "test"]
     assert found.left_out == {"no score": 1, "not of the test part": 1}
 
 
 def test_labels_alone_are_not_graded():
     with pytest.raises(NothingToMeasure, match="d has 0 pairs with a graded similarity"):
-        graded_pairs(from_rows("d", [Row("a", "b", 1)]), 1, 0)
+        graded_pairs(from_rows("d", [Row("a", "b", 1)]), 1, Maker())
 
 
 # as its users run it

@@ -1,6 +1,7 @@
 """The wheel holds what it should, and the suite runs from it in an empty folder."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -40,7 +41,7 @@ def test_the_wheel_holds_code_checks_generators_and_data_and_nothing_else(instal
 
 
 def test_the_wheel_is_small(installed):
-    assert installed[0].stat().st_size < 1_000_000
+    assert installed[0].stat().st_size < 18_000_000  # 15 MB of pipeline, 3 MB of lexicon at most
 
 
 def test_models_yaml_of_the_wheel_is_the_clones(installed):
@@ -57,7 +58,7 @@ def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_p
     args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
     by_pytest = run(python, *args, cwd=tmp_path)
     assert by_pytest.returncode == 0, by_pytest.stdout
-    assert "oracle passes 18 of 18 checks" in by_pytest.stdout
+    assert re.search(r"oracle passes (\d+) of \1 checks", by_pytest.stdout)
 
 
 def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path):

@@ -1,6 +1,7 @@
 """The suite as its users run it: verdicts, exit codes, results, and what bad input says."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,6 +13,16 @@ from encheck.reporting.results import schema
 
 NO_GRADES = "similarity_ranks_pairs_as_people_do"  # the probes have labels and no grades
 SYMMETRIC = "prediction_stays_when_the_sentences_are_exchanged"  # true of any encoder; `lopsided` fails it
+SOUND = {  # what a model without any meaning can still do right
+    "constant": {"same_text_gets_the_same_answer_twice"},
+    "random": {
+        "same_text_gets_the_same_answer_twice",
+        "end_of_a_long_text_is_seen",
+        "random_pairs_are_apart",
+        "random_pairs_are_alike_in_distance",
+        "no_sentence_is_near_to_all",
+    },
+}
 OWN_CHECK = """
     import pytest
     from encheck import claim
@@ -54,7 +65,7 @@ def test_the_oracle_passes_everything(results):
     passed = [claim for (claim, _), verdict in verdicts(found).items() if verdict == "pass"]
     assert set(verdicts(found).values()) == {"pass", "skipped"}
     assert {name for (name, _), verdict in verdicts(found).items() if verdict == "skipped"} == {NO_GRADES}
-    assert len(passed) == 18
+    assert len(passed) >= 18
     assert outcome.ret == 0
 
 
@@ -62,7 +73,7 @@ def test_the_oracle_passes_everything(results):
 def test_every_check_has_teeth(results, model):
     found, outcome = results(f"--encheck-model={model}")
     good = {"pass", "stale_known_failure", "known_failure"}
-    assert {claim for (claim, _), verdict in verdicts(found).items() if verdict in good} <= {SYMMETRIC}
+    assert {claim for (claim, _), verdict in verdicts(found).items() if verdict in good} <= {SYMMETRIC, *SOUND[model]}
     assert outcome.ret == 1
 
 
@@ -140,9 +151,8 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
 
 def test_the_summary_shows_verdicts_matrix_and_where_the_report_is(run):
     outcome = run("--encheck-model=oracle")
-    outcome.stdout.fnmatch_lines(
-        ["*oracle on probes*", "*all four criteria: passed*", "oracle passes 18 of 18 checks", "report: *report.html"]
-    )
+    outcome.stdout.fnmatch_lines(["*oracle on probes*", "*all four criteria: passed*", "oracle passes *"])
+    assert re.search(r"oracle passes (\d+) of \1 checks", outcome.stdout.str())
 
 
 def test_junit_carries_our_figures_as_properties(run, tmp_path):
@@ -258,7 +268,7 @@ def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--encheck-model=oracel"], "*unknown model 'oracel'; did you mean 'oracle'? There are: bag-of-words, *"),
+        (["--encheck-model=oracel"], "*unknown model 'oracel'; did you mean 'oracle'? There are: arctic, *"),
         (["--encheck-model=./nowhere"], "*model folder './nowhere' does not exist*"),
         (["--encheck-data=prbes"], "*unknown data set 'prbes'; did you mean 'probes'? There are: *"),
         (["--encheck-data=mrpc"], "*'mrpc' needs a path: --data mrpc:PATH*msr_paraphrase_train.txt*"),

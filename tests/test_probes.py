@@ -41,7 +41,7 @@ def slot(group, relation, build):
 
 def test_the_schema_is_one_and_has_a_version():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert (SCHEMA["$id"], SCHEMA["$comment"]) == ("encheck-probes-1", "schema version 1")
+    assert (SCHEMA["$id"], SCHEMA["$comment"]) == ("encheck-probes-2", "schema version 2")
 
 
 def test_every_line_follows_the_schema():

@@ -19,6 +19,7 @@ from encheck.encoders.config import ModelConfig
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.errors import NothingToMeasure
 from encheck.items import turned_pairs
+from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.scores import Scale, TurnedScores, worst
 from encheck.session import Case, item_table
@@ -39,7 +40,9 @@ def turned(forward, backward, labels, *, validation=None):
 
 
 def measured(model, data, tmp_path):
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), seed=0)
+    bench = Bench(
+        {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=Maker()
+    )
     claim = Claim(turned_pairs)
     bench.prepare([("m", "d", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
     items = bench.items("d", claim, 1)
@@ -53,14 +56,14 @@ def test_a_pair_is_scored_in_both_orders():
 
 def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():
     rows = [Row("a", "b", 1), Row("c", "d", 0), Row("e", "e", 1), Row("f", "g", None)]
-    items = turned_pairs(from_rows("own", rows), 1, 0)
+    items = turned_pairs(from_rows("own", rows), 1, Maker())
     assert [(i.first, i.label) for i in items.kept] == [("a", 1), ("c", 0)]
     assert items.left_out == {"no label": 1, "identical sentences": 1}
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
     with pytest.raises(NothingToMeasure, match="not both labels"):
-        turned_pairs(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, 0)
+        turned_pairs(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, Maker())
 
 
 def test_flips_are_counted_by_hand():

@@ -15,11 +15,14 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from encheck.datasets.base import Dataset
 from encheck.datasets.reader import BadRows, named_rows
 from encheck.difficulty import CELLS, difficulty
 from encheck.errors import DataError, UsageError, unknown
+from encheck.listing import list_all
+from encheck.making import Maker
 from encheck.reporting.results import write_text
-from encheck.types import SentencePair, content_hash
+from encheck.types import Group, SentencePair, Variant, content_hash, keeps_meaning
 
 COLUMNS = ("item", "first", "second", "same", "seconds")
 ANSWERS = {"s": "1", "d": "0", "?": "?"}
@@ -45,10 +48,48 @@ def cells_of(pairs: Sequence[SentencePair]) -> dict[str, str]:
     return {content_hash(pair.id): CELLS[cell] for pair, cell in zip(labelled, cells, strict=True)}
 
 
-def draw(pairs: Sequence[SentencePair], *, n: int, seed: int, split: str | None = None) -> list[Line]:
-    """At most `n` pairs (of a split) in random order, of each difficulty cell equally many while they last."""
+def variants_of(dataset: Dataset, maker: Maker) -> tuple[SentencePair, ...]:
+    """Every sentence with each of its variants, hand-written or generated; label 1 where the meaning should be kept."""
+    written = (pair for group in dataset.groups for pair in _written(dataset.name, group))
+    generated = (
+        _pair(dataset.name, group, variant)
+        for listing in (list_all(dataset, maker) if any(not g.variants for g in dataset.groups) else ())
+        for group, variant in listing.made
+        if not group.variants
+    )
+    return tuple({pair.id: pair for pair in (*written, *generated)}.values())
+
+
+def _written(name: str, group: Group) -> Iterator[SentencePair]:
+    return (_pair(name, group, variant) for variant in group.variants)
+
+
+def _pair(name: str, group: Group, variant: Variant) -> SentencePair:
+    key = f"{name}/{content_hash(group.source, variant.text)}/{variant.relation}/{variant.level}/{variant.generator}/0"
+    return SentencePair(
+        key, group.source, variant.text, int(keeps_meaning(variant.relation)), group.cluster, group.split
+    )
+
+
+def relations_of(pairs: Sequence[SentencePair]) -> dict[str, str]:
+    """Item -> the relation of its variant, as its id names it."""
+    return {content_hash(pair.id): pair.id.split("/")[2] for pair in pairs}
+
+
+def draw(
+    pairs: Sequence[SentencePair],
+    *,
+    n: int,
+    seed: int,
+    split: str | None = None,
+    strata_of: Callable[[Sequence[SentencePair]], dict[str, str]] = cells_of,
+) -> list[Line]:
+    """At most `n` pairs (of a split) in random order, of each stratum equally many while they last.
+
+    The strata are the cells of difficulty, or `relations_of` for variants.
+    """
     rng = random.Random(f"{seed}/annotate")  # noqa: S311 - no secret
-    cells = cells_of(pairs)
+    cells = strata_of(pairs)
     eligible = [p for p in pairs if split is None or p.split == split]
     if not eligible:
         raise UsageError(unknown("split", str(split), {p.split for p in pairs}))

@@ -13,21 +13,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import Claim
 from encheck.datasets.base import Dataset
-from encheck.encoders.base import Encoder, Model, PairScorer, batches_of, check_scores
+from encheck.encoders.base import Encoder, Fitted, Model, PairScorer, batches_of, check_scores
 from encheck.encoders.config import ModelConfig
 from encheck.errors import EncheckError, EncoderError, NothingToMeasure
+from encheck.making import Maker
 from encheck.progress import Progress
-from encheck.scores import MarginScores, PairScores, Scale, Scores, TurnedScores
+from encheck.repeating import again, same
+from encheck.scores import ChainScores, MarginScores, PairScores, Scale, Scores, TurnedScores
+from encheck.search import Grid, overlap_grid, search, vector_grid
 from encheck.similarity import SIMILARITIES, jaccard
 from encheck.statistics import Resampler
 from encheck.store import Kind, Store, text_key
-from encheck.types import Item, Items, SentencePair, Turned
+from encheck.types import Chain, Item, Items, Query, Repeated, SentencePair, Turned
 
 log = logging.getLogger("encheck")
 Pair = tuple[str, str]
@@ -50,6 +54,7 @@ class Subject:
     rows: dict[str, int] = field(default_factory=dict)
     vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     scored: dict[Pair, float] = field(default_factory=dict)
+    again: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -60,8 +65,9 @@ class Subject:
 class Bench:
     """Models, data and store of one run."""
 
-    def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, seed: int) -> None:
-        self.subjects, self.data, self.store, self.seed = subjects, data, store, seed
+    def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, maker: Maker) -> None:
+        self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
+        self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure] = {}
         self._resamplers: dict[tuple[str, tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
@@ -74,7 +80,7 @@ class Bench:
         if key not in self._items:
             start = time.perf_counter()
             try:
-                self._items[key] = claim.items(self.data[data], level, self.seed)
+                self._items[key] = claim.items(self.data[data], level, self.maker)
             except NothingToMeasure as nothing:
                 self._items[key] = nothing
             self.seconds["generate"] += time.perf_counter() - start
@@ -100,14 +106,51 @@ class Bench:
 
     def prepare(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other."""
+        requests = list(requests)
         wanted: dict[str, list[Pair]] = {}
         for model, data, claim, level in requests:
+            if self.subjects[model].error:
+                continue
             with suppress(NothingToMeasure):
                 kept = self.items(data, claim, level).kept
                 wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
                 wanted[model] += [(text, text) for text in self._identical(data)]
         self.encode(wanted, lock=lock, progress=progress)
+        self._repeat(requests, lock)
+
+    def _repeat(self, requests: Iterable[Request], lock: Lock) -> None:
+        """Encode again what a check of determinism asks for."""
+        for model, data, claim, level in requests:
+            found, subject = self.found(data, claim, level), self.subjects[model]
+            texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
+            if texts and not subject.error:
+                try:
+                    how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "lock": lock}
+                    subject.again.update(zip(texts, again(subject.model, texts, **how), strict=True))
+                except Exception as error:
+                    subject.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
+                    subject.error.__cause__ = error
+
+    def try_out(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
+        """Encode one pair with each model, before anything is generated: does it load, and give numbers?
+
+        It is a pair that the run needs anyway. A model that first learns from all texts of the run is left out.
+        """
+        first = {model: data for model, data, _, _ in requests}
+        tried = {
+            m: self.reference(d)[:1] for m, d in first.items() if not isinstance(self.subjects[m].model, Fitted)
+        }
+        self.encode(
+            {model: [pair for item in some for pair in item.pairs] for model, some in tried.items()},
+            lock=lock,
+            progress=progress,
+        )
+
+    def refuse_failed(self, model: str) -> None:
+        """Raise what went wrong with this model, if anything did."""
+        if error := self.subjects[model].error:
+            raise error
 
     def encode(self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress) -> None:
         """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them."""
@@ -132,6 +175,8 @@ class Bench:
 
     def _fill_vectors(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        if isinstance(subject.model, Fitted):
+            subject.model.fit(texts)
         keys = [text_key(t) for t in texts]
 
         def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
@@ -144,6 +189,9 @@ class Bench:
         subject.rows = {text: i for i, text in enumerate(texts)}
 
     def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        if isinstance(subject.model, Fitted):
+            subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
+
         def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
             assert isinstance(subject.model, PairScorer)
             for start in range(0, len(missing), PAIRS_PER_BATCH):
@@ -191,14 +239,45 @@ class Bench:
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""
         subject = self.subjects[model]
-        if subject.error:
-            raise subject.error
-        lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
+        self.refuse_failed(model)
         score = scorer_of(subject)
+        if isinstance(items.kept[0], Query):
+            return self._searched(subject, data, items)
+        if isinstance(items.kept[0], Repeated):
+            return self._repeated(subject, data, items, self._scale(model, data, score))
+        lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
         return self._score(items.kept, data, score, self._scale(model, data, score), lexical)
+
+    def _searched(self, subject: Subject, data: str, items: Items) -> Scores:
+        """The best answers to each query, of the model and of word overlap."""
+        if not isinstance(subject.model, Encoder):
+            raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: a search would score all pairs")
+        own = vector_grid(subject.vectors, subject.rows, subject.model.similarity)
+        lexical = self._found(items, data, overlap_grid, self._scale("", data, jaccard), None)
+        return self._found(items, data, own, self._scale(subject.label, data, scorer_of(subject)), lexical)
+
+    def _found(self, items: Items, data: str, grid: Grid, scale: Scale, lexical: Scores | None) -> Scores:
+        asked = [item for item in items.kept if isinstance(item, Query)]
+        found, resampler = search(asked, grid), self._resampler(data, asked)
+        if asked[0].counts:
+            ones = np.ones(len(asked), np.int8)
+            return PairScores(found.occurrences, ones, resampler, scale, lexical)  # type: ignore[arg-type]
+        return MarginScores(found.near, found.best, resampler, scale, lexical, found=found.texts)  # type: ignore[arg-type]
+
+    def _repeated(self, subject: Subject, data: str, items: Items, scale: Scale) -> Scores:
+        """1 for each text that got the same vector, or score with itself, a second time."""
+        texts = [item.text for item in items.kept if isinstance(item, Repeated)]
+        if isinstance(subject.model, Encoder):
+            first = subject.vectors[[subject.rows[t] for t in texts]]
+        else:
+            first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
+        held = same(first, np.array([subject.again[t] for t in texts]))
+        return PairScores(held, np.ones(len(texts), np.int8), self._resampler(data, items.kept), scale)
 
     def _score(self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None) -> Scores:
         resampler = self._resampler(data, items)
+        if chains := tuple(i for i in items if isinstance(i, Chain)):
+            return ChainScores(_table(chains, score), chains, resampler, scale, lexical)  # type: ignore[arg-type]
         columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
         if turned := [i for i in items if isinstance(i, Turned)]:
             said = np.array([i.label for i in turned], np.int8)
@@ -223,9 +302,9 @@ class Bench:
             if not pairs:
                 raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
             texts = self._identical(data)
-            reference = float(score([p.first for p in pairs], [p.second for p in pairs]).mean())
+            apart = score([p.first for p in pairs], [p.second for p in pairs])
             identity = float(score(texts, texts).mean())
-            self._scales[model, data] = Scale(reference, identity, len(pairs))
+            self._scales[model, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
         return self._scales[model, data]
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -234,6 +313,16 @@ class Bench:
 
 
 Scorer = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+
+
+def _table(chains: Sequence[Chain], score: Scorer) -> NDArray[np.float64]:
+    """The scores of each chain's pairs in a row; NaN where a chain has fewer than the longest."""
+    pairs = [pair for chain in chains for pair in chain.pairs]
+    sizes = np.array([len(chain.pairs) for chain in chains])
+    there = np.arange(sizes.max()) < sizes[:, None]
+    table = np.full(there.shape, np.nan)
+    table[there] = score(*zip(*pairs, strict=True)).round(12)
+    return table
 
 
 def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:

@@ -17,15 +17,16 @@ from encheck.types import Items
 
 if TYPE_CHECKING:
     from encheck.datasets.base import Dataset
+    from encheck.making import Maker
 
-Builder = Callable[["Dataset", int | str, int], Items]
+Builder = Callable[["Dataset", int | str, "Maker"], Items]
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a check measures on: `items(dataset, level, seed)` for each of `levels`."""
+    """What a check measures on: `items(dataset, level, maker)` for each of `levels`."""
 
     items: Builder
     levels: tuple[int | str, ...] = (1,)

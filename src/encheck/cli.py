@@ -28,10 +28,23 @@ app.add_typer(annotate_app, name="annotate")
 DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH; `encheck data` lists them.")]
 SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")]
 Split = Annotated[str | None, typer.Option(help="One split of the data alone: train, validation, test ...")]
+Variants = Annotated[bool, typer.Option("--variants", help="Sentences and their variants, in place of pairs.")]
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="A name in models.yaml, a folder or a hub id; repeatable. Default: sbert."),
 ]
+ModelArgs = Annotated[
+    list[str] | None,
+    typer.Option("--model-arg", help="[MODEL:]KEY=VALUE: a field of models.yaml, or an option of the adapter."),
+]
+SpacyModel = Annotated[
+    str | None, typer.Option(help="An installed spaCy pipeline, or a folder, in place of the bundled one.")
+]
+LexiconName = Annotated[str, typer.Option(help="embedded, nltk, or a folder of WordNet's files.")]
+BackTranslate = Annotated[
+    str | None, typer.Option(help="Rewrite sentences by way of this language (de), or by two models: ./en-de,./de-en.")
+]
+GeneratorMode = Annotated[str, typer.Option(help="careful, or paper: by the published recipe.")]
 StorePath = Annotated[
     Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")
 ]
@@ -69,6 +82,7 @@ def run(
     context: typer.Context,
     markers: Annotated[str, typer.Option("-m", help='Which checks: -m antonym, -m "antonym or jumble".')] = "",
     model: Models = None,
+    model_arg: ModelArgs = None,
     data: Annotated[
         list[str] | None, typer.Option("--data", help="NAME or NAME:PATH; repeatable; `encheck data` lists them.")
     ] = None,
@@ -79,6 +93,21 @@ def run(
     sample: Annotated[str, typer.Option(help="Clusters taken of each --data, or: all.")] = "2000",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
+    spacy_model: SpacyModel = None,
+    lexicon: LexiconName = "embedded",
+    generator_mode: GeneratorMode = "careful",
+    lock: Annotated[Path | None, typer.Option(help="Hold variants to this file of `encheck variants`.")] = None,
+    continuation_model: Annotated[
+        str | None, typer.Option(help="A causal language model that goes on with sentences: a folder or a hub id.")
+    ] = None,
+    back_translate: BackTranslate = None,
+    save_baseline: Annotated[Path | None, typer.Option(help="Keep the item scores in this folder.")] = None,
+    baseline: Annotated[Path | None, typer.Option(help="The gate: against the baseline in this folder.")] = None,
+    anchor: Annotated[Path | None, typer.Option(help="A second, fixed baseline.")] = None,
+    twin: Annotated[
+        list[str] | None, typer.Option(help="A checkpoint that differs from the baseline's only in seed; repeatable.")
+    ] = None,
+    inconclusive: Annotated[str | None, typer.Option(help="An inconclusive gate counts as: pass or block.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
     store: StorePath = None,
@@ -88,7 +117,8 @@ def run(
 ) -> None:
     """Run the checks. What is not listed here goes to pytest: -n 2, -k NAME, -x, --junitxml=FILE, --collect-only.
 
-    Exit code: 0 passed, 1 a check failed, 4 usage or bad input, 5 nothing was measured.
+    Exit code: 0 passed, 1 a check failed or the gate blocks, 4 usage or bad input, 5 nothing was measured, 10 the gate
+    could not decide.
 
     Examples:
 
@@ -97,14 +127,22 @@ def run(
         encheck run -m antonym --model=./checkpoint-5000
 
         encheck run -m "paraphrase or jumble" --data mrpc:path/to/MRPC -n 2
+
+        encheck run --model sbert --save-baseline=reports/baselines/sbert
+
+        encheck run --model=./candidate --baseline=reports/baselines/sbert
     """
     import pytest
 
     single = {
         "epsilon": epsilon, "threshold": threshold, "sample": sample, "seed": seed, "device": device, "dtype": dtype,
-        "store": store, "report-dir": report_dir, "median-scope": median_scope,
+        "store": store, "report-dir": report_dir, "median-scope": median_scope, "spacy-model": spacy_model,
+        "continuation-model": continuation_model, "back-translate": back_translate,
+        "lexicon": lexicon, "generator-mode": generator_mode, "lock": lock, "save-baseline": save_baseline,
+        "baseline": baseline, "anchor": anchor, "inconclusive": inconclusive,
     }  # fmt: skip
     args = [f"--encheck-model={m}" for m in model or []] + [f"--encheck-data={d}" for d in data or []]
+    args += [f"--encheck-model-arg={a}" for a in model_arg or []] + [f"--encheck-twin={t}" for t in twin or []]
     args += [f"--encheck-{name}={value}" for name, value in single.items() if value is not None]
     args += ["--encheck-no-store"] * no_store + ["--encheck-skip-bad-rows"] * skip_bad_rows
     ini = str(resources.files("encheck") / "run.ini")
@@ -115,18 +153,19 @@ def run(
 
 @app.command()
 def models() -> None:
-    """List what --model takes by name, and whether it can be loaded here."""
+    """List what --model takes by name: whether it can be loaded here, from where or what it lacks, what pins it."""
     from encheck.encoders.config import known_models
-    from encheck.encoders.load import where
+    from encheck.encoders.load import pinned, where
 
     with _told():
         known = known_models(Path("models.yaml"))
-        rows = [("name", "loadable", "from", "licence", "what")]
+        rows = [("name", "loadable", "from, or what it lacks", "pinned", "licence", "what")]
         for config in known.values():
             ready, source = where(config)
-            rows.append((config.label, "yes" if ready else "no", source, config.licence or "-", config.description))
+            is_ready, licence = "yes" if ready else "no", config.licence or "-"
+            rows.append((config.label, is_ready, source, pinned(config), licence, config.description))
     _print_table(rows)
-    typer.echo("A folder (--model=./checkpoint) or a hub id (--model=owner/name) needs no entry.")
+    typer.echo("A folder or file (--model=./checkpoint) or a hub id (--model=owner/name) needs no entry.")
 
 
 @app.command()
@@ -136,12 +175,12 @@ def data(
 ) -> None:
     """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples."""
     from encheck.datasets.base import load, names
-    from encheck.reporting.data import describe
+    from encheck.reporting.data import describe, rows_of
 
     with _told():
         if spec is None:
-            rows = [("name", "path should hold", "licence")]
-            rows += [(name, module.FILES, module.LICENCE) for name, module in sorted(names().items())]
+            rows = [("name", "rows", "path should hold", "licence")]
+            rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
             _print_table(rows)
             typer.echo("probes is embedded and needs no path.")
             return
@@ -155,6 +194,7 @@ def show(
     item: Annotated[str, typer.Argument(help="An item's id, or its beginning.")],
     run_folder: Annotated[Path | None, typer.Option("--run", help="The run. Default: the newest in reports/.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="Score the item again with this model.")] = None,
+    model_arg: ModelArgs = None,
     store: StorePath = None,
 ) -> None:
     """Show one item of a past run: its texts, its scores, and with --model the scores as they are now."""
@@ -168,9 +208,87 @@ def show(
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
-        scorer = rescore(Settings(models=(model,), store=store), rows) if model else None
+        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store)
+        scorer = rescore(asked, rows) if model else None
         for line in describe(rows, scorer):
             typer.echo(line)
+
+
+@app.command()
+def export(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    out: Annotated[Path | None, typer.Option(help="Where the files go. Default: RUN/exports.")] = None,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="model-index, eval-results, mteb, csv or parquet; repeatable. Default: all."),
+    ] = None,
+) -> None:
+    """Write a run as model-card metadata, the hub's evaluation results, MTEB-style JSON, CSV and Parquet.
+
+    Nothing is pushed anywhere.
+
+    Example:
+
+        encheck export reports/my-run --format csv
+    """
+    from encheck.reporting.exports import FORMATS
+    from encheck.reporting.exports import export as write
+    from encheck.reporting.results import read_results
+
+    with _told():
+        for path in write(read_results(run_folder), out or run_folder / "exports", formats=formats or list(FORMATS)):
+            typer.echo(path)
+
+
+@app.command()
+def variants(
+    data: DataSpec,
+    lock: Annotated[Path | None, typer.Option(help="Freeze the variants in this file.")] = None,
+    n: Annotated[int, typer.Option("--n", min=0, help="Show so many of each generator.")] = 2,
+    sample: Annotated[str, typer.Option(help="Clusters taken of the data, or: all.")] = "2000",
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    spacy_model: SpacyModel = None,
+    lexicon: LexiconName = "embedded",
+    generator_mode: GeneratorMode = "careful",
+    back_translate: BackTranslate = None,
+    store: StorePath = None,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Make every generator's variants of a data set: how many sentences have one, why the others have none.
+
+    With --lock, freeze them: the file holds hashes and edits, no sentence. `encheck run --lock FILE` then holds its
+    variants to the file, and says what changed where they are others.
+
+    Examples:
+
+        encheck variants --data mrpc:path/to/MRPC
+
+        encheck variants --data mrpc:path/to/MRPC --lock mrpc.lock
+    """
+    from encheck import lock as lock_files
+    from encheck.datasets.base import load
+    from encheck.listing import list_all, lock_lines
+    from encheck.making import Maker
+    from encheck.reporting.variants import lines
+    from encheck.session import open_store, resolve_english, resolve_writers
+    from encheck.settings import Settings, mode_of, sample_of
+
+    with _told():
+        asked = Settings(
+            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=mode_of(generator_mode), seed=seed,
+            back_translate=back_translate,
+        )
+        opened = open_store(asked)
+        maker = Maker(seed, resolve_english(asked, opened))
+        _, maker.translations = resolve_writers(asked, opened)
+        dataset = load(data, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows)
+        listings = list(list_all(dataset, maker))
+        _say(lines(listings, language=maker.english.describe(), show=n))
+        if lock:
+            language = maker.english.describe()
+            count = lock_files.write(lock, language=language, seed=seed, lines=lock_lines(listings))
+            typer.echo(f"{lock}: {count} variants")
+        opened.close()
 
 
 @app.command()
@@ -213,14 +331,19 @@ def sheet(
     n: Annotated[int, typer.Option("--n", min=1, help="How many pairs.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     split: Split = None,
+    variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Write a sheet without labels: pairs in random order, as many of each difficulty as of the next."""
-    from encheck.annotate import draw, write_sheet
-    from encheck.datasets.base import load
+    """Write a sheet without labels: pairs in random order, as many of each difficulty as of the next.
+
+    With --variants the pairs are sentences and their variants, as many of each relation as of the next.
+    """
+    from encheck.annotate import cells_of, draw, relations_of, write_sheet
 
     with _told():
-        lines = draw(load(data, sample=None, skip_bad_rows=skip_bad_rows).pairs, n=n, seed=seed, split=split)
+        pairs = _pairs_to_label(data, variants=variants, skip_bad_rows=skip_bad_rows)
+        strata = relations_of if variants else cells_of
+        lines = draw(pairs, n=n, seed=seed, split=split, strata_of=strata)
         write_sheet(out, lines, new=True)
     typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {out} --name YOU")
 
@@ -247,6 +370,7 @@ def agreement(
     sheets: Annotated[list[Path], typer.Argument(help="The answered copies of one sheet.")],
     data: DataSpec,
     seed: Annotated[int, typer.Option(help="Seed of intervals and permutations.")] = 0,
+    variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
     """Report Fleiss' kappa and seconds a pair, by difficulty, and whether people agree less where overlap misleads."""
@@ -254,8 +378,27 @@ def agreement(
     from encheck.reporting import annotators
 
     with _told():
-        loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
-        _say(annotators.lines(sheets, loaded, seed=seed))
+        if variants:
+            pairs = _pairs_to_label(data, variants=True, skip_bad_rows=skip_bad_rows)
+            _say(annotators.lines_of_variants(sheets, pairs, seed=seed))
+        else:
+            loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
+            _say(annotators.lines(sheets, loaded, seed=seed))
+
+
+def _pairs_to_label(data: str, *, variants: bool, skip_bad_rows: bool) -> Sequence[Any]:
+    """The pairs of the data, or its sentences with their variants."""
+    from encheck.annotate import variants_of
+    from encheck.datasets.base import load
+    from encheck.making import Maker
+    from encheck.session import open_store, resolve_english
+    from encheck.settings import Settings
+
+    loaded = load(data, sample=2_000 if variants else None, skip_bad_rows=skip_bad_rows)
+    if not variants:
+        return loaded.pairs
+    asked = Settings()
+    return variants_of(loaded, Maker(0, resolve_english(asked, open_store(asked))))
 
 
 @store_app.callback()

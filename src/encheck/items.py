@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.base import Dataset
 from encheck.errors import NothingToMeasure
-from encheck.types import Group, Item, Items, SentencePair, Triplet, Turned, Variant, content_hash
+from encheck.making import Generator, Maker
+from encheck.types import Edit, Group, Item, Items, SentencePair, Triplet, Turned, Variant, content_hash
 
-Builder = Callable[[Dataset, int | str, int], Items]
-
-
-class Generator(Protocol):
-    """Makes a variant of a group's sentence, or None where it cannot."""
-
-    __name__: str
-
-    def __call__(self, group: Group, *, level: int, rng: random.Random) -> Variant | None:
-        """See the package docstring of generators."""
-        ...
+Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
 def against_paraphrase(far: Generator) -> Builder:
     """Triplets (source, paraphrase, variant): criteria 3 and 4."""
 
-    def build(dataset: Dataset, level: int | str, seed: int) -> Items:
-        return _collect(dataset, lambda group: _against(dataset, group, far, int(level), seed))
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        found = maker.variants(dataset.groups, far, level=int(level))
+        return collect(dataset, (_against(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
 
     return build
 
@@ -42,8 +32,11 @@ def contrast(near: Generator, far: Generator) -> Builder:
     The level is the far variant's; the near one is of level 1.
     """
 
-    def build(dataset: Dataset, level: int | str, seed: int) -> Items:
-        return _collect(dataset, lambda group: _contrast(dataset, group, near, far, int(level), seed))
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        groups = dataset.groups
+        first = maker.variants(groups, near)
+        second = maker.variants(groups, far, level=int(level))
+        return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
 
     return build
 
@@ -51,20 +44,34 @@ def contrast(near: Generator, far: Generator) -> Builder:
 def edited(generator: Generator) -> Builder:
     """Pairs (source, variant): criterion 2."""
 
-    def build(dataset: Dataset, level: int | str, seed: int) -> Items:
-        return _collect(dataset, lambda group: _edited(dataset, group, generator, int(level), seed))
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        found = maker.variants(dataset.groups, generator, level=int(level))
+        return collect(dataset, (_edited(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
 
     return build
 
 
-def labelled_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
+def in_passages(phenomena: Sequence[str]) -> Builder:
+    """Triplets of the groups that have a passage: source, kept and changed edit of one of their phenomena, each in it.
+
+    The level is the number of sentences. Which phenomenon is decided by the hash of the sentence among those that it
+    has, so that all have their share.
+    """
+
+    def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
+        return collect(dataset, (_in_passage(dataset, g, phenomena, int(level)) for g in dataset.groups))
+
+    return build
+
+
+def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Paraphrases, and the data's own negatives: criterion 1."""
     return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
-def against_random_pairs(dataset: Dataset, _level: int | str, seed: int) -> Items:
+def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     """Paraphrases, and random cross-topic pairs: criterion 1, alternative set-up."""
-    return _two_classes(dataset, dataset.reference(seed=seed, purpose="random-negatives"), "random")
+    return _two_classes(dataset, dataset.reference(seed=maker.seed, purpose="random-negatives"), "random")
 
 
 def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) -> Items:
@@ -75,7 +82,7 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
     return Items((*positive, *negative))
 
 
-def turned_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
+def turned_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are left out."""
     labelled = [p for p in dataset.pairs if p.label is not None]
     kept = tuple(
@@ -89,7 +96,7 @@ def turned_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
     return Items(kept, {reason: count for reason, count in left_out.items() if count})
 
 
-def graded_pairs(dataset: Dataset, _level: int | str, _seed: int) -> Items:
+def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Pairs with a graded similarity, of the test part where there is one: correlations."""
     graded = [p for p in dataset.pairs if p.score is not None]
     if len(graded) < 2:
@@ -115,24 +122,25 @@ def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
     return np.flatnonzero([p.split in VALIDATION for p in pairs])
 
 
-def variant_of(group: Group, generator: Generator, *, level: int, seed: int) -> Variant | None:
-    """The variant, its randomness seeded from (seed, generator, group): other groups change nothing."""
-    rng = random.Random(f"{seed}/{generator.__name__}/{group.id}")  # noqa: S311 - no secret
-    return generator(group, level=level, rng=rng)
-
-
 Outcome = Item | str
 
 
-def _collect(dataset: Dataset, make: Callable[[Group], Outcome]) -> Items:
-    outcomes = [make(group) for group in dataset.groups]
-    kept = tuple(_numbered(o for o in outcomes if not isinstance(o, str)))
+def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
+    """Items of what was made, with numbers of their own; the reasons of the others, counted."""
+    kept: list[Item] = []
+    left_out: Counter[str] = Counter()
+    for outcome in outcomes:
+        if isinstance(outcome, str):
+            left_out[outcome] += 1
+        else:
+            kept.append(outcome)
     if not kept:
-        raise NothingToMeasure(f"no sentence of {dataset.name} has what this check compares")
-    return Items(kept, dict(Counter(o for o in outcomes if isinstance(o, str))))
+        reasons = "; ".join(f"{reason}: {count}" for reason, count in left_out.most_common(3)) or "it has no groups"
+        raise NothingToMeasure(f"no sentence of {dataset.name} has what this check compares ({reasons})")
+    return Items(tuple(_numbered(kept)), dict(left_out))
 
 
-def _numbered(items: Iterable[Item]) -> Iterable[Item]:
+def _numbered(items: Iterable[Item]) -> Iterator[Item]:
     """Give items whose texts are the same numbers of their own."""
     import dataclasses
 
@@ -146,29 +154,44 @@ def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> str:
     return f"{dataset.name}/{content_hash(*texts)}/{variant.relation}/{variant.level}/{variant.generator}"
 
 
-def _against(dataset: Dataset, group: Group, generator: Generator, level: int, seed: int) -> Outcome:
+def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if group.source == group.paraphrase:
         return "the paraphrase equals the sentence"
-    variant = variant_of(group, generator, level=level, seed=seed)
-    if variant is None:
-        return f"no {generator.__name__} of {level} word(s)"
+    if isinstance(variant, str):
+        return variant
     name = _id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
-    return Triplet(name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits)
+    return Triplet(name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits, group.split)
 
 
-def _contrast(dataset: Dataset, group: Group, near: Generator, far: Generator, level: int, seed: int) -> Outcome:
-    first = variant_of(group, near, level=1, seed=seed)
-    second = variant_of(group, far, level=level, seed=seed)
-    if first is None or second is None:
-        return f"no {(near if first is None else far).__name__}"
-    name = _id(dataset, (group.source, first.text), second)
-    return Triplet(name, group.source, first.text, second.text, group.cluster, first.edits, second.edits)
+def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
+    if isinstance(near, str) or isinstance(far, str):
+        return near if isinstance(near, str) else str(far)
+    name = _id(dataset, (group.source, near.text), far)
+    return Triplet(name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split)
 
 
-def _edited(dataset: Dataset, group: Group, generator: Generator, level: int, seed: int) -> Outcome:
-    variant = variant_of(group, generator, level=level, seed=seed)
-    if variant is None:
-        return f"no {generator.__name__} of {level} word(s)"
+def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
+    if group.passage is None:
+        return "no passage was written around this sentence"
+    there = [name for name in phenomena if group.variant(name)]
+    if not there:
+        return "no phenomenon was written for this sentence"
+    name = there[int(content_hash(group.source), 16) % len(there)]
+    near, far = group.variant(f"{name}_kept"), group.variant(name)
+    assert near is not None
+    assert far is not None
+    source, kept, changed = (
+        group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)
+    )
+    at = source.index(group.source)
+    item = f"{dataset.name}/{content_hash(source, kept)}/{name}/{level}/passage"
+    near_edits, far_edits = (tuple(Edit(e.start + at, e.end + at, e.text) for e in v.edits) for v in (near, far))
+    return Triplet(item, source, kept, changed, group.cluster, near_edits, far_edits, group.split)
+
+
+def _edited(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
+    if isinstance(variant, str):
+        return variant
     name = _id(dataset, (group.source,), variant)
     return SentencePair(name, group.source, variant.text, None, group.cluster, group.split, variant.edits)

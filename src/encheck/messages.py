@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from encheck.marking import marked
-from encheck.scores import MarginScores, PairScores, Scores, TurnedScores, worst
-from encheck.types import CheckResult, Estimate, Item, SentencePair, Triplet, Turned
+from encheck.scores import ChainScores, MarginScores, PairScores, Scores, TurnedScores, worst
+from encheck.types import Chain, CheckResult, Estimate, Item, SentencePair, Triplet, Turned
 
 WORST = 3
 
@@ -62,6 +62,10 @@ def _example(item: Item, scores: Scores, position: int) -> list[str]:
             f"  {scores.forward[position]:.3f} first   {item.first}",
             f"  {scores.backward[position]:.3f} turned  {item.second}",
         ]
+    if isinstance(item, Chain) and isinstance(scores, ChainScores):
+        kinds = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
+        rows = zip(scores.values[position], kinds, item.pairs, strict=False)
+        return [f"  {value:.3f} {kind:11} {' | '.join(pair)}" for value, kind, pair in rows]
     assert isinstance(item, SentencePair)
     assert isinstance(scores, PairScores)
     kind = {1: "same", 0: "other"}.get(scores.labels[position], "")

@@ -38,6 +38,20 @@ MARKERS = {
     "jumble": "criterion 4: words in another order are farther than a paraphrase, or than a harmless reorder",
     "nonobvious": "where word overlap misleads: a paraphrase in other words is nearer than a look-alike",
     "sts": "similarity is graded as people grade it",
+    "negation": "a negation turns the meaning, a word of emphasis does not",
+    "number": "another number is another fact, the same number written otherwise is not",
+    "roles": "who does what to whom decides the meaning",
+    "temporal": "what came first decides the meaning",
+    "quantifier": "how many of them decides the meaning",
+    "modality": "must and may are not the same",
+    "entity": "another name is another thing, another name of the same thing is not",
+    "dilution": "an edit still shows when the sentence stands in a longer text",
+    "swapchain": "a paraphrase ranks above the same paraphrase with pairs of its words exchanged",
+    "continuation": "a sentence that goes on to say more is farther the more it says",
+    "retrieval": "a sentence finds its paraphrase among all texts and look-alikes",
+    "invariance": "case, blanks and contractions change no meaning",
+    "health": "the space is sound: room between texts, no noise, no hubs",
+    "contract": "finite, of one shape, the same twice, nothing cut off",
     "symmetry": "the prediction stays when the two sentences are exchanged",
 }
 PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
@@ -66,6 +80,8 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
+    with _usage_errors():
+        settings.refuse_contradictions(config.option)
     if config.option.encheck_no_store:
         worker = getattr(config, "workerinput", None)
         if worker is None:
@@ -99,8 +115,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Find out in the controller of xdist what is wrong with models or data, before any worker starts."""
+    """Read the baselines; find out in the controller of xdist what is wrong, before any worker starts."""
     config = session.config
+    if RECORDER in config.stash and config.option.encheck_baseline:
+        from encheck.reporting.gated import read_baselines
+
+        with _usage_errors():
+            config.stash[RECORDER].baselines = read_baselines(_settings(config))
     distributes = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
     if distributes and (config.option.encheck_model or config.option.encheck_data):
         from encheck.session import open_store, resolve_data, resolve_models
@@ -124,6 +145,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         with _usage_errors():
             config.stash[SESSION] = Session(_settings(config), found)
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    """With --collect-only: what would run, and roughly how long."""
+    found = [_case(item) for item in items if _claim(item)]
+    if not found or not config.option.collectonly:
+        return []
+    from encheck.session import resolve_data, roughly
+
+    with _usage_errors():
+        return [f"encheck: {roughly(found, resolve_data(_settings(config)))}"]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -192,8 +224,9 @@ def pytest_testnodedown(node: Any) -> None:
         node.config.stash[RECORDER].described.append(described)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the results; a worker sends its part to the controller."""
+    """Write the results, after the gate has spoken; a worker sends its part to the controller."""
     config = session.config
     here = config.stash.get(SESSION, None)
     described = here.describe() if here else None
@@ -210,10 +243,37 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         from encheck.reporting.write import write_run
 
         try:
-            write_run(recorder, _settings(config), config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
+            asked = _settings(config)
+            session.exitstatus = _gated(session, recorder, asked)
+            write_run(recorder, asked, config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
         except EncheckError as error:
             recorder.problem = str(error)
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
+
+
+def _gated(session: pytest.Session, recorder: Recorder, asked: settings.Settings) -> int:
+    """The exit status after the gate; that of wrong use where the run and a baseline cannot be compared."""
+    from encheck.reporting.gated import conclude
+
+    option = session.config.option
+    try:
+        status = conclude(recorder, asked, int(session.exitstatus), restricted=bool(option.markexpr or option.keyword))
+    except UsageError as error:
+        recorder.problem = str(error)
+        return int(pytest.ExitCode.USAGE_ERROR)
+    _note_properties(session.config, recorder)
+    return status
+
+
+def _note_properties(config: pytest.Config, recorder: Recorder) -> None:
+    """Hand the capabilities of a gate to --junitxml, where it is asked for."""
+    if recorder.gate:
+        from encheck.reporting.gate import properties
+
+        files = [p for p in config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
+        for file in files:
+            for name, value in properties(recorder.gate):
+                file.add_global_property(name, value)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -225,7 +285,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("encheck")
         for line in lines(recorder.told):
             terminalreporter.write_line(line)
-        terminalreporter.write_line(recorder.problem or f"report: {recorder.folder / 'report.html'}")
+        if recorder.problem:
+            terminalreporter.write_line(recorder.problem)
+        if (recorder.folder / "report.html").exists():
+            terminalreporter.write_line(f"report: {recorder.folder / 'report.html'}")
 
 
 @pytest.fixture

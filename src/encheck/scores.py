@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.statistics import Resampler
-from encheck.types import SentencePair
+from encheck.types import Chain, SentencePair
 
 Floats = NDArray[np.float64]
 
@@ -18,12 +18,17 @@ Floats = NDArray[np.float64]
 class Scale:
     """What calibrates a scorer: its mean over random cross-topic pairs is 0, identical text is 1.
 
-    `pairs` is the number of random pairs behind `reference`.
+    `pairs` is the number of random pairs behind `reference`, `spread` their standard deviation.
     """
 
     reference: float
     identity: float = 1.0
     pairs: int = 0
+    spread: float = 0.0
+
+    def error(self, mean: float) -> float:
+        """What the finite pool of random pairs adds to the standard error of a calibrated mean (delta method)."""
+        return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
 
     def similarity(self, values: Floats) -> Floats:
         """(x - reference) / (identity - reference). A scorer that gives both the same value has no scale: NaN."""
@@ -75,7 +80,10 @@ class PairScores:
 
 @dataclass(frozen=True)
 class MarginScores:
-    """Similarity of the source with the near and with the far text of each triplet, shape [n] each."""
+    """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
+
+    `found` holds the far texts where a search found them, and the items do not name them.
+    """
 
     near: Floats
     far: Floats
@@ -83,6 +91,7 @@ class MarginScores:
     scale: Scale
     lexical: MarginScores | None = None
     suffix: str = ""
+    found: tuple[str, ...] = ()
 
     @property
     def margins(self) -> Floats:
@@ -127,7 +136,33 @@ class TurnedScores:
         return replace(self, forward=forward, backward=backward, lexical=lexical, suffix="_calibrated")
 
 
-Scores = PairScores | MarginScores | TurnedScores
+@dataclass(frozen=True)
+class ChainScores:
+    """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
+
+    Rounded to 12 decimals so that ties are ties; NaN where a chain is shorter than the longest.
+    """
+
+    values: Floats
+    items: tuple[Chain, ...]
+    resampler: Resampler
+    scale: Scale
+    lexical: ChainScores | None = None
+    suffix: str = ""
+
+    def of(self, chosen: NDArray[np.intp]) -> ChainScores:
+        """A selection of the chains; the replicates stay the same."""
+        lexical = self.lexical.of(chosen) if self.lexical else None
+        items, resampler = tuple(self.items[i] for i in chosen), self.resampler.of(chosen)
+        return replace(self, values=self.values[chosen], items=items, resampler=resampler, lexical=lexical)
+
+    @property
+    def losses(self) -> Floats:
+        """By how much the best member beats the paraphrase (negative: the paraphrase is on top); shape [n]."""
+        return np.asarray(np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0])
+
+
+Scores = PairScores | MarginScores | TurnedScores | ChainScores
 
 
 def worst(scores: Scores) -> Sequence[int]:
@@ -139,6 +174,8 @@ def worst(scores: Scores) -> Sequence[int]:
         return list(np.argsort(scores.margins, kind="stable"))
     if isinstance(scores, TurnedScores):
         return list(np.argsort(-scores.asymmetry, kind="stable"))
+    if isinstance(scores, ChainScores):
+        return list(np.argsort(-scores.losses, kind="stable"))
     centre = scores.values - np.nanmean(scores.values)
     wrong = np.where(scores.labels == 0, -centre, centre)
     return list(np.argsort(wrong, kind="stable"))

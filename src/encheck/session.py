@@ -5,25 +5,45 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from encheck.bench import Bench, Subject
+from encheck.chain_table import chain_table
 from encheck.claims import Claim
 from encheck.datasets import base as datasets
-from encheck.encoders.config import known_models
+from encheck.encoders.config import ModelConfig, known_models, with_args
 from encheck.encoders.load import Device, config_for, load
+from encheck.errors import UsageError, unknown
 from encheck.known_failures import known_failure, label_of
+from encheck.language.english import English, Lock
+from encheck.language.lexicon import lexicon
+from encheck.language.pipeline import Pipeline
+from encheck.lock import Lock as LockFile
+from encheck.making import Maker, Texts
 from encheck.messages import failure_message
 from encheck.progress import Progress
-from encheck.scores import Floats, MarginScores, Scores, TurnedScores
-from encheck.settings import Settings
+from encheck.scores import ChainScores, Floats, MarginScores, Scores, TurnedScores
+from encheck.settings import Settings, arguments_for, models_of
 from encheck.store import DEFAULT_LIMIT, Store, default_path
-from encheck.types import CheckResult, Estimate, Item, Items, Triplet, Turned, Verdict
+from encheck.types import (
+    Chain,
+    CheckResult,
+    Estimate,
+    Item,
+    Items,
+    Query,
+    Repeated,
+    SentencePair,
+    Triplet,
+    Turned,
+    Verdict,
+)
 from encheck.verdict import judge
+from encheck.writing import Continuer, back_translator
 
 log = logging.getLogger("encheck")
 
@@ -87,20 +107,53 @@ def _distinct(named: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def cases(option: Any, function: str, claim: Claim, marker: str) -> list[Case]:
     """Every model x data x level of one claim. Nothing is loaded or checked yet."""
-    models = labels(list(dict.fromkeys(option.encheck_model or ["sbert"])))
+    models = labels(models_of(option))
     data = data_labels(list(dict.fromkeys(option.encheck_data or ["probes"])))
     return [Case(function, claim, m, d, level, marker) for m in models for d in data for level in claim.levels]
+
+
+TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
+
+
+def roughly(cases: Sequence[Case], data: Mapping[str, datasets.Dataset]) -> str:
+    """What these cases ask for, before anything is made or encoded: at most so many items, about so long."""
+    models = {case.model for case in cases}
+    sizes = [max(len(data[c.data].groups), 1) for c in cases]
+    once = sum(2 * len(d.groups) + len(d.pairs) for d in data.values())
+    texts = once + sum(sizes) // max(len(models), 1)
+    minutes = max(1, round(len(models) * texts / TEXTS_PER_SECOND / 60))
+    return (
+        f"{len(cases)} cases, at most {sum(sizes):,} items; about {texts:,} texts a model: some {minutes} min where a "
+        f"small encoder has two CPU cores ({TEXTS_PER_SECOND} texts a second), and no time for what the store has"
+    )
 
 
 def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
     """The models of a run, checked and named; UsageError says what is wrong with one of them."""
     known = known_models(settings.models_file)
     device = Device(settings.device, settings.dtype)
-    configs = {label: config_for(spec, known) for label, spec in labels(settings.models).items()}
+    configs = {label: _config(label, spec, settings, known) for label, spec in labels(settings.models).items()}
+    _refuse_unknown_labels(settings.model_args, configs)
     subjects = {k: Subject(k, c, load(c, device=device, file_hash=store.file_hash)) for k, c in configs.items()}
     for subject in subjects.values():
         subject.model.fingerprint()
     return subjects
+
+
+def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:
+    """The entry of a model with the run's arguments over it; what a path was taken for is said."""
+    given = arguments_for(label, settings.model_args)
+    config = config_for(spec, known, adapter=given.get("adapter"))
+    if spec not in known and config.description:
+        log.warning("%s: %s", label, config.description)
+    return with_args(config, given)
+
+
+def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig]) -> None:
+    for text in given:
+        model, colon, _ = text.partition("=")[0].rpartition(":")
+        if colon and model not in known:
+            raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
 
 
 def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
@@ -109,6 +162,23 @@ def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
     }  # fmt: skip
     return {label: datasets.load(spec, label=label, **how) for label, spec in data_labels(settings.data).items()}
+
+
+def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
+    """The language resources of a run; LanguageError or UsageError where one of those that were named is not there."""
+    pipeline = Pipeline(settings.spacy_model, file_hash=store.file_hash)
+    if settings.spacy_model:
+        pipeline.fingerprint  # noqa: B018 - reads its files
+    if settings.lexicon != "embedded":
+        lexicon(settings.lexicon)
+    return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
+
+
+def resolve_writers(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> tuple[Texts | None, Texts | None]:
+    """The language model and the translators that the settings name; UsageError where one cannot be had."""
+    asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
+    continuer = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
+    return continuer, back_translator(settings.back_translate, **asked) if settings.back_translate else None
 
 
 def open_store(settings: Settings) -> Store:
@@ -147,12 +217,17 @@ class Session:
         log.addHandler(self.notes)
         self.store = open_store(settings)
         subjects = resolve_models(settings, self.store)
-        self.bench = Bench(subjects, resolve_data(settings), self.store, seed=settings.seed)
+        self.english = resolve_english(settings, self.store, lock=self._parse_lock)
+        maker = Maker(settings.seed, self.english, LockFile.read(settings.lock) if settings.lock else None)
+        maker.continuations, maker.translations = resolve_writers(settings, self.store, lock=self._lock)
+        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
 
     def prepare(self) -> None:
         """Encode everything that the cases need."""
         requests = [(c.model, c.data, c.claim, c.level) for c in self.cases]
-        self.bench.prepare(requests, lock=self._lock, progress=Progress(quiet=self.quiet))
+        how: dict[str, Any] = {"lock": self._lock, "progress": Progress(quiet=self.quiet)}
+        self.bench.try_out(requests, **how)
+        self.bench.prepare(requests, **how)
 
     def _lock(self) -> AbstractContextManager[object]:
         """One encoding process a device: the others wait, then find the vectors in the store."""
@@ -161,12 +236,19 @@ class Session:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
         return FileLock(f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock")
 
+    def _parse_lock(self) -> AbstractContextManager[object]:
+        """One parsing process at a time: the others wait, then find the parses in the store."""
+        from filelock import FileLock
+
+        return FileLock(f"{self.store.path}.parse.lock")
+
     def items(self, case: Case) -> Items:
         """What the case measures on."""
         return self.bench.items(case.data, case.claim, case.level)
 
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items."""
+        """The similarities of the case's items; a model that failed is said before any item is made."""
+        self.bench.refuse_failed(case.model)
         return self.bench.scores(case.model, case.data, self.items(case))
 
     def row(
@@ -196,23 +278,29 @@ class Session:
     def judged(self, case: Case, estimate: Estimate, at_least: float) -> CheckResult:
         """The row of a figure that decides, with its verdict."""
         config = self.bench.subjects[case.model].config
-        threshold = self._threshold(case, at_least)
+        threshold, own = self._threshold(case, at_least)
         known = known_failure(case.claim_name, case.data, str(case.level), self._known_failures(case.model))
         verdict, reason = judge(estimate, threshold, known_failure=known)
         if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
+        if self.settings.baseline and not own and verdict != "error":
+            return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
         return self.row(case, estimate, verdict, threshold, reason)
 
     @staticmethod
     def _seen(data: str, trained_on: Sequence[str]) -> bool:
         return data in trained_on
 
-    def _threshold(self, case: Case, default: float) -> float:
-        """The model's own threshold, else the project's, else the check's; `claim/level` goes before `claim`."""
+    def _threshold(self, case: Case, default: float) -> tuple[float, bool]:
+        """The model's own threshold, else the project's, else the check's, and whether somebody chose it.
+
+        `claim/level` goes before `claim`.
+        """
         own = self.bench.subjects[case.model].config.thresholds
         project = self.settings.project.get("thresholds", {})
         keys = (f"{case.claim_name}/{case.level}", case.claim_name)
-        return float(next((table[key] for table in (own, project) for key in keys if key in table), default))
+        chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
+        return float(default if chosen is None else chosen), chosen is not None
 
     def _known_failures(self, model: str) -> dict[str, str] | None:
         own = self.bench.subjects[model].config.known_failures
@@ -221,14 +309,16 @@ class Session:
 
     def message(self, case: Case, row: CheckResult) -> str:
         """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
-        return failure_message(row, self.items(case).kept, self.scores(case), model=self._model_option(case))
+        scores = self.scores(case)
+        return failure_message(row, shown(self.items(case).kept, scores), scores, model=self._model_option(case))
 
     def _model_option(self, case: Case) -> str:
         return labels(self.settings.models)[case.model]
 
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""
-        return item_table(case, self.items(case).kept, self.scores(case))
+        scores = self.scores(case)
+        return item_table(case, shown(self.items(case).kept, scores), scores)
 
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""
@@ -266,15 +356,23 @@ class Session:
             "sample": self.settings.sample if data.sampled else None,
             "seed": self.settings.seed,
             "fingerprint": data.fingerprint,
+            "language": self.english.describe() if self._generated(name) else None,
             "calibration": {
-                m: {"reference": s.reference, "identity": s.identity, "pairs": s.pairs} for m, s in scales.items() if s
+                m: {"reference": s.reference, "identity": s.identity, "pairs": s.pairs, "spread": s.spread}
+                for m, s in scales.items()
+                if s
             },
         }
+
+    def _generated(self, name: str) -> bool:
+        """Whether variants of this data were made by the generators that read language."""
+        return self.english.asked and not all(group.variants for group in self.bench.data[name].groups)
 
     def close(self) -> None:
         """Keep the store within its limit, and let go of it."""
         if self.store.size() > self.store.limit:
             used = [s.model.fingerprint() for s in self.bench.subjects.values()]
+            used += [self.english.pipeline.fingerprint] * self.english.asked
             for gone in self.store.prune(keep=used):
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         self.store.close()
@@ -290,14 +388,17 @@ def _metric_key(estimate: Estimate | None) -> str:
 
 def _describe_model(subject: Subject) -> dict[str, Any]:
     config = subject.config
+    about: dict[str, Any] = getattr(subject.model, "about", dict)()
     return {
         "label": subject.label,
         "name": config.name or config.adapter,
         "adapter": config.adapter,
         "fingerprint": subject.model.fingerprint(),
+        "kind": subject.kind,
         "revision": config.revision,
         "licence": config.licence,
-        "prompt": config.prompt,
+        "prompt": about.pop("prompt", config.prompt),
+        "how": about,
         "trained_on": list(config.trained_on),
         "error": str(subject.error) if subject.error else None,
     }
@@ -308,24 +409,44 @@ def item_table(case: Case, items: Sequence[Item], scores: Scores) -> dict[str, l
 
     A pair that is scored in both orders has no far text either; its far score is that of the turned pair.
     """
+    if isinstance(scores, ChainScores):
+        return chain_table(f"{case.claim_name}/{case.name}", scores)
+    plain = [item for item in items if not isinstance(item, Chain | Query | Repeated)]
     near, far = _two(scores)
     lexical_near, lexical_far = _two(scores.lexical) if scores.lexical else (None, None)
-    count = len(items)
+    count = len(plain)
     return {
         "case": [f"{case.claim_name}/{case.name}"] * count,
-        "item": [i.id for i in items],
-        "cluster": [i.cluster for i in items],
-        "label": [None if isinstance(i, Triplet) else i.label for i in items],
-        "source": [i.source if isinstance(i, Triplet) else i.first for i in items],
-        "near": [i.near if isinstance(i, Triplet) else i.second for i in items],
-        "far": [i.far if isinstance(i, Triplet) else None for i in items],
-        "near_edits": [_near_edits(i) for i in items],
-        "far_edits": [_edits(i.far_edits) if isinstance(i, Triplet) else None for i in items],
+        "item": [i.id for i in plain],
+        "cluster": [i.cluster for i in plain],
+        "split": [i.split for i in plain],
+        "label": [None if isinstance(i, Triplet) else i.label for i in plain],
+        "source": [i.source if isinstance(i, Triplet) else i.first for i in plain],
+        "near": [i.near if isinstance(i, Triplet) else i.second for i in plain],
+        "far": [i.far if isinstance(i, Triplet) else None for i in plain],
+        "near_edits": [_near_edits(i) for i in plain],
+        "far_edits": [_edits(i.far_edits) if isinstance(i, Triplet) else None for i in plain],
         "near_score": near.tolist(),
         "far_score": far.tolist() if far is not None else [None] * count,
         "near_overlap": lexical_near.tolist() if lexical_near is not None else [None] * count,
         "far_overlap": lexical_far.tolist() if lexical_far is not None else [None] * count,
     }
+
+
+def shown(items: Sequence[Item], scores: Scores) -> Sequence[Item]:
+    """The items as reports show them: a query with the text that was found, a repeated text as a pair."""
+    found = scores.found if isinstance(scores, MarginScores) else ()
+    return [_shown(item, found[i] if found else None) for i, item in enumerate(items)]
+
+
+def _shown(item: Item, found: str | None) -> Item:
+    if isinstance(item, Repeated):
+        return SentencePair(item.id, item.text, item.text, None, item.cluster, item.split)
+    if not isinstance(item, Query):
+        return item
+    if found is None:
+        return SentencePair(item.id, item.source, item.near, None, item.cluster, item.split, item.near_edits)
+    return Triplet(item.id, item.source, item.near, found, item.cluster, item.near_edits, (), item.split)
 
 
 def _two(scores: Scores) -> tuple[Floats, Floats | None]:
@@ -334,10 +455,11 @@ def _two(scores: Scores) -> tuple[Floats, Floats | None]:
         return scores.near, scores.far
     if isinstance(scores, TurnedScores):
         return scores.forward, scores.backward
+    assert not isinstance(scores, ChainScores)
     return scores.values, None
 
 
-def _near_edits(item: Item) -> str:
+def _near_edits(item: SentencePair | Triplet | Turned) -> str:
     if isinstance(item, Turned):
         return _edits(())
     return _edits(item.near_edits if isinstance(item, Triplet) else item.edits)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from encheck.errors import ConfigError, UsageError, unknown
 
-TAKE_PATHS = {f"--{prefix}{name}" for prefix in ("", "encheck-") for name in ("model", "data", "store", "report-dir")}
+WRITERS = ("continuation-model", "back-translate")
+PATHS = ("model", "data", "store", "report-dir", "lock", "baseline", "save-baseline", "anchor", "twin", *WRITERS)
+TAKE_PATHS = {f"--{prefix}{name}" for prefix in ("", "encheck-") for name in PATHS}
+MODES = ("careful", "paper")
 DTYPES = ("float32", "bfloat16", "float16")
 KEYS = {"thresholds": dict, "known_failures": dict, "store-limit-mb": int, "models": str}
 
@@ -36,6 +39,8 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
     data = "data: NAME or NAME:PATH, see `encheck data`; repeatable (default: probes)"
     add("model", action="append", metavar="MODEL", help=model)
     add("data", action="append", metavar="NAME[:PATH]", help=data)
+    argument = "a field of models.yaml or an option of the adapter, for this run; repeatable"
+    add("model-arg", action="append", metavar="[MODEL:]KEY=VALUE", help=argument)
     add("report-dir", metavar="DIR", help="where results and report go (default: reports/<run>)")
     add("epsilon", type=float, default=0.0, metavar="E", help="margin that criteria 3 and 4 ask for (default: 0)")
     cut = "a cut-off of yours: what share of each label has a similarity of T or more"
@@ -53,6 +58,24 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
         metavar="SCOPE",
         help="cut between obvious and non-obvious: median by split, by dataset, or a number (default: split)",
     )
+    pipeline = "an installed spaCy pipeline, or a folder, that reads sentences in place of the bundled one"
+    add("spacy-model", metavar="NAME", help=pipeline)
+    words = "the words that variants are made with: embedded, nltk, or a folder of WordNet's files (default: embedded)"
+    add("lexicon", default="embedded", metavar="NAME", help=words)
+    mode = "how variants are made: with every care, or by the published recipe (default: careful)"
+    add("generator-mode", choices=MODES, default="careful", help=mode)
+    add("lock", metavar="FILE", help="hold variants to this file of `encheck variants --lock`: another one is an error")
+    add("save-baseline", metavar="DIR", help="keep the model's item scores as a baseline in this folder")
+    add("baseline", metavar="DIR", help="the gate: may the model take this one's place? exit code 0, 1 or 10")
+    add("anchor", metavar="DIR", help="a second, fixed baseline: what is lost little by little shows against it")
+    twin = "a checkpoint that differs from the baseline's only in seed: how far luck goes; repeatable"
+    add("twin", action="append", metavar="MODEL", help=twin)
+    undecided = "what an inconclusive gate counts as (default: neither, exit code 10)"
+    add("inconclusive", choices=("pass", "block"), help=undecided)
+    writes = "a causal language model that goes on with sentences: a folder or hub id (default: as written by hand)"
+    add("continuation-model", metavar="NAME", help=writes)
+    there = "rewrite sentences by way of this language with Marian models (de), or with two of yours (./en-de,./de-en)"
+    add("back-translate", metavar="LANGUAGE", help=there)
     add("device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)")
     add("dtype", choices=DTYPES, help="of the weights (default: what models.yaml says, else float32)")
     add("store", metavar="PATH", help="the embedding store (default: $ENCHECK_STORE or the user's cache folder)")
@@ -65,11 +88,23 @@ class Settings:
     """The options of a run, checked."""
 
     models: tuple[str, ...] = ("sbert",)
+    model_args: tuple[str, ...] = ()
     data: tuple[str, ...] = ("probes",)
     epsilon: float = 0.0
     sample: int | None = 2_000
     seed: int = 0
     median_scope: str | float = "split"
+    spacy_model: str | None = None
+    lexicon: str = "embedded"
+    generator_mode: str = "careful"
+    lock: Path | None = None
+    continuation_model: str | None = None
+    back_translate: str | None = None
+    save_baseline: Path | None = None
+    baseline: Path | None = None
+    anchor: Path | None = None
+    twins: tuple[str, ...] = ()
+    inconclusive: str | None = None
     device: str = "auto"
     dtype: str | None = None
     store: Path | None = None
@@ -92,12 +127,24 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
     if not -2 <= option.encheck_epsilon <= 2:
         raise UsageError(f"--epsilon is {option.encheck_epsilon}, but a margin of cosines lies between -2 and 2")
     return Settings(
-        models=tuple(dict.fromkeys(option.encheck_model or ["sbert"])),
+        models=models_of(option),
+        model_args=tuple(option.encheck_model_arg or ()),
         data=tuple(dict.fromkeys(option.encheck_data or ["probes"])),
         epsilon=option.encheck_epsilon,
-        sample=_sample(option.encheck_sample),
+        sample=sample_of(option.encheck_sample),
         seed=option.encheck_seed,
         median_scope=scope_of(option.encheck_median_scope),
+        spacy_model=option.encheck_spacy_model,
+        lexicon=option.encheck_lexicon,
+        generator_mode=option.encheck_generator_mode,
+        lock=_path(option.encheck_lock),
+        continuation_model=option.encheck_continuation_model,
+        back_translate=option.encheck_back_translate,
+        save_baseline=_path(option.encheck_save_baseline),
+        baseline=_path(option.encheck_baseline),
+        anchor=_path(option.encheck_anchor),
+        twins=tuple(dict.fromkeys(option.encheck_twin or ())),
+        inconclusive=option.encheck_inconclusive,
         device=option.encheck_device,
         dtype=option.encheck_dtype,
         store=None if store is None else Path(store).expanduser(),
@@ -107,7 +154,52 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
     )
 
 
-def _sample(text: str) -> int | None:
+def models_of(option: Any) -> tuple[str, ...]:
+    """The models of a run, then the twins that say how far luck goes."""
+    return tuple(dict.fromkeys((*(option.encheck_model or ["sbert"]), *(option.encheck_twin or ()))))
+
+
+def refuse_contradictions(option: Any) -> None:
+    """UsageError where a gate has several models, or an anchor stands alone."""
+    models = tuple(dict.fromkeys(option.encheck_model or ["sbert"]))
+    for name in ("baseline", "save_baseline"):
+        if getattr(option, f"encheck_{name}") and len(models) > 1:
+            option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
+            raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
+    if option.encheck_anchor and not option.encheck_baseline:
+        raise UsageError("--anchor is a second baseline: name the first one with --baseline=DIR")
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None
+
+
+def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
+    """What --model-arg says for one model: KEY=VALUE is for all of them, MODEL:KEY=VALUE for that one.
+
+    >>> arguments_for("sbert", ["prompt=query: ", "gte:pooling=cls"])
+    {'prompt': 'query: '}
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        model, _, key = name.rpartition(":")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"--model-arg is {text!r}, but should be KEY=VALUE or MODEL:KEY=VALUE")
+        if model in ("", label):
+            found[key] = value
+    return found
+
+
+def mode_of(text: str) -> str:
+    """A generator mode; UsageError for anything else."""
+    if text not in MODES:
+        raise UsageError(unknown("generator mode", text, MODES))
+    return text
+
+
+def sample_of(text: str) -> int | None:
+    """A number of clusters, None for `all`; UsageError for anything else."""
     if text == "all":
         return None
     if not text.isdigit() or int(text) == 0:

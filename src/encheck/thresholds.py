@@ -28,6 +28,11 @@ def accuracy(hits: Floats, alarms: Floats, positives: float, negatives: float) -
     return (hits + negatives - alarms) / (positives + negatives)
 
 
+def balanced(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
+    """Mean of the shares of right predictions among the positives and among the negatives."""
+    return (hits / positives + (negatives - alarms) / negatives) / 2
+
+
 @dataclass(frozen=True)
 class Chosen:
     """Predictions (shape [n], 1 or 0) of the measured pairs; the threshold (the folds' mean) and the number of folds.

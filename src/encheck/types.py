@@ -47,13 +47,47 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A text made from a source sentence by edits; `generator` says by whom ("written" = by hand)."""
+    """A text made from a source sentence by edits; `generator` says by whom ("written" = by hand).
+
+    `certificate` says why it holds: which words, of which tag, by which relation, under which conditions.
+    """
 
     text: str
     relation: str
     level: int = 1
     edits: tuple[Edit, ...] = ()
     generator: str = "written"
+    certificate: str = ""
+
+
+KEEPING = frozenset({"paraphrase", "rewrite", "synonym", "reorder", "negated_antonym"})
+
+
+def keeps_meaning(relation: str) -> bool:
+    """Whether a variant of this relation means what its sentence means.
+
+    >>> keeps_meaning("synonym"), keeps_meaning("number_kept"), keeps_meaning("number")
+    (True, True, False)
+    """
+    return relation in KEEPING or relation.endswith("_kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentences around one that stands at `place` among them."""
+
+    context: tuple[str, ...]
+    place: int
+
+    def around(self, text: str, *, sentences: int) -> str:
+        """`text` in its place among so many sentences, itself counted: the nearest ones, the earlier first.
+
+        >>> Passage(("A.", "B.", "C."), 2).around("X.", sentences=3)
+        'B. X. C.'
+        """
+        whole = [*self.context[: self.place], text, *self.context[self.place :]]
+        start = min(max(self.place - sentences // 2, 0), max(len(whole) - sentences, 0))
+        return " ".join(whole[start : start + sentences])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +101,7 @@ class Group:
     variants: tuple[Variant, ...] = ()
     continuation: str | None = None
     split: str = ""
+    passage: Passage | None = None
 
     def variant(self, relation: str, level: int = 1) -> Variant | None:
         """The hand-written variant of this relation and level, if there is one."""
@@ -108,6 +143,7 @@ class Triplet:
     cluster: str
     near_edits: tuple[Edit, ...] = ()
     far_edits: tuple[Edit, ...] = ()
+    split: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -132,7 +168,75 @@ class Turned:
         return ((self.first, self.second), (self.second, self.first))
 
 
-Item = SentencePair | Triplet | Turned
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A source in search of the text `near`, among all texts of its check's items; `others` are texts to get wrong.
+
+    With `counts` its figure is how often `near` turns up in the answers to all queries.
+    """
+
+    id: str
+    source: str
+    near: str
+    others: tuple[str, ...]
+    cluster: str
+    near_edits: tuple[Edit, ...] = ()
+    split: str = ""
+    counts: bool = False
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that hold all of its texts."""
+        return ((self.source, self.near), *((self.source, text) for text in self.others))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A text that is encoded a second time, in other company."""
+
+    id: str
+    text: str
+    cluster: str
+    split: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The text with itself."""
+        return ((self.text, self.text),)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A sentence, its paraphrase, and members that share less and less of its meaning (Peng et al. 2023).
+
+    With `pivot` "b" every member stands beside the paraphrase, as the paper prints it; with "a" beside the sentence
+    itself. `edits` are each member's, of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
+    overlap of sentence and paraphrase; `unusual` the share of unusual tag pairs in the paraphrase, then the members;
+    `rejected` why other exchanges were not taken.
+    """
+
+    id: str
+    source: str
+    partner: str
+    members: tuple[str, ...]
+    cluster: str
+    pivot: Literal["a", "b"]
+    split: str = ""
+    edits: tuple[tuple[Edit, ...], ...] = ()
+    edited: Literal["partner", "source"] = "partner"
+    overlap: float = 1.0
+    unusual: tuple[float, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: the paraphrase first, then the members, from the nearest to the farthest."""
+        if self.pivot == "a":
+            return tuple((self.source, text) for text in (self.partner, *self.members))
+        return tuple((text, self.partner) for text in (self.source, *self.members))
+
+
+Item = SentencePair | Triplet | Turned | Chain | Query | Repeated
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from encheck.datasets.base import Dataset
 from encheck.datasets.reader import BadRows, checked_text, json_rows
-from encheck.types import Edit, Group, SentencePair, Variant, apply_edits, content_hash
+from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
 
 LICENCE = "Apache-2.0 (written for encheck)"
 FILES = "a .jsonl file in the schema of the embedded probes"
@@ -58,7 +58,20 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), None)
     if paraphrase is None:
         raise ValueError("has no paraphrase")
-    return Group(texts["id"], source, paraphrase, texts["skeleton"], variants, texts["continuation"], texts["split"])
+    return Group(
+        texts["id"], source, paraphrase, texts["skeleton"], variants, texts["continuation"], texts["split"],
+        _passage(entry),
+    )  # fmt: skip
+
+
+def _passage(entry: dict[str, Any]) -> Passage | None:
+    if "passage" not in entry:
+        return None
+    context = tuple(checked_text("context", text) for text in entry["passage"]["context"])
+    place = entry["passage"]["place"]
+    if not isinstance(place, int) or not 0 <= place <= len(context):
+        raise ValueError(f"the place of the passage is {place!r}, but should be from 0 to {len(context)}")
+    return Passage(context, place)
 
 
 def _variant(source: str, entry: dict[str, Any]) -> Variant:
@@ -94,12 +107,22 @@ def _pairs(group: Group) -> Iterator[SentencePair]:
 
 
 DISTANCE = {"control": 0.6, "antonym": 1.5}
+PASSAGES = (3, 8)  # sentences
 
 
 def meanings() -> Iterator[tuple[str, tuple[str, float]]]:
     """(text, (meaning, distance from it)) of every embedded text: what the oracle fake knows."""
-    kept = {"paraphrase", "rewrite", "synonym", "reorder"}
     for group in embedded().groups:
         yield group.source, (group.id, 0.0)
+        yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:
-            yield v.text, (group.id, 0.0 if v.relation in kept else DISTANCE.get(v.relation, 1.0))
+            distance = 0.0 if keeps_meaning(v.relation) else DISTANCE.get(v.relation, 1.0)
+            yield v.text, (group.id, distance)
+            yield from _in_passages(group, v.text, distance)
+
+
+def _in_passages(group: Group, text: str, distance: float) -> Iterator[tuple[str, tuple[str, float]]]:
+    for sentences in PASSAGES if group.passage else ():
+        assert group.passage is not None
+        yield group.passage.around(text, sentences=sentences), (f"{group.id}/{sentences}", distance)
+

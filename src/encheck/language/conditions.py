@@ -46,7 +46,7 @@ def _measures(parse: Parse, at: int) -> bool:
 
 
 def _clause(parse: Parse, at: int) -> bool:
-    return _has(parse, at, "ccomp", "parataxis") or base_of(parse.deps[at]) == "parataxis"
+    return _has(parse, at, "ccomp", "parataxis") or parse.bases[at] == "parataxis"
 
 
 def _prepositional(parse: Parse, at: int) -> bool:
@@ -56,10 +56,10 @@ def _prepositional(parse: Parse, at: int) -> bool:
     """
     verb = parse.pos[at] == "VERB"
     return any(
-        base_of(parse.deps[i]) in ("obl", "nmod", "advcl", "acl")
+        parse.bases[i] in ("obl", "nmod", "advcl", "acl")
         and i > at
         and not (verb and parse.entities[i].endswith(("DATE", "TIME")))
-        and any(base_of(parse.deps[j]) in ("case", "mark") and (verb or j == at + 1) for j in parse.children[i])
+        and any(parse.bases[j] in ("case", "mark") and (verb or j == at + 1) for j in parse.children[i])
         for i in parse.children[at]
     )
 
@@ -72,7 +72,7 @@ def is_graded(parse: Parse, at: int) -> bool:
 
 
 def _predicative(parse: Parse, at: int) -> bool:
-    return base_of(parse.deps[at]) == "xcomp" or _has(parse, at, "cop")
+    return parse.bases[at] == "xcomp" or _has(parse, at, "cop")
 
 
 def _counted(parse: Parse, at: int) -> bool:
@@ -85,7 +85,7 @@ def _mass(parse: Parse, at: int) -> bool:
 
 
 def _modifies(parse: Parse, at: int, *pos: str) -> bool:
-    return base_of(parse.deps[at]) in ("advmod", "obl") and parse.pos[parse.heads[at]] in pos
+    return parse.bases[at] in ("advmod", "obl") and parse.pos[parse.heads[at]] in pos
 
 
 def _of_sentence(parse: Parse, at: int) -> bool:
@@ -106,7 +106,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "clause": _clause,
     "noclause": lambda p, i: not (_clause(p, i) or _has(p, i, "xcomp")),
     "noprep": lambda p, i: not _prepositional(p, i),
-    "attr": lambda p, i: base_of(p.deps[i]) == "amod" and p.heads[i] > i,
+    "attr": lambda p, i: p.bases[i] == "amod" and p.heads[i] > i,
     "pred": _predicative,
     "count": _counted,
     "mass": _mass,
@@ -117,11 +117,11 @@ CONDITIONS: Mapping[str, Condition] = {
     "sup": lambda p, i: p.tags[i] == "JJS" or any(p.tags[j] == "JJS" for j in p.children[i]),
     "bare": lambda p, i: not _has(p, i, "det", "amod", "compound", "nummod", "nmod", "acl"),
     "bareobj": _with_plain_object,
-    "toinf": lambda p, i: any(base_of(p.deps[j]) == "acl" and p.tags[j] == "VB" for j in p.children[i]),
-    "nmod": lambda p, i: p.deps[i] == "case" and base_of(p.deps[p.heads[i]]) == "nmod",
+    "toinf": lambda p, i: any(p.bases[j] == "acl" and p.tags[j] == "VB" for j in p.children[i]),
+    "nmod": lambda p, i: p.deps[i] == "case" and p.bases[p.heads[i]] == "nmod",
     "noamod": lambda p, i: not _has(p, i, "amod"),
     "xcomp": lambda p, i: _has(p, i, "xcomp"),
-    "follows": lambda p, i: any(base_of(p.deps[j]) == "ccomp" and j > i for j in p.children[i]),
+    "follows": lambda p, i: any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
 }
 
 Words = Callable[[Parse, int], tuple[str, ...]]
@@ -137,7 +137,7 @@ def _lemmas(parse: Parse, at: int, *deps: str) -> tuple[str, ...]:
 
 def _noun(parse: Parse, at: int) -> tuple[str, ...]:
     """The noun that an adjective describes: before it or by way of a copula."""
-    if base_of(parse.deps[at]) == "amod":
+    if parse.bases[at] == "amod":
         return (parse.lemmas[parse.heads[at]].lower(),)
     return _lemmas(parse, at, "nsubj")
 
@@ -155,7 +155,7 @@ PLACES: Mapping[str, Words] = {
     "noun": _noun,
     "head": lambda p, i: (p.lemmas[p.heads[i]].lower(),),
     "headtag": lambda p, i: (p.tags[p.heads[i]],),
-    "dep": lambda p, i: (base_of(p.deps[i]),),
+    "dep": lambda p, i: (p.bases[i],),
 }
 
 

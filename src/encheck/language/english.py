@@ -39,6 +39,7 @@ class English:
     asked: bool = False
     parsed: int = 0
     tagged: int = 0
+    derived: dict[Any, Any] = field(default_factory=dict)  # what generators made of parses, as long as these are there
     _parses: dict[str, Parse] = field(default_factory=dict)
     _tags: dict[str, Tagged] = field(default_factory=dict)
     _unparsed: dict[str, None] = field(default_factory=dict)
@@ -131,6 +132,7 @@ class English:
     def forget(self) -> None:
         """Empty the memory, so that a long stream stays small; the store keeps what it has."""
         self._parses.clear()
+        self.derived.clear()
         self._tags.clear()
 
     def describe(self) -> dict[str, Any]:

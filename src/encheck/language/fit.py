@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
 
-from encheck.language.conditions import base_of, condition, first_word, is_graded
+from encheck.language.conditions import Condition, condition, first_word, is_graded
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
 
@@ -31,7 +33,7 @@ def class_of(parse: Parse, at: int) -> Pos | None:
     word = parse.words[at]
     if not word.isalpha() or not (word.islower() or (word.istitle() and at == first_word(parse, at))):
         return None
-    if base_of(parse.deps[at]) in PART_OF_NAME or _joined(parse, at) or _extended(parse, at):
+    if parse.bases[at] in PART_OF_NAME or _joined(parse, at) or _extended(parse, at):
         return None
     return pos
 
@@ -47,10 +49,10 @@ def _joined(parse: Parse, at: int) -> bool:
 
 def _extended(parse: Parse, at: int) -> bool:
     """Whether a particle, or a further word of a name, hangs on it."""
-    return any(
-        parse.deps[i] == "compound:prt" or base_of(parse.deps[i]) in ("fixed", "flat", "goeswith")
-        for i in parse.children[at]
-    )
+    for i in parse.children[at]:
+        if parse.deps[i] == "compound:prt" or parse.bases[i] in ("fixed", "flat", "goeswith"):
+            return True
+    return False
 
 
 def expressions(lexicon: Lexicon) -> frozenset[str]:
@@ -59,13 +61,25 @@ def expressions(lexicon: Lexicon) -> frozenset[str]:
     return frozenset(lemma.replace("_", " ") for lemma in found if lemma.count("_") < 3)
 
 
-def in_expression(parse: Parse, at: int, known: frozenset[str]) -> bool:
-    """Whether the token stands in an expression of two or three words, by its words or by their lemmas."""
-    size = len(parse)
+def pairs_of(known: frozenset[str]) -> frozenset[str]:
+    """Every two words that stand together in an expression."""
+    words = (expression.split(" ") for expression in known)
+    return frozenset(f"{a} {b}" for parts in words for a, b in pairwise(parts))
+
+
+def in_expression(parse: Parse, at: int, known: frozenset[str], pairs: frozenset[str]) -> bool:
+    """Whether the token stands in an expression of two or three words, by its words or by their lemmas.
+
+    `pairs` are those of `known`: hardly any token stands in one, so that few places are looked at closely.
+    """
+    size, words, lemmas = len(parse), parse.lowers, parse.lemmas
+    near = [i for i in (at - 1, at) if 0 <= i < size - 1]
+    if not any(f"{words[i]} {words[i + 1]}" in pairs or f"{lemmas[i]} {lemmas[i + 1]}".lower() in pairs for i in near):
+        return False
     for start, end in ((at - 1, at + 1), (at, at + 2), (at - 2, at + 1), (at - 1, at + 2), (at, at + 3)):
         if start >= 0 and end <= size:
-            words = " ".join(parse.words[start:end]).lower()
-            if words in known or " ".join(parse.lemmas[start:end]).lower() in known:
+            there = " ".join(words[start:end])
+            if there in known or " ".join(lemmas[start:end]).lower() in known:
                 return True
     return False
 
@@ -80,5 +94,11 @@ def fits(parse: Parse, at: int, pos: Pos, flags: frozenset[str]) -> bool:
         return False
     if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")) and is_graded(parse, at):
         return False
-    asked = map(condition, flags)
-    return all(holds(parse, at) for holds in asked if holds is not None)
+    return all(holds(parse, at) for holds in conditions_of(flags))
+
+
+@cache
+def conditions_of(flags: frozenset[str]) -> tuple[Condition, ...]:
+    """What these flags ask of the parse."""
+    asked = (condition(flag) for flag in sorted(flags))
+    return tuple(holds for holds in asked if holds is not None)

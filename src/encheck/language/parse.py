@@ -40,9 +40,19 @@ class Parse:
         return tuple(self.text[a:b] for a, b in zip(self.starts, self.ends, strict=True))
 
     @cached_property
+    def lowers(self) -> tuple[str, ...]:
+        """The tokens in lower case."""
+        return tuple(word.lower() for word in self.words)
+
+    @cached_property
+    def bases(self) -> tuple[str, ...]:
+        """The relations without their subtypes."""
+        return tuple(dep.partition(":")[0] for dep in self.deps)
+
+    @cached_property
     def lower_words(self) -> frozenset[str]:
         """The distinct tokens in lower case."""
-        return frozenset(word.lower() for word in self.words)
+        return frozenset(self.lowers)
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -55,7 +65,7 @@ class Parse:
 
     def child(self, at: int, *deps: str) -> int | None:
         """The first token that hangs on `at` by one of these relations (obl stands for obl:tmod too)."""
-        return next((i for i in self.children[at] if self.deps[i].partition(":")[0] in deps), None)
+        return next((i for i in self.children[at] if self.bases[i] in deps), None)
 
     def subtree(self, at: int) -> tuple[int, ...]:
         """The positions of `at` and of all that hangs on it, in order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from encheck.language.articles import articles
 from encheck.language.english import English
@@ -18,18 +19,20 @@ Words = Mapping[int, str]  # position of a token -> the word that takes its plac
 
 def form(parse: Parse, at: int, lemma: str) -> str | None:
     """The lemma in the form of the word at `at`, or None where there is none or the sentence has the word already."""
-    tag, old = parse.tags[at], parse.words[at]
-    if not _has_form(old.lower(), parse.lemmas[at].lower(), tag):
+    word = _formed(lemma, parse.tags[at], parse.words[at], parse.lemmas[at].lower())
+    return None if word is None or word.lower() in parse.lower_words else word
+
+
+@lru_cache(maxsize=100_000)
+def _formed(lemma: str, tag: str, old: str, old_lemma: str) -> str | None:
+    if not _has_form(old.lower(), old_lemma, tag):
         return None
-    word = in_case_of(lemma, old) if tag in UNINFLECTED else inflect(lemma, tag, like=old)
-    if word is None or word.lower() in parse.lower_words:
-        return None
-    return word
+    return in_case_of(lemma, old) if tag in UNINFLECTED else inflect(lemma, tag, like=old)
 
 
 def _has_form(word: str, lemma: str, tag: str) -> bool:
-    """Whether a verb looks as its tag says: "allege" is no VBZ, whatever the tagger thinks."""
-    if tag in ("VB", "VBP"):
+    """Whether a verb or adjective looks as its tag says: "allege" is no VBZ, whatever the tagger thinks."""
+    if tag in ("VB", "VBP", "JJ"):
         return word == lemma
     return tag not in ENDINGS or word.endswith(ENDINGS[tag])
 

@@ -7,12 +7,12 @@ words are common and have hardly any other sense.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
-from encheck.language.fit import expressions
+from encheck.language.fit import POS_OF_TAG, expressions, pairs_of
 from encheck.language.lexicon import Lexicon, Pos
 
 TABLE = Path(__file__).parent / "substitutes.tsv"
@@ -66,6 +66,7 @@ class Substitutes:
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
+    _by_tag: dict[str, dict[tuple[str, str], tuple[Pos, tuple[Substitute, ...]] | None]] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
         """Substitutes of this relation, the best first."""
@@ -78,6 +79,24 @@ class Substitutes:
     def expressions(self) -> frozenset[str]:
         """Expressions of two and three words that the lexicon knows as one."""
         return expressions(self.lexicon)
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        """Every two words that stand together in one of the expressions."""
+        return pairs_of(self.expressions)
+
+    def at(self, relation: str) -> Callable[[tuple[str, str]], tuple[Pos, tuple[Substitute, ...]] | None]:
+        """A quick look-up of (lemma, tag): part of speech and substitutes, or None where there are none."""
+        known: dict[tuple[str, str], tuple[Pos, tuple[Substitute, ...]] | None] = self._by_tag.setdefault(relation, {})
+
+        def look(key: tuple[str, str]) -> tuple[Pos, tuple[Substitute, ...]] | None:
+            if key not in known:
+                pos = POS_OF_TAG.get(key[1])
+                found = self.of(key[0].lower(), pos, relation) if pos else ()
+                known[key] = (pos, found) if pos and found else None
+            return known[key]
+
+        return look
 
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
         judged = table().get((pos, lemma))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from encheck.agreement import Floats, kappa, permutation_test, table_of
-from encheck.annotate import Line, cells_of, ratings
+from encheck.annotate import Line, cells_of, ratings, relations_of
 from encheck.datasets.base import Dataset
 from encheck.difficulty import CELLS
 from encheck.errors import DataError
@@ -24,9 +24,20 @@ HEADING = ("pairs", "n", "Fleiss' kappa [95% CI]", "seconds a pair", "majority s
 Answered = tuple[SentencePair, str, list[Line]]
 
 
+def lines_of_variants(sheets: Sequence[Path], pairs: Sequence[SentencePair], *, seed: int = 0) -> Iterator[str]:
+    """The table of a sheet of variants: agreement by relation, and how often the majority says what they should be."""
+    answered = list(_answered(sheets, pairs, relations_of(pairs)))
+    if not answered:
+        raise DataError("no pair was answered by everybody yet: label with `encheck annotate label`")
+    yield f"{len(answered)} variants answered by all {len(sheets)} people"
+    relations = sorted({relation for _, relation, _ in answered})
+    groups = {"all": answered, **{name: [a for a in answered if a[1] == name] for name in relations}}
+    yield from table([HEADING, *(_row(name, group, seed) for name, group in groups.items())])
+
+
 def lines(sheets: Sequence[Path], dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     """The table line by line, what was left out, and whether people agree less where overlap misleads."""
-    answered = list(_answered(sheets, dataset))
+    answered = list(_answered(sheets, dataset.pairs, cells_of(dataset.pairs)))
     if not answered:
         raise DataError("no pair was answered by everybody yet: label with `encheck annotate label`")
     yield f"{len(answered)} pairs answered by all {len(sheets)} people"
@@ -39,13 +50,12 @@ def lines(sheets: Sequence[Path], dataset: Dataset, *, seed: int = 0) -> Iterato
         yield f"kappa of obvious - kappa of non-obvious = {difference:.3f}, p = {p:.4f} (permutation test, two-sided)"
 
 
-def _answered(sheets: Sequence[Path], dataset: Dataset) -> Iterator[Answered]:
-    pairs = {content_hash(pair.id): pair for pair in dataset.pairs}
-    cells = cells_of(dataset.pairs)
+def _answered(sheets: Sequence[Path], pairs: Sequence[SentencePair], cells: Mapping[str, str]) -> Iterator[Answered]:
+    known = {content_hash(pair.id): pair for pair in pairs}
     for item, answers in ratings(sheets):
-        if item not in pairs:
-            raise DataError(f"{sheets[0]}: item {item} is not in {dataset.name}: give the --data that made the sheet")
-        yield pairs[item], cells.get(item, ""), answers
+        if item not in known:
+            raise DataError(f"{sheets[0]}: item {item} is not in the data: give the --data that made the sheet")
+        yield known[item], cells.get(item, ""), answers
 
 
 def _table(answered: Sequence[Answered]) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 
 import numpy as np
 
@@ -13,6 +14,13 @@ from encheck.reporting.terminal import table
 from encheck.types import SentencePair
 
 BINS, BAR, SAMPLES = 10, 30, 3
+
+
+def rows_of(module: ModuleType) -> str:
+    """How many rows a data set has, by file as it was published; of an embedded one, by counting."""
+    if hasattr(module, "embedded"):
+        return f"{module.embedded().rows:,}"
+    return " / ".join(f"{rows:,}" for rows, _ in getattr(module, "EXPECTED", {}).values()) or "yours"
 
 
 def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:

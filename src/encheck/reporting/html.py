@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from encheck.reporting import divergence, view
+from encheck.reporting import divergence, gate, view
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 420, 200, 36, 26
 EXAMPLES = 5
@@ -27,6 +27,10 @@ def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence
         sections=[_section(row, results, items) for row in view.judged(results)],
         sentence=view.sentence,
         figure=view.figure,
+        gate=results.get("gate"),
+        gate_head=gate.HEAD,
+        gate_cells=gate.cells,
+        gate_words=gate.WORDS,
         lexical=view.lexical,
         style=(resources.files("encheck.reporting") / "report.css").read_text("utf-8"),
     )

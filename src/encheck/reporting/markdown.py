@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
 
+MOST_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
-def render(results: Mapping[str, Any]) -> str:
-    """The whole file."""
-    lines = ["# encheck", "", *(f"- {escape(line)}" for line in headline(results)), ""]
+
+def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
+    """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
+    from encheck.reporting import gate
+
+    whole = _whole(results, list(gate.markdown(results["gate"], items or {}, most=200)) if "gate" in results else [])
+    if len(whole.encode("utf-8")) <= MOST_BYTES:
+        return whole
+    cut = whole.encode("utf-8")[:MOST_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
+    return f"{cut}\n\nThe rest is in report.html.\n"
+
+
+def _whole(results: Mapping[str, Any], first: list[str]) -> str:
+    lines = ["# encheck", "", *first, *(f"- {escape(line)}" for line in headline(results)), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from encheck.types import CheckResult
 
 if TYPE_CHECKING:
+    from encheck.baseline import Baseline
     from encheck.session import Case, Session
 
 Row = dict[str, Any]
@@ -74,6 +75,8 @@ class Recorder:
         self.folder: Path | None = None
         self.told: dict[str, Any] = {}
         self.problem = ""
+        self.baselines: list[Baseline] = []
+        self.gate: dict[str, Any] | None = None
 
     def add(self, report: Any) -> None:
         """Take what a test report carries."""
@@ -96,7 +99,8 @@ class Recorder:
     @property
     def measured_nothing(self) -> bool:
         """Whether checks were selected and every one of them was skipped."""
-        return bool(self.rows) and set(self.verdicts) == {"skipped"}
+        shown = any(row["threshold"] is not None for row in self.rows.values())
+        return not shown and set(self.verdicts) == {"skipped"}
 
     def results(self, *, command: str, settings: dict[str, Any], exit_status: int) -> dict[str, Any]:
         """results.json: `run` may differ between equal runs, the rest may not."""
@@ -122,6 +126,7 @@ class Recorder:
             "models": sorted(first["models"], key=lambda m: m["label"]),
             "data": self._data(),
             "checks": [self.rows[key] for key in sorted(self.rows)],
+            **({"gate": self.gate} if self.gate else {}),
         }
 
     def _encoded(self) -> dict[str, int]:

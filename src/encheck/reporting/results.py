@@ -15,7 +15,7 @@ SCHEMA_VERSION = 1
 RESULTS, ITEMS = "results.json", "items.parquet"
 PACKAGES = ("encheck", "pytest", "numpy", "torch", "transformers", "sentence-transformers")
 COLUMNS = (
-    "case", "item", "cluster", "label", "source", "near", "far", "near_edits", "far_edits",
+    "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
     "near_score", "far_score", "near_overlap", "far_overlap",
 )  # fmt: skip
 

@@ -40,6 +40,7 @@ def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
 def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     """A function that scores pairs of these rows' texts with the settings' one model."""
     from encheck.bench import Bench, scorer_of
+    from encheck.making import Maker
     from encheck.progress import Progress
     from encheck.session import open_store, resolve_models
     from encheck.store import Store
@@ -50,7 +51,7 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     (subject,) = resolve_models(settings, known).values()
     with tempfile.TemporaryDirectory() as folder:
         fresh = Store(Path(folder) / "store.sqlite")
-        Bench({subject.label: subject}, {}, fresh, seed=settings.seed).encode(
+        Bench({subject.label: subject}, {}, fresh, maker=Maker(settings.seed)).encode(
             {subject.label: pairs}, progress=Progress()
         )
         fresh.close()

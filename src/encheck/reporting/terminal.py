@@ -12,6 +12,10 @@ COLUMNS = ("verdict", "claim", "level", "figure [95% CI]", "wants", "overlap", "
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
     """The summary, line by line; plain text, at most about 120 columns."""
+    if "gate" in results:
+        from encheck.reporting import gate
+
+        yield from gate.lines(results["gate"])
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"

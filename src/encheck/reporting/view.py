@@ -18,7 +18,8 @@ CRITERIA = {
     "antonym": "3 Paraphrase against antonym",
     "jumble": "4 Paraphrase against jumble",
 }
-WORDS = {
+WORDS: dict[str | None, str] = {
+    None: "shown",
     "pass": "pass",
     "fail": "FAIL",
     "known_failure": "known failure",
@@ -27,13 +28,13 @@ WORDS = {
     "skipped": "skipped",
     "error": "ERROR",
 }
-_WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_failure", "pass", "skipped")
+_WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_failure", "pass", "skipped", None)
 
 
 def judged(results: Mapping[str, Any]) -> list[Row]:
-    """The rows that carry a verdict, those of one model together, in the order of the criteria."""
+    """The rows that carry a verdict or a threshold, those of one model together, in the order of the criteria."""
     order = {name: i for i, name in enumerate(CRITERIA)}
-    rows = [row for row in results["checks"] if row["verdict"]]
+    rows = [row for row in results["checks"] if row["verdict"] or row["threshold"] is not None]
     return sorted(rows, key=lambda r: (r["model"], r["data"], order.get(r["check"], len(order)), r["check"], r["id"]))
 
 
@@ -67,7 +68,9 @@ def headline(results: Mapping[str, Any]) -> list[str]:
 
 def _headline(model: str, rows: Sequence[Row]) -> str:
     counts = {v: [r for r in rows if r["verdict"] == v] for v in WORDS}
-    counted = [r for r in rows if r["verdict"] != "skipped"]
+    counted = [r for r in rows if r["verdict"] not in ("skipped", None)]
+    if not counted and rows:
+        return f"{model}: thresholds are shown and decide nothing"
     parts = [f"{model} passes {len(counts['pass']) + len(counts['stale_known_failure'])} of {len(counted)} checks"]
     for verdict, words in (("fail", "fails"), ("error", "cannot be measured on")):
         if counts[verdict]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from encheck.errors import EncheckError
 from encheck.known_failures import label_of
 from encheck.reporting import html, markdown
+from encheck.reporting.gated import described
 from encheck.reporting.recorder import Recorder
 from encheck.reporting.results import write_items, write_results, write_text
 from encheck.settings import Settings
@@ -19,18 +20,14 @@ def write_run(
 ) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""
     recorder.folder = Path(folder) if folder else _new_folder(recorder, settings)
-    asked = {
-        "models": list(settings.models), "data": list(settings.data), "epsilon": settings.epsilon,
-        "median_scope": settings.median_scope,
-        "sample": settings.sample, "seed": settings.seed, "device": settings.device, "dtype": settings.dtype,
-    }  # fmt: skip
+    asked = described(settings)
     command = shlex.join([Path(argv[0]).name, *argv[1:]])
     recorder.told = results = recorder.results(command=command, settings=asked, exit_status=exit_status)
     try:
         recorder.folder.mkdir(parents=True, exist_ok=True)
         write_results(recorder.folder, results)
         write_items(recorder.folder, recorder.items)
-        write_text(recorder.folder / "summary.md", markdown.render(results))
+        write_text(recorder.folder / "summary.md", markdown.render(results, recorder.items))
         write_text(recorder.folder / "report.html", html.render(results, recorder.items))
     except OSError as error:
         raise EncheckError(

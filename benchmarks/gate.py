@@ -1,0 +1,250 @@
+"""Error rates of the gate: its own decision function on simulated checkpoints.
+
+    python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
+
+Twenty capabilities in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
+discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
+capabilities make of one source with the probability named as correlation: these are the correlations of the
+differences themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from encheck.gate import decide
+from encheck.gate_rows import DEFAULT, FAMILIES, Paired, Rule
+
+SHAPE = (5, 5, 5, 1, 3, 1)
+NAMES = [(f"{family} {i}", family) for family, count in zip(FAMILIES, SHAPE, strict=True) for i in range(count)]
+ICC = 0.05
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One simulated situation; losses and seed noise in proportions."""
+
+    n: int = 1_000
+    discordance: float = 0.05
+    correlation: float = 0.3
+    rate: float = 0.5
+    clusters: int = 400
+    noise: float = 0.0
+    told_noise: bool = True
+    loss: float = 0.0
+    all_lose: bool = False
+
+
+def flips(s: Setting, loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """P(baseline wins alone), P(candidate wins alone) of each capability: their sum the discordance, if it can be."""
+    even = min(s.discordance / 2, s.rate, 1 - s.rate)
+    down = np.clip(even + loss / 2, 0, s.rate)
+    up = np.clip(down - loss, 0, 1 - s.rate)
+    return np.minimum(np.clip(up + loss, 0, s.rate), 1), up
+
+
+def draw(s: Setting, rng: np.random.Generator) -> list[Paired]:
+    """One baseline and one candidate."""
+    count = len(NAMES)
+    loss = rng.normal(0, s.noise, count) if s.noise else np.zeros(count)
+    if s.all_lose:
+        loss[:] = s.loss
+    elif s.loss:
+        loss[rng.integers(count)] = s.loss
+    down, up = flips(s, loss)
+    clusters = np.minimum(np.arange(s.n) * s.clusters // s.n, s.n - 1)
+    own = rng.random((count, s.n))
+    by_cluster = rng.random((count, s.clusters))[:, clusters]
+    u = np.where(rng.random((count, s.n)) < np.sqrt(ICC), by_cluster, own)
+    u = np.where(rng.random((count, s.n)) < np.sqrt(s.correlation), rng.random(s.n), u)
+    difference = (u > 1 - up[:, None]).astype(float) - (u < down[:, None])
+    rest = np.clip((s.rate - down) / (1 - up - down), 0, 1)  # wins among the items that do not flip
+    baseline = np.where(difference < 0, 1.0, np.where(difference > 0, 0.0, rng.random((count, s.n)) < rest[:, None]))
+    candidate = baseline + difference
+    return [Paired(name, family, "rate", baseline[i], candidate[i], clusters) for i, (name, family) in enumerate(NAMES)]
+
+
+def rates(s: Setting, *, runs: int, rule: Rule = DEFAULT, seed: int = 0) -> dict[str, float]:
+    """Share of runs that pass, block, and stay inconclusive."""
+    rng = np.random.default_rng([seed, s.n, s.clusters])
+    noise = s.noise / rule.rate_delta if s.told_noise else 0.0
+    seen = Counter(decide(draw(s, rng), rule=rule, seed_noise=noise).outcome for _ in range(runs))
+    return {o: seen[o] / runs for o in OUTCOMES}
+
+
+OUTCOMES = ("pass", "block", "inconclusive")
+SIZES = (40, 150, 400, 1_000, 2_000, 5_000)
+CHANGES = {"no change": {}} | {
+    f"-{points} in {where}": {"loss": points / 100, "all_lose": where == "all"}
+    for where in ("one", "all")
+    for points in (1, 2, 4)
+}
+VARIED = {
+    "correlation": (0.0, 0.6),
+    "rate": (0.02, 0.98),
+    "clusters": (8, 30, 100),
+    "noise": (0.005, 0.01),
+    "discordance": (0.02, 0.10),
+}
+
+
+def acceptance(runs: int) -> Iterator[str]:
+    """What was promised, at the smallest size that it was promised for, and around it."""
+    yield "| items | discordance | what varies | unchanged passes (>= 90%) | -4 in one blocked (>= 90%) | ... passed (<= 1%) |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    settings = [Setting(n=n, discordance=d) for n in (1_000, 2_000, 5_000) for d in (0.02, 0.05)]
+    settings += [
+        Setting(**{name: v}) for name in ("correlation", "rate", "clusters") for v in VARIED[name] if v not in (8, 0.02)
+    ]
+    for s in settings:
+        same, worse = rates(s, runs=runs), rates(replace(s, loss=0.04), runs=runs)
+        cells = (
+            f"{s.n:,}",
+            f"{s.discordance:.0%}",
+            varied(s),
+            *map(percent, (same["pass"], worse["block"], worse["pass"])),
+        )
+        yield line(cells)
+    yield ""
+    yield "| items | seed noise, told by --twin | twins blocked (<= 5%) | twins pass | blocked, were the noise not told |"
+    yield "| --- | --- | --- | --- | --- |"
+    for n in (1_000, 5_000):
+        for noise in (0.005, 0.01):
+            s = Setting(n=n, noise=noise)
+            told, untold = rates(s, runs=runs), rates(replace(s, told_noise=False), runs=runs)
+            yield line(
+                (f"{n:,}", f"{100 * noise:g} points", *map(percent, (told["block"], told["pass"], untold["block"])))
+            )
+
+
+def by_size(runs: int) -> Iterator[str]:
+    """Pass / block / inconclusive by items, discordance and change."""
+    yield line(("items", "discordance", *CHANGES))
+    yield line(["---"] * (2 + len(CHANGES)))
+    for n in SIZES:
+        for d in (0.02, 0.05, 0.10):
+            yield line((f"{n:,}", f"{d:.0%}", *cells(Setting(n=n, discordance=d, clusters=min(n, 400)), runs)))
+
+
+def by_circumstance(runs: int) -> Iterator[str]:
+    """The same at 1,000 items and 5% discordance, one circumstance at a time."""
+    yield line(("1,000 items, 5%", *CHANGES))
+    yield line(["---"] * (1 + len(CHANGES)))
+    for name in ("correlation", "rate", "clusters", "noise"):
+        for value in VARIED[name]:
+            s = Setting(**{name: value})
+            yield line((varied(s), *cells(s, runs)))
+
+
+def old_rule(runs: int) -> Iterator[str]:
+    """Why a family's margin is 1.5 delta and the estimate counts: the first rule beside this one."""
+    yield line(("rule, 1,000 items, 5%", "unchanged passes", "-4 in one: blocked", "passed", "-2 in all: passed"))
+    yield line(["---"] * 5)
+    rules = {
+        "family 1 delta, no estimate": Rule(family=1.0, estimate=9.0),
+        "family 1.5 delta, estimate 1 delta": Rule(),
+    }
+    changes = [{}, {"loss": 0.04}, {"loss": 0.02, "all_lose": True}]
+    for name, rule in rules.items():
+        same, worse, all_worse = (rates(replace(Setting(), **c), runs=runs, rule=rule) for c in changes)
+        yield line((name, *map(percent, (same["pass"], worse["block"], worse["pass"], all_worse["pass"]))))
+
+
+def detectable(_runs: int) -> Iterator[str]:
+    """The smallest loss of one capability that is blocked in 80% of cases, twenty being tested."""
+    yield line(("items", "2% discordance", "5%", "10%"))
+    yield line(["---"] * 4)
+    for n in (150, 300, 450, 600, 1_000, 2_000, 3_500, 5_000):
+        rng = np.random.default_rng(n)
+        found = [decide(draw(Setting(n=n, discordance=d, clusters=min(n, 400)), rng)).rows for d in (0.02, 0.05, 0.10)]
+        yield line((f"{n:,}", *(f"{100 * np.mean([row.detectable for row in rows]):.1f} points" for rows in found)))
+
+
+def cells(s: Setting, runs: int) -> list[str]:
+    found = [rates(replace(s, **change), runs=runs) for change in CHANGES.values()]
+    return [" / ".join(f"{100 * r[o]:.0f}" for o in OUTCOMES) for r in found]
+
+
+def varied(s: Setting) -> str:
+    names = {"correlation": "correlation {:g}", "rate": "baseline rate {:.0%}", "clusters": "{} clusters"}
+    names |= {"noise": "seed noise {:g}"}
+    told = [text.format(getattr(s, k)) for k, text in names.items() if getattr(s, k) != getattr(Setting(), k)]
+    return ", ".join(told) or "-"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+COLOURS = {"pass": "#3b7a57", "block": "#b5443a", "inconclusive": "#d9d2c3"}
+PANELS = ("no change", "-1 in one", "-2 in one", "-4 in one", "-2 in all")
+
+
+def picture(runs: int) -> str:
+    """Stacked bars by number of items, a panel for each change, as SVG."""
+    wide, tall, gap = 150, 160, 24
+    parts = []
+    for p, change in enumerate(PANELS):
+        left = 40 + p * (wide + gap)
+        parts.append(f'<text x="{left}" y="24" font-weight="bold">{change}</text>')
+        for i, n in enumerate(SIZES):
+            found = rates(replace(Setting(n=n, clusters=min(n, 400)), **CHANGES[change]), runs=runs)
+            y, x = 34.0, left + i * wide / len(SIZES)
+            for outcome in ("inconclusive", "block", "pass"):
+                high = tall * found[outcome]
+                box = f'x="{x:.1f}" y="{y:.1f}" width="{wide / len(SIZES) - 3:.1f}" height="{high:.1f}"'
+                parts.append(f'<rect {box} fill="{COLOURS[outcome]}"/>')
+                y += high
+            parts.append(f'<text x="{x + 10:.1f}" y="{tall + 48}" text-anchor="middle" font-size="9">{n:,}</text>')
+    at = ((share, 38 + tall * (1 - share / 100)) for share in (0, 50, 100))
+    parts += [f'<text x="34" y="{y:.0f}" text-anchor="end" font-size="9">{share}%</text>' for share, y in at]
+    for i, (outcome, colour) in enumerate(COLOURS.items()):
+        parts.append(f'<rect x="{40 + 110 * i}" y="{tall + 62}" width="12" height="12" fill="{colour}"/>')
+        parts.append(f'<text x="{57 + 110 * i}" y="{tall + 72}">{outcome}</text>')
+    parts.append(
+        f'<text x="400" y="{tall + 72}">items a capability; 20 capabilities, 5% discordance, correlation 0.3</text>'
+    )
+    size = f'width="{40 + len(PANELS) * (wide + gap)}" height="{tall + 84}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+    return "\n".join([head, '<rect width="100%" height="100%" fill="#ffffff"/>', *parts, "</svg>", ""])
+
+
+TABLES = {
+    "acceptance": (acceptance, 5), "rule": (old_rule, 3), "size": (by_size, 1), "circumstance": (by_circumstance, 1),
+    "detectable": (detectable, 1),
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--runs", type=int, default=100, help="simulated pairs of checkpoints a cell; 5 x for acceptance"
+    )
+    parser.add_argument("--only", choices=[*TABLES, "picture"])
+    parser.add_argument("--svg", type=Path, help="write the picture here")
+    options = parser.parse_args()
+    for name, (table, factor) in TABLES.items():
+        if options.only in (None, name):
+            start = time.perf_counter()
+            print(f"\n{name}: {table.__doc__}\n")
+            for text in table(options.runs * factor):
+                print(text, flush=True)
+            print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
+    if options.svg and options.only in (None, "picture"):
+        options.svg.write_text(picture(options.runs), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Speed of the generators, side by side in one run, as rates and ratios.
+
+    python benchmarks/generators.py --mrpc path/to/MRPC [--peer PYTHON] [--rounds 3]
+
+Rates are of sentences a second. "From memory" has parses and tags of tried texts in memory; "cold" has an empty store
+and names what parsing and re-tagging alone take of it, with only the components that a generator needs. `--peer` is
+the Python of an environment that has nlpaug; it runs in turn with ours, on the same sentences, and needs WordNet where
+NLTK finds it (its tagger's model is replaced by one that this script trains on the treebank, `--treebank`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from encheck.datasets.base import load
+from encheck.generators.antonym import antonym
+from encheck.generators.synonym import synonym
+from encheck.language.english import English
+from encheck.making import Generator, Maker
+from encheck.store import Store
+from encheck.types import Group
+
+GENERATORS: dict[str, Generator] = {"synonym": synonym, "antonym": antonym}
+
+PEER = """
+import json, sys, time
+import nltk
+from nltk.tag.perceptron import PerceptronTagger
+sentences, model = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+tagger = PerceptronTagger(load=False)
+tagger.model.weights, tagger.tagdict = model["weights"], model["tagdict"]
+tagger.classes = tagger.model.classes = set(model["classes"])
+nltk.pos_tag = lambda tokens, *args, **kwargs: tagger.tag(tokens)
+import nlpaug.augmenter.word as naw
+works = {"synonym": naw.SynonymAug(aug_src="wordnet", aug_min=1, aug_max=1)}
+works["antonym"] = naw.AntonymAug(aug_min=1, aug_max=1)
+for name, made in works.items():
+    made.augment(sentences[0])
+    start = time.perf_counter()
+    for sentence in sentences:
+        made.augment(sentence)
+    print("RATE", name, len(sentences) / (time.perf_counter() - start))
+"""
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def from_memory(groups: list[Group], generator: Generator, rounds: int) -> float:
+    """Sentences a second once parses and tags are in memory; nothing that was made is remembered."""
+    english = English()
+    Maker(0, english).variants(groups, generator)
+    return len(groups) / statistics.median(
+        timed(lambda: Maker(0, english).variants(groups, generator)) for _ in range(rounds)
+    )
+
+
+def cold(groups: list[Group], generator: Generator, folder: Path) -> tuple[float, float, float]:
+    """Seconds of a whole cold run, of parsing alone and of tagging alone, each from an empty store."""
+    texts = list(dict.fromkeys(group.source for group in groups))
+    warm_up = English()
+    warm_up.parse_all(texts[:8])
+    warm_up.tag_all(texts[:8])
+    ours = English(pipeline=warm_up.pipeline, store=Store(folder / f"{time.monotonic_ns()}.sqlite"))
+    whole = timed(lambda: Maker(0, ours).variants(groups, generator))
+    tried = list(ours._tags)
+    parse = timed(lambda: list(warm_up.pipeline.parse(texts)))
+    tag = timed(lambda: list(warm_up.pipeline.tag(tried)))
+    return whole, parse, tag
+
+
+def peer(python: str, groups: list[Group], treebank: Path, folder: Path) -> Iterator[tuple[str, float]]:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
+    from build_probes import _train
+
+    (folder / "sentences.json").write_text(json.dumps([g.source for g in groups]), "utf-8")
+    (folder / "tagger.json").write_text(json.dumps(_train(treebank)), "utf-8")
+    command = [python, "-c", PEER, str(folder / "sentences.json"), str(folder / "tagger.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        if line.startswith("RATE"):
+            _, name, rate = line.split()
+            yield name, float(rate)
+
+
+def stream(groups: list[Group], count: int) -> tuple[int, float]:
+    """Sentences streamed, and the peak memory in MB: the groups over and over, each time with another number."""
+    many = (Group(f"s{i}", f"{g.source} {i}", "", "c") for i in range(count // len(groups) + 1) for g in groups)
+    maker = Maker()
+    made = sum(1 for _, _ in zip(maker.stream(many, synonym), range(count), strict=False))
+    return made, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--mrpc", type=Path, required=True)
+    parser.add_argument("--peer", help="a Python that has nlpaug")
+    parser.add_argument("--treebank", type=Path, help="UD English EWT, for the peer's tagger")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--stream", type=int, default=0, help="stream so many sentences, and tell the peak memory")
+    options = parser.parse_args()
+    groups = list(load(f"mrpc:{options.mrpc}", sample=1_000).groups)[:1_000]
+    print("| what | synonym | antonym |\n| --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rates = {n: from_memory(groups, g, options.rounds) for n, g in GENERATORS.items()}
+        print("| from memory, sentences/s | " + " | ".join(f"{rate:,.0f}" for rate in rates.values()) + " |")
+        runs = {n: cold(groups, g, folder) for n, g in GENERATORS.items()}
+        parts = ["{:.2f} / {:.2f} / {:.2f}".format(*run) for run in runs.values()]
+        print("| cold, s: whole / parse / tag | " + " | ".join(parts) + " |")
+        print("| cold / (parse + tag) | " + " | ".join(f"**{w / (p + t):.2f}**" for w, p, t in runs.values()) + " |")
+        print("| cold, sentences/s | " + " | ".join(f"{len(groups) / w:,.0f}" for w, _, _ in runs.values()) + " |")
+        if options.peer:
+            theirs = dict(peer(options.peer, groups, options.treebank, folder))
+            print("| nlpaug, sentences/s | " + " | ".join(f"{theirs[n]:,.0f}" for n in GENERATORS) + " |")
+        if options.stream:
+            made, peak = stream(groups, options.stream)
+            print(f"| {made:,} sentences streamed (synonym): peak memory | {peak:,.0f} MB | |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""What every caller takes for granted: numbers, one shape, the same answer twice, and no text cut off unsaid."""
+
+import pytest
+
+from encheck import claim
+from encheck.probing import cut, repeated
+from encheck.wellbeing import ends_seen, kept
+
+pytestmark = pytest.mark.contract
+
+
+@claim(repeated)
+def test_same_text_gets_the_same_answer_twice(scores, judge):
+    """Finite, of one shape (a model that breaks this ends in an error), and the same in other company."""
+    judge(kept(scores), at_least=1.0)
+
+
+@claim(cut)
+def test_end_of_a_long_text_is_seen(scores, judge):
+    """The longest texts of the data are told from themselves less their last three words: nothing is cut off silently."""
+    judge(ends_seen(scores), at_least=1.0)

@@ -1,0 +1,16 @@
+"""An edit still shows when the sentence stands in a longer text (150 groups of the probes, docs/probes.md)."""
+
+import pytest
+
+from encheck import claim
+from encheck.generators.phenomenon import PHENOMENA
+from encheck.items import in_passages
+from encheck.metrics import margin_rate, mean_margin
+
+
+@pytest.mark.dilution
+@claim(in_passages(PHENOMENA), levels=(1, 3, 8))
+def test_changed_meaning_shows_in_a_passage(scores, judge, report, epsilon):
+    """In a passage of one, three or eight sentences, a kept meaning is nearer than a changed one."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)

@@ -1,0 +1,34 @@
+"""What changes no meaning moves a sentence less than what does (Ribeiro et al. 2020, CheckList, section 2: INV)."""
+
+import pytest
+
+from encheck import claim
+from encheck.generators.antonym import antonym
+from encheck.generators.casing import casing
+from encheck.generators.contraction import contraction
+from encheck.generators.spacing import spacing
+from encheck.items import contrast
+from encheck.metrics import margin_rate, mean_margin
+
+pytestmark = pytest.mark.invariance
+
+
+@claim(contrast(casing, antonym))
+def test_lower_case_is_nearer_than_antonym(scores, judge, report):
+    """A sentence in lower case is nearer than the sentence with one word turned into its opposite."""
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated), at_least=0.95)
+
+
+@claim(contrast(spacing, antonym))
+def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
+    """So is a sentence with a blank doubled and one behind it."""
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated), at_least=0.95)
+
+
+@claim(contrast(contraction, antonym))
+def test_contraction_is_nearer_than_antonym(scores, judge, report):
+    """So is a sentence with "do not" for "don't", or the other way round."""
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated), at_least=0.9)

@@ -1,0 +1,24 @@
+"""Another number is another fact, an edit of the same place that keeps it does not (docs/probes.md)."""
+
+import pytest
+
+from encheck import claim
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast
+from encheck.metrics import margin_rate, mean_margin
+
+pytestmark = pytest.mark.number
+
+
+@claim(contrast(phenomenon("number", "kept"), phenomenon("number", "changed")))
+def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
+    """Another number moves the sentence farther than the same number written otherwise."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+
+
+@claim(contrast(phenomenon("number", "kept"), phenomenon("number", "control")))
+def test_unrelated_word_is_farther_than_edit_that_keeps_the_number(scores, judge, report, epsilon):
+    """An unrelated word in the same place moves the sentence farther than the same number written otherwise."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)

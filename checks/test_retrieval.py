@@ -1,0 +1,16 @@
+"""A sentence finds its paraphrase, which is what embeddings are bought for (Reimers and Gurevych 2019, section 1)."""
+
+import pytest
+
+from encheck import claim
+from encheck.metrics import mean_margin
+from encheck.probing import queries
+from encheck.wellbeing import recall_at_1
+
+
+@pytest.mark.retrieval
+@claim(queries("hard_negative"))
+def test_sentence_finds_its_paraphrase(scores, judge, report):
+    """Of all sentences, paraphrases and hard negatives, its own paraphrase is the nearest."""
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(recall_at_1(scores), at_least=0.8)

@@ -1,0 +1,24 @@
+"""Who does what to whom decides the meaning, an edit of the same place that keeps it does not (docs/probes.md)."""
+
+import pytest
+
+from encheck import claim
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast
+from encheck.metrics import margin_rate, mean_margin
+
+pytestmark = pytest.mark.roles
+
+
+@claim(contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "changed")))
+def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
+    """The roles exchanged moves the sentence farther than the same words with the roles kept."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+
+
+@claim(contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "control")))
+def test_unrelated_word_is_farther_than_edit_that_keeps_the_roles(scores, judge, report, epsilon):
+    """An unrelated word in the same place moves the sentence farther than the same words with the roles kept."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)

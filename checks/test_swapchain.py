@@ -1,0 +1,27 @@
+"""Partial paraphrases: every swap takes meaning away (Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7).
+
+`pivot=a`: sentence and paraphrase against sentence and swapped paraphrase, as one who searches compares them.
+`pivot=b`, as printed: each swapped paraphrase stands beside the paraphrase it was made of, which rewards copies.
+"""
+
+import pytest
+
+from encheck import claim
+from encheck.chains import PIVOTS, restated, swap_chains
+from encheck.ranking import figures, measured, oddities, r_precision
+
+pytestmark = pytest.mark.swapchain
+
+
+@claim(swap_chains(), levels=PIVOTS)
+def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
+    """The paraphrase is nearer than the same paraphrase with one, two or three pairs of words exchanged."""
+    report(*figures(scores, threshold=threshold), *oddities(scores))
+    judge(r_precision(measured(scores)), at_least=0.9)
+
+
+@claim(swap_chains(restated), levels=PIVOTS)
+def test_rewrite_ranks_above_swaps(scores, judge, report, threshold):
+    """So is a rewrite that shares few words with the paraphrase (Table 7: low lexical overlap)."""
+    report(*figures(scores, threshold=threshold))
+    judge(r_precision(measured(scores)), at_least=0.9)

@@ -1,0 +1,48 @@
+"""Back-translations: the sentence by way of another language (Peng, Weir and Weeds 2023, section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import cast
+
+from encheck.language.english import English
+from encheck.language.words import FUNCTION_WORDS
+from encheck.making import Generator
+from encheck.similarity import words
+from encheck.types import Edit, Group, Variant
+
+SHORTEST, LONGEST = 0.5, 2.0  # words of the translation a word of the sentence
+ENGLISH = 0.15  # share of function words; even telegraphic English has more
+REPEATED = 0.5  # distinct words a word: below it, the translator went in circles
+
+
+def back_translation(texts: Mapping[str, str]) -> Generator:
+    """The generator of what came back of each sentence."""
+
+    def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+        text = texts[group.source]
+        if reason := why_not(group.source, text):
+            return reason
+        return Variant(text, "back_translation", 1, (Edit(0, len(group.source), text),), "back_translation")
+
+    generate.__name__ = "back_translation"
+    return cast(Generator, generate)
+
+
+def why_not(source: str, text: str) -> str:
+    """Why a translation cannot stand for its source; empty where it can.
+
+    >>> why_not("The mill closed on Monday.", "the mill closed on monday")
+    'the back-translation is a copy'
+    """
+    before, after = words(source), words(text)
+    if before == after:
+        return "the back-translation is a copy"
+    if not after or not SHORTEST <= len(after) / max(len(before), 1) <= LONGEST:
+        return "the back-translation is much longer or shorter"
+    if len(set(after)) < REPEATED * len(after):
+        return "the back-translation repeats itself"
+    if sum(word in FUNCTION_WORDS for word in after) < ENGLISH * len(after) and not set(before) & set(after):
+        return "the back-translation is no English"
+    return ""

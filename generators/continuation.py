@@ -1,0 +1,42 @@
+"""Continuations: the sentence goes on, and says more and more (Peng, Weir and Weeds 2023, section 3.3).
+
+The final punctuation gives way to ", and" and the words that follow, cut after five words, ten, and so on; "and" counts
+as the first of them, punctuation at the cut falls away. What follows was written by hand (the probes) or by a language
+model (`--continuation-model`); `careful` mode ends the longer sentence as the sentence ended.
+"""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+from encheck.language.english import English
+from encheck.types import Edit, Group, Variant, apply_edits
+
+CUTS = (5, 10, 15, 20, 25, 30)
+END = re.compile(r"[\s.!?…\"'”’)]*$")
+AT_CUT = ".,;:!?…-–—\"'”’()"
+
+
+def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+    """The sentence with `level` more words, or why there are none."""
+    if not group.continuation:
+        return "no continuation: give --continuation-model"
+    words = ["and", *group.continuation.split()]
+    if len(words) < level:
+        return f"the continuation has fewer than {level} words"
+    start = end_of(group.source)
+    ending = group.source[start:].rstrip() if english.mode == "careful" else ""
+    added = f", {' '.join(words[:level]).rstrip(AT_CUT)}{ending}"
+    edits = (Edit(start, len(group.source), added),)
+    return Variant(apply_edits(group.source, edits), "continuation", level, edits, "continuation", f"{level} words")
+
+
+def end_of(text: str) -> int:
+    """Where the final punctuation of a text begins.
+
+    >>> "It rained."[: end_of("It rained.")]
+    'It rained'
+    """
+    found = END.search(text)
+    return found.start() if found else len(text)

@@ -1,0 +1,17 @@
+"""Contraction: "do not" for "don't", or the other way round."""
+
+from __future__ import annotations
+
+from random import Random
+
+from encheck.language.contractions import contractions
+from encheck.language.english import English
+from encheck.types import Group, Variant, apply_edits
+
+
+def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+    """The sentence with its contractions written in full, or contracted where it has none; or why there is none."""
+    edits = tuple(contractions(group.source))
+    if not edits:
+        return "nothing to contract"
+    return Variant(apply_edits(group.source, edits), "contraction", level, edits, "contraction")

@@ -1,0 +1,126 @@
+"""The published recipe with its warts, for reproduction: `--generator-mode paper` (Mahajan et al. 2023, authors' code).
+
+Words are what stands between blanks. Candidates are those that are no stop word, compared with their capitals; any part
+of speech, all senses together; every occurrence is replaced, nothing is inflected; antonyms keep WordNet's underscores.
+A sentence without a candidate comes back as it is, and counts. Only the order of the candidates is ours: theirs hung
+on Python's hash seed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import accumulate
+from random import Random
+
+from encheck.language.lexicon import PARTS, Lexicon
+from encheck.language.words import STOP_WORDS
+from encheck.types import Edit, Variant
+
+Related = Callable[[str], Sequence[str]]  # a word -> all words that the lexicon relates to it
+DRAWS = 3
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """NLTK's English stop words where its data are installed, else encheck's own list."""
+    from nltk.corpus import stopwords
+
+    try:
+        return frozenset(stopwords.words("english"))
+    except (LookupError, OSError):
+        return STOP_WORDS
+
+
+def synonyms_of(lexicon: Lexicon) -> Related:
+    """All words that share a synset with a word, lower-cased, letters and blanks alone."""
+
+    def related(word: str) -> list[str]:
+        found = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
+                 for sense in lexicon.senses(base, pos) for lemma in sense.lemmas)  # fmt: skip
+        return _cleaned(word, found)
+
+    return related
+
+
+def _cleaned(word: str, found: object) -> list[str]:
+    clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)  # type: ignore[attr-defined]
+    return sorted({lemma for lemma in clean if lemma and lemma != word})
+
+
+def antonyms_of(lexicon: Lexicon) -> Related:
+    """All antonyms of all words that share a synset with a word."""
+
+    def related(word: str) -> list[str]:
+        return sorted({
+            antonym.lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
+            for sense in lexicon.senses(base, pos) for lemma in sense.lemmas
+            for antonym in _antonyms(lexicon, lemma, pos, sense.id)
+        })  # fmt: skip
+
+    return related
+
+
+def _antonyms(lexicon: Lexicon, lemma: str, pos: object, sense_id: str) -> Sequence[object]:
+    own = next((s for s in lexicon.senses(lemma, pos) if s.id == sense_id), None)  # type: ignore[arg-type]
+    return lexicon.antonyms(lemma, pos, own) if own else ()  # type: ignore[arg-type]
+
+
+def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> str:
+    """The text with up to `words` distinct words replaced, each by one of its related words, wherever it occurs."""
+    tokens = text.split()
+    candidates = sorted({token for token in tokens if token not in stop})
+    rng.shuffle(candidates)
+    done = 0
+    for candidate in candidates:
+        if choices := related(candidate):
+            choice = rng.choice(list(choices))
+            tokens = [choice if token == candidate else token for token in tokens]
+            done += 1
+        if done == words:
+            break
+    return " ".join(tokens)
+
+
+def jumbled(text: str, *, swaps: int, rng: Random) -> str:
+    """The text after `swaps` exchanges of two random positions; a later one may undo an earlier one."""
+    tokens = text.split()
+    for _ in range(swaps):
+        first = second = rng.randint(0, len(tokens) - 1)
+        for _ in range(DRAWS):
+            second = rng.randint(0, len(tokens) - 1)
+            if second != first:
+                break
+        tokens[first], tokens[second] = tokens[second], tokens[first]
+    return " ".join(tokens)
+
+
+def paper_synonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
+    """Criterion 2 as published."""
+    made = substituted(text, words=words, rng=rng, related=synonyms_of(lexicon), stop=stop_words())
+    return _variant(text, made, "synonym", words)
+
+
+def paper_antonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
+    """Criterion 3 as published."""
+    made = substituted(text, words=words, rng=rng, related=antonyms_of(lexicon), stop=stop_words())
+    return _variant(text, made, "antonym", words)
+
+
+def paper_jumble(text: str, *, swaps: int, rng: Random) -> Variant | str:
+    """Criterion 4 as published."""
+    return _variant(text, jumbled(text, swaps=swaps, rng=rng), "jumble", swaps) if text.split() else "no word"
+
+
+def _variant(text: str, made: str, relation: str, level: int) -> Variant:
+    """The variant, its edits found by comparing words; blanks between words become single ones, as in the paper."""
+    return Variant(made, relation, level, _edits(text, made), f"paper-{relation}", "paper mode")
+
+
+def _edits(text: str, made: str) -> tuple[Edit, ...]:
+    old, new = (re.findall(r"\s+|\S+", t) for t in (text, made))
+    at = [0, *accumulate(map(len, old))]
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(Edit(at[i1], at[i2], "".join(new[j1:j2])) for tag, i1, i2, j1, j2 in codes if tag != "equal")

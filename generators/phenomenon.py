@@ -1,0 +1,36 @@
+"""The phenomena of the probes: of each, an edit that keeps the meaning, one that changes it, and a control.
+
+The three stand in the same slot and give the same number of words; they were written by hand (docs/probes.md).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+from typing import Literal, cast
+
+from encheck.generators.written import written
+from encheck.language.english import English
+from encheck.making import Generator
+from encheck.types import Group, Variant
+
+PHENOMENA = ("negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity")
+Side = Literal["kept", "changed", "control"]
+
+
+@cache
+def phenomenon(name: str, side: Side) -> Generator:
+    """The generator of one side of a phenomenon; ValueError for a name that is none.
+
+    >>> phenomenon("number", "kept").__name__
+    'number_kept'
+    """
+    if name not in PHENOMENA:
+        raise ValueError(f"{name!r} is no phenomenon of the probes; there are {', '.join(PHENOMENA)}")
+    relation = name if side == "changed" else f"{name}_{side}"
+
+    def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
+        return written(group, relation, level=level) or f"no {relation} edit was written for this sentence"
+
+    generate.__name__ = relation
+    return cast(Generator, generate)

@@ -1,0 +1,116 @@
+"""One word for another: the places where a sentence has a substitute, and the variant that takes it.
+
+Shared by `synonym` and `antonym`. What a place asks for stands in `encheck.language.fit`, what can stand there in
+`encheck.language.substitutes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from encheck.language.english import English
+from encheck.language.fit import class_of, fits, in_expression
+from encheck.language.lexicon import Pos
+from encheck.language.parse import Parse
+from encheck.language.replace import edits, form, keeps_tags
+from encheck.language.substitutes import Substitute
+from encheck.types import Variant, apply_edits
+
+NAMES = {"s": "synonym", "a": "antonym"}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A token that can be replaced, and by what, the best first."""
+
+    at: int
+    pos: Pos
+    choices: tuple[tuple[str, Substitute], ...]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the sentence's other slots go first."""
+        return self.choices[0][1].is_last
+
+
+def slots(english: English, text: str, relation: str, *, only: frozenset[str] = frozenset("nvar")) -> list[Slot] | str:
+    """Where this sentence has a substitute, in the order of words; or the reason why nowhere.
+
+    Remembered as long as the parse is: the levels of a generator, and those beside it, ask for the same.
+    """
+    key = ("slots", relation, only, text)
+    if key not in english.derived:
+        english.derived[key] = _slots(english, text, relation, only)
+    found: list[Slot] | str = english.derived[key]
+    return found if isinstance(found, str) else list(found)
+
+
+def _slots(english: English, text: str, relation: str, only: frozenset[str]) -> list[Slot] | str:
+    parse, look = english.parse(text), english.substitutes.at(relation)
+    reason = f"no {NAMES[relation]} that holds in nearly every sentence"
+    found: list[Slot] = []
+    for at, key in enumerate(zip(parse.lemmas, parse.tags, strict=True)):
+        if (there := look(key)) is None or there[0] not in only:
+            continue
+        if class_of(parse, at) is None:
+            outcome: Slot | str = "only words that have to stay"
+        else:
+            outcome = _slot(english, parse, at, *there, relation)
+        if isinstance(outcome, Slot):
+            found.append(outcome)
+        else:
+            reason = outcome
+    return found or reason
+
+
+def _slot(
+    english: English, parse: Parse, at: int, pos: Pos, known: tuple[Substitute, ...], relation: str
+) -> Slot | str:
+    if in_expression(parse, at, english.substitutes.expressions, english.substitutes.pairs):
+        known = tuple(s for s in known if s.in_expressions)
+    if not known:
+        return "only words of fixed expressions"
+    fitting = [s for s in known if fits(parse, at, pos, s.flags)]
+    if not fitting:
+        return f"the place of no word fits its {NAMES[relation]}"
+    forms = ((form(parse, at, s.lemma), s) for s in fitting)
+    choices = tuple((word, s) for word, s in forms if word is not None)
+    return Slot(at, pos, choices) if choices else f"no {NAMES[relation]} has the form that is asked"
+
+
+def replaced(english: English, text: str, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
+    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is none."""
+    parse = english.parse(text)
+    words: dict[int, str] = {}
+    taken: dict[int, Substitute] = {}
+    for slot in found:
+        for word, substitute in slot.choices:
+            if keeps_tags(english, parse, words | {slot.at: word}):
+                words[slot.at], taken[slot.at] = word, substitute
+                break
+        if len(words) == level:
+            return variant(parse, words, taken, relation=relation, level=level)
+    return f"only {len(words)} of {level} words" if words else f"the {relation} would be another part of speech"
+
+
+def variant(parse: Parse, words: dict[int, str], taken: dict[int, Substitute], *, relation: str, level: int) -> Variant:
+    """The variant of these replacements, with its certificate."""
+    made = edits(parse, words)
+    said = "; ".join(
+        f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {taken[i].origin}"
+        + (f", {','.join(sorted(taken[i].flags))}" if taken[i].flags else "")
+        for i in sorted(words)
+    )
+    return Variant(apply_edits(parse.text, made), relation, level, made, relation, said)
+
+
+def beside_slot(english: English, text: str, base: Variant, relation: str, *, name: str) -> Variant | str:
+    """The variant of this relation that replaces the very word that `base` replaces; or why there is none."""
+    parse = english.parse(text)
+    starts = {edit.start for edit in base.edits}
+    found = slots(english, text, relation)
+    if isinstance(found, str):
+        return found
+    here = [slot for slot in found if parse.starts[slot.at] in starts]
+    return replaced(english, text, here, relation=name, level=1) if here else f"no {name} of the same word"

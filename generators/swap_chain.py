@@ -1,0 +1,188 @@
+"""Swap chains: units of equal tag exchanged, one pair after the other (Peng, Weir and Weeds 2023, section 4).
+
+A unit is an entity, or a word outside of one. Units are grouped by the entity's label or the word's tag, all nouns and
+all verbs together, forms of "be" left out. Three groups are drawn, two units of each change places, and each exchange
+builds on those before it. `careful` mode also leaves out auxiliaries, bare numbers and words that touch their
+neighbour, and rejects an exchange after which the same words stand in the same relations
+(`encheck.language.relations`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.language.relations import Relations, Unit, why_kept
+from encheck.types import Edit, Group, Variant, apply_edits
+
+SWAPS = 3
+PAIRS_TRIED = 40  # of a group
+FORMS_OF_BE = frozenset("be am is are was were been being 'm 're".split())
+OPEN = ("NOUN", "VERB", "CD")
+JOINERS = "-\u2010\u2011\u2013/'’@#_"
+Groups = Mapping[str, tuple[Unit, ...]]
+Swap = tuple[Unit, Unit]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One exchange: the tag of its units, all edits up to it, and the source's tokens in their new order."""
+
+    tag: str
+    edits: tuple[Edit, ...]
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped(Variant):
+    """A variant with the steps that lead to it; `rejected` says why other exchanges were not taken."""
+
+    steps: tuple[Step, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+
+def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Swapped | str:
+    """The source after `level` exchanges, with those before it; or which of the conditions the sentence lacks.
+
+    The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
+    """
+    parse = english.parse(group.source)
+    careful = english.mode == "careful"
+    units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
+    groups = groups_of(units, parse.words, keep=_movable(parse) if careful else _any)
+    if len(groups) < SWAPS:
+        return f"fewer than {SWAPS} groups of words with the same tag"
+    rejected: list[str] = []
+    swaps = _careful(parse, units, groups, rng, rejected) if careful else _drawn(groups, rng)
+    if len(swaps) < SWAPS:
+        return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
+    steps = tuple(_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
+    said = "; ".join(f"{tag}: {_text(parse, a)} <-> {_text(parse, b)}" for tag, (a, b) in swaps[:level])
+    text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
+    return Swapped(text, "swap", level, edits, "swap_chain", said, steps, tuple(rejected))
+
+
+def units_of(
+    words: Sequence[str], tags: Sequence[str], entities: Sequence[str], *, lemmas: Sequence[str] = ()
+) -> tuple[Unit, ...]:
+    """Every entity ("B-LOC", "I-LOC" ...) and every other word, in order; the tag of a form of "be" is "".
+
+    >>> [(u.start, u.end, u.tag) for u in units_of(["New", "York", "is", "big"], ["NNP", "NNP", "VBZ", "JJ"],
+    ...                                            ["B-LOC", "I-LOC", "", ""])]
+    [(0, 2, 'ENT:LOC'), (2, 3, ''), (3, 4, 'JJ')]
+    """
+    found, at = [], 0
+    while at < len(words):
+        end, label = at + 1, entities[at].partition("-")[2]
+        while label and end < len(words) and entities[end] == f"I-{label}":
+            end += 1
+        lemma = lemmas[at].lower() if lemmas else ""
+        found.append(Unit(at, end, f"ENT:{label}" if label else _tag(words[at], tags[at], lemma)))
+        at = end
+    return tuple(found)
+
+
+def _tag(word: str, tag: str, lemma: str) -> str:
+    if tag.startswith("VB"):
+        return "" if lemma == "be" or word.lower() in FORMS_OF_BE else "VERB"
+    return "NOUN" if tag.startswith("NN") else tag
+
+
+def _any(_unit: Unit) -> bool:
+    return True
+
+
+def groups_of(units: Sequence[Unit], words: Sequence[str], *, keep: Callable[[Unit], bool] = _any) -> Groups:
+    """Units of the open classes by tag: distinct ones (case apart, the first of equal ones), two or more a group."""
+    found: dict[str, dict[str, Unit]] = {}
+    for unit in units:
+        is_open = unit.tag.startswith(("ENT:", "JJ", "RB")) or unit.tag in OPEN
+        if is_open and keep(unit):
+            surface = " ".join(words[unit.start : unit.end]).casefold()
+            found.setdefault(unit.tag, {}).setdefault(surface, unit)
+    return {tag: tuple(distinct.values()) for tag, distinct in sorted(found.items()) if len(distinct) > 1}
+
+
+def _movable(parse: Parse) -> Callable[[Unit], bool]:
+    """What careful mode moves: no auxiliary, no bare number, nothing that touches another word."""
+
+    def movable(unit: Unit) -> bool:
+        if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
+            return False
+        before, after = parse.starts[unit.start] - 1, parse.ends[unit.end - 1]
+        sides = (parse.text[before : before + 1] if before >= 0 else "", parse.text[after : after + 1])
+        return not any(side and (side.isalnum() or side in JOINERS) for side in sides)
+
+    return movable
+
+
+def _drawn(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
+    """Three groups and two units of each, as the paper draws them."""
+    drawn = []
+    for tag in rng.sample(sorted(groups), SWAPS):
+        first, second = rng.sample(groups[tag], 2)
+        drawn.append((tag, (first, second)))
+    return drawn
+
+
+def _careful(
+    parse: Parse, units: Sequence[Unit], groups: Groups, rng: Random, rejected: list[str]
+) -> list[tuple[str, Swap]]:
+    """Three groups and two units of each such that no step says what an earlier one says."""
+    relations = Relations.of(parse, units)
+    swaps: list[tuple[str, Swap]] = []
+    said = [relations.after(())]
+    for tag in rng.sample(sorted(groups), len(groups)):
+        for pair in _pairs(groups[tag], rng):
+            now = relations.after([swap for _, swap in swaps] + [pair])
+            if now in said:
+                rejected.append(why_kept(parse, *pair) if not swaps or now == said[-1] else "undoes earlier exchanges")
+                continue
+            swaps.append((tag, pair))
+            said.append(now)
+            break
+        if len(swaps) == SWAPS:
+            break
+    return swaps
+
+
+def _pairs(units: Sequence[Unit], rng: Random) -> Iterator[Swap]:
+    pairs = list(combinations(units, 2))
+    return iter(rng.sample(pairs, min(len(pairs), PAIRS_TRIED)))
+
+
+def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> Step:
+    puts = {unit: other for _, (a, b) in swaps for unit, other in ((a, b), (b, a))}
+    edits = tuple(_edit(parse, unit, puts[unit], careful=careful) for unit in sorted(puts))
+    order: list[int] = []
+    at = 0
+    for unit in sorted(puts):
+        order += [*range(at, unit.start), *range(puts[unit].start, puts[unit].end)]
+        at = unit.end
+    return Step(swaps[-1][0], edits, (*order, *range(at, len(parse))))
+
+
+def _edit(parse: Parse, unit: Unit, put: Unit, *, careful: bool) -> Edit:
+    """The edit that puts one unit in the place of another; in careful mode the sentence still begins with a capital."""
+    text = _text(parse, put)
+    if careful and _opens(parse, unit):
+        text = text[:1].upper() + text[1:]
+    elif careful and _opens(parse, put) and not _keeps_capital(parse, put):
+        text = text[:1].lower() + text[1:]
+    return Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text)
+
+
+def _opens(parse: Parse, unit: Unit) -> bool:
+    return unit.start == 0 and parse.words[0][:1].isupper()
+
+
+def _keeps_capital(parse: Parse, unit: Unit) -> bool:
+    return unit.tag.startswith("ENT:") or parse.pos[unit.start] == "PROPN" or not parse.words[unit.start].istitle()
+
+
+def _text(parse: Parse, unit: Unit) -> str:
+    return parse.text[parse.starts[unit.start] : parse.ends[unit.end - 1]]

@@ -1,0 +1,162 @@
+"""Draw variants for judges who don't know where they come from, and report what the judges said.
+
+    python recipes/judge_variants.py draw --mrpc DIR --qqp DIR --out DIR [--peer PYTHON --treebank DIR]
+    python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv
+
+`draw` takes 300 sentences of each set by seed, makes a synonym edit and an antonym edit of each with encheck, and with
+nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how), mixes all and writes batches: a
+number, the sentence, the variant. A judge writes a line an item: the number; s (same meaning), o (opposite, or the
+clause turned round) or d (different otherwise); and x where the variant is no good English. `report` computes rates,
+coverage and Cohen's kappa; the table it writes has ids, words and judgements, no sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from encheck.datasets.base import load
+from encheck.generators.antonym import antonym
+from encheck.generators.synonym import synonym
+from encheck.making import Maker
+from encheck.types import Group, Variant, content_hash
+
+SEED, SENTENCES, BATCH = 20_240, 300, 150
+WANTED = {"synonym": "s", "antonym": "o"}
+PEER = """
+import json, random, sys
+import numpy, nltk
+from nltk.tag.perceptron import PerceptronTagger
+sentences, model = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+tagger = PerceptronTagger(load=False)
+tagger.model.weights, tagger.tagdict = model["weights"], model["tagdict"]
+tagger.classes = tagger.model.classes = set(model["classes"])
+nltk.pos_tag = lambda tokens, *args, **kwargs: tagger.tag(tokens)
+import nlpaug.augmenter.word as naw
+random.seed(0); numpy.random.seed(0)
+works = {"synonym": naw.SynonymAug(aug_src="wordnet", aug_min=1, aug_max=1)}
+works["antonym"] = naw.AntonymAug(aug_min=1, aug_max=1)
+out = {name: [(made.augment(s) or [s])[0] for s in sentences] for name, made in works.items()}
+print(json.dumps(out))
+"""
+
+
+def sentences(spec: str, name: str) -> list[str]:
+    """`SENTENCES` first sentences of the pairs, drawn by seed from the sorted distinct ones."""
+    texts = sorted({pair.first for pair in load(spec, sample=None).pairs})
+    return random.Random(f"{SEED}/{name}").sample(texts, SENTENCES)
+
+
+def ours(texts: list[str]) -> Iterator[dict[str, Any]]:
+    maker = Maker(0)
+    groups = [Group(content_hash(t), t, t, "c") for t in texts]
+    for generator in (synonym, antonym):
+        for text, made in zip(texts, maker.variants(groups, generator), strict=True):
+            if isinstance(made, Variant):
+                words = [f"{text[e.start : e.end]} > {e.text}" for e in made.edits]
+                yield {
+                    "by": "encheck",
+                    "kind": generator.__name__,
+                    "source": text,
+                    "variant": made.text,
+                    "words": words,
+                }
+
+
+def theirs(texts: list[str], python: str, treebank: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    sys.path.insert(0, str(Path(__file__).parent))
+    from build_probes import _train, spans
+
+    (folder / "sentences.json").write_text(json.dumps(texts), "utf-8")
+    (folder / "tagger.json").write_text(json.dumps(_train(treebank)), "utf-8")
+    command = [python, "-c", PEER, str(folder / "sentences.json"), str(folder / "tagger.json")]
+    made = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+    for kind, variants in made.items():
+        for text, variant in zip(texts, variants, strict=True):
+            if " ".join(variant.split()) != " ".join(text.split()):
+                words = [f"{text[a:b]} > {new}" for a, b, new in spans(text, variant)]
+                yield {"by": "nlpaug", "kind": kind, "source": text, "variant": variant, "words": words}
+
+
+def draw(args: argparse.Namespace) -> None:
+    args.out.mkdir(parents=True, exist_ok=True)
+    items = []
+    for name, spec in (("mrpc", f"mrpc:{args.mrpc}"), ("qqp", f"qqp:{args.qqp}")):
+        texts = sentences(spec, name)
+        made = [*ours(texts), *(theirs(texts, args.peer, args.treebank, args.out) if args.peer else ())]
+        items += [{"set": name, **item} for item in made]
+    random.Random(SEED).shuffle(items)
+    (args.out / "key.json").write_text(json.dumps(items, ensure_ascii=False), "utf-8")
+    for start in range(0, len(items), BATCH):
+        lines = [
+            f"{i}\n1 {item['source']}\n2 {item['variant']}\n"
+            for i, item in enumerate(items[start : start + BATCH], start)
+        ]
+        (args.out / f"batch-{start // BATCH + 1:02d}.txt").write_text("".join(lines), "utf-8")
+    print(len(items), "variants in", -(-len(items) // BATCH), "batches")
+
+
+def said(path: Path) -> dict[int, tuple[str, bool]]:
+    """Number -> (meaning, whether it is good English)."""
+    rows = (line.split() for line in path.read_text("utf-8").splitlines() if line.strip())
+    return {int(row[0]): (row[1], "x" not in row[2:]) for row in rows}
+
+
+def cohens_kappa(pairs: list[tuple[bool, bool]]) -> float:
+    agree = sum(a == b for a, b in pairs) / len(pairs)
+    first, second = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+    chance = first * second + (1 - first) * (1 - second)
+    return (agree - chance) / (1 - chance) if chance < 1 else 1.0
+
+
+def _right(item: dict[str, Any], verdicts: list[tuple[str, bool]]) -> list[bool]:
+    return [meaning == WANTED[item["kind"]] and fine for meaning, fine in verdicts]
+
+
+def report(args: argparse.Namespace) -> None:
+    items = json.loads((args.out / "key.json").read_text("utf-8"))
+    judges = [said(path) for path in args.judge]
+    good = [_right(item, [judge[i] for judge in judges]) for i, item in enumerate(items)]
+    print("| set | by | edit | sentences with one | right by A | right by B | by both | kappa |\n" + "| --- " * 8 + "|")
+    for name in ("mrpc", "qqp"):
+        for by, kind in (("encheck", "synonym"), ("nlpaug", "synonym"), ("encheck", "antonym"), ("nlpaug", "antonym")):
+            wanted = (name, by, kind)
+            where = [i for i, item in enumerate(items) if (item["set"], item["by"], item["kind"]) == wanted]
+            some = [good[i] for i in where]
+            if some:
+                rates = [sum(g[0] for g in some), sum(g[1] for g in some), sum(all(g) for g in some)]
+                shares = " | ".join(f"{rate / len(some):.1%}" for rate in rates)
+                print(f"| {name} | {by} | {kind} | {len(some) / SENTENCES:.1%} | {shares} | {cohens_kappa(some):.2f} |")
+    with args.table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        columns = [f"{judge}_{what}" for judge in "AB" for what in ("meaning", "english")]
+        writer.writerow(["set", "sentence", "by", "edit", "words", *columns])
+        for i, item in enumerate(items):
+            verdicts = [w for judge in judges for w in (judge[i][0], "good" if judge[i][1] else "bad")]
+            row = [item["set"], content_hash(item["source"]), item["by"], item["kind"], "; ".join(item["words"])]
+            writer.writerow([*row, *verdicts])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("what", choices=("draw", "report"))
+    parser.add_argument("--mrpc", type=Path)
+    parser.add_argument("--qqp", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--peer", help="a Python that has nlpaug")
+    parser.add_argument("--treebank", type=Path)
+    parser.add_argument("--judge", type=Path, nargs=2)
+    parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))
+    args = parser.parse_args()
+    draw(args) if args.what == "draw" else report(args)
+
+
+if __name__ == "__main__":
+    main()

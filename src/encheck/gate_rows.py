@@ -1,0 +1,124 @@
+"""What a gate weighs, and what it says of each capability and family: what goes in and out of `gate.decide`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Kind = Literal["rate", "mean"]
+Outcome = Literal["pass", "block", "inconclusive"]
+FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health")
+EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How strict a gate is. The defaults are those of docs/gate.md, whose error rates are measured.
+
+    `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A capability
+    blocks when its change is below `-block * delta`, tested at `alpha` for all capabilities together (Holm). It
+    passes when its lower bound is above `-capability * delta` and its estimate above `-estimate * delta`; a family,
+    when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`.
+    """
+
+    rate_delta: float = 0.02
+    mean_delta: float = 0.015
+    block: float = 0.5
+    alpha: float = 0.05
+    level: float = 0.95
+    family: float = 1.5
+    capability: float = 2.0
+    estimate: float = 1.0
+    min_clusters: int = 30
+    min_items: int = 150
+    power: float = 0.8
+
+
+DEFAULT = Rule()
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One capability's gating figure, item by item: wins (0 or 1) of a rate, values of a mean.
+
+    `baseline` and `candidate` have shape [n] and the same items in the same order; `clusters` numbers the cluster of
+    each item, by the same numbers in all capabilities. `calibration_error` is what the calibration adds to the
+    standard error of the change; `same` says that all scores agree within the noise tolerance.
+    """
+
+    capability: str
+    family: str
+    kind: Kind
+    baseline: Floats
+    candidate: Floats
+    clusters: NDArray[np.intp]
+    delta: float | None = None
+    calibration_error: float = 0.0
+    same: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the gate says of a capability. `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
+
+    `gates` is False where the capability is reported only, and `why` says why. `needed` is how many items would
+    decide, None where it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
+    """
+
+    capability: str
+    family: str
+    kind: Kind
+    n: int
+    clusters: int
+    baseline: float
+    candidate: float
+    change: float
+    low: float
+    high: float
+    error: float
+    delta: float
+    p: float
+    adjusted: float
+    outcome: Outcome
+    gates: bool
+    evidence: bool
+    gained: int
+    lost: int
+    mcnemar: float | None
+    detectable: float
+    needed: int | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """A family: the mean change of its gating capabilities, in units of their deltas, with its 95% lower bound."""
+
+    family: str
+    capabilities: int
+    change: float
+    low: float
+    passes: bool
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The verdict, the rows behind it, and the reasons in words, the weightiest first."""
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    rows: tuple[Row, ...]
+    families: tuple[FamilyRow, ...] = ()
+    seed_noise: float = 0.0
+    missing: tuple[str, ...] = ()
+    contracts: tuple[str, ...] = field(default=())
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 blocked, 10 inconclusive."""
+        return EXIT_CODES[self.outcome]

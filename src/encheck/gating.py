@@ -1,0 +1,207 @@
+"""A candidate's run against a baseline: the same items paired, weighed by the gate, with what flipped beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from encheck.balance import balanced, win_rates
+from encheck.baseline import Baseline, case_of, tables_of
+from encheck.errors import BaselineError
+from encheck.gate import decide, measure
+from encheck.gate_figures import GATE_SPLIT, Compared, Table, compare, figure_of, pooled
+from encheck.gate_rows import DEFAULT, Decision, Rule
+from encheck.scores import Scale
+
+Results = Mapping[str, Any]
+Columns = Mapping[str, Mapping[str, Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one model scored: its tables by case, and its calibration on each data set."""
+
+    tables: Mapping[str, Table]
+    scales: Mapping[str, Scale]
+
+    def seen(self, split: str = GATE_SPLIT) -> Side:
+        """The items of one split, where the data have dev and gate."""
+        return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The decision against one baseline.
+
+    `flips` has the ids lost and gained a capability; `reported` says why a case did not gate; `balanced` is the score
+    before and now; `not_selected` counts the cases that -m or -k left out.
+    """
+
+    baseline: str
+    decision: Decision
+    flips: Mapping[str, tuple[list[str], list[str]]]
+    reported: Mapping[str, str]
+    balanced: tuple[float | None, float | None]
+    not_selected: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+def side_of(results: Results, items: Columns, model: str) -> Side:
+    """What one model of a run scored."""
+    scales = {d["name"]: d["calibration"][model] for d in results["data"] if model in d["calibration"]}
+    return Side(tables_of(results, items, model), {name: Scale(**found) for name, found in scales.items()})
+
+
+def side_of_baseline(baseline: Baseline) -> Side:
+    """What the baseline's model scored."""
+    scales = {d["name"]: Scale(**d["calibration"]) for d in baseline.summary["data"] if d["calibration"]}
+    return Side(baseline.tables, scales)
+
+
+def weigh(
+    baseline: Baseline,
+    results: Results,
+    items: Columns,
+    *,
+    model: str,
+    restricted: bool = False,
+    rule: Rule = DEFAULT,
+    seed_noise: float | None = None,
+) -> Weighed:
+    """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
+
+    `restricted` says that -m or -k selected among the checks: what was not selected is then not missed.
+    """
+    rows = [row for row in results["checks"] if row["model"] == model]
+    _refuse_other_kind(baseline, results, model)
+    before, after = side_of_baseline(baseline), side_of(results, items, model)
+    ran = {case_of(row) for row in rows}
+    both = [name for name in before.tables if name in after.tables]
+    aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
+    compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
+    missing = [name for name in before.tables if name not in after.tables and (name in ran or not restricted)]
+    new = [name for name, table in after.tables.items() if name not in before.tables and _gates(table, after)]
+    noise = baseline.seed_noise or 0.0 if seed_noise is None else seed_noise
+    decision = decide(
+        pooled(compared),
+        rule=rule,
+        seed_noise=noise,
+        contracts=_broken(results, rows, model),
+        missing=[*(f"{n} (the baseline)" for n in missing), *(f"{n} (the candidate)" for n in new)],
+    )
+    return Weighed(
+        baseline.folder.name,
+        decision,
+        _flips(compared),
+        reported,
+        (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
+        sum(name not in ran for name in before.tables) if restricted else 0,
+        tuple(_differences(baseline, results, model)),
+    )
+
+
+def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, str]]:
+    """The gating figures of every case that both sides have, and why the others are reported only."""
+    compared, reported = [], {}
+    for name, table in before.tables.items():
+        if name in after.tables:
+            scales = (before.scales[table.data], after.scales[table.data])
+            found = compare(table, after.tables[name], scales)
+            if found:
+                compared.append(found)
+            else:
+                reported[name] = figure_of(table, scales[0])[1]
+    return compared, reported
+
+
+def _gates(table: Table, side: Side) -> bool:
+    return figure_of(table.seen(GATE_SPLIT), side.scales[table.data])[0] is not None
+
+
+def _refuse_other_kind(baseline: Baseline, results: Results, model: str) -> None:
+    kind = next(m["kind"] for m in results["models"] if m["label"] == model)
+    if kind != baseline.model["kind"]:
+        gives = {"vector": "vectors", "pair": "scores of pairs"}
+        raise BaselineError(
+            f"{baseline.folder} is of {baseline.model['label']!r}, which gives {gives[baseline.model['kind']]}, but "
+            f"{model!r} gives {gives[kind]}: make a baseline of a model of its own kind"
+        )
+
+
+def _aligned(before: Table, after: Table, baseline: Baseline, results: Results) -> Table:
+    """The candidate's items in the baseline's order; BaselineError where they are others."""
+    at = {pair: i for i, pair in enumerate(zip(after.items, after.texts, strict=True))}
+    wanted = list(zip(before.items, before.texts, strict=True))
+    absent = [item for item, texts in wanted if (item, texts) not in at]
+    extra = len(after.items) - (len(wanted) - len(absent))
+    if absent or extra:
+        same_id = sum(item in set(after.items) for item in absent)
+        told = f"{len(absent)} of its {len(wanted)} items are not in this run"
+        told += f" ({same_id} have other texts), {extra} are new"
+        raise BaselineError(
+            f"{baseline.folder} is for other items: of {before.case}, {told}. "
+            + (
+                "; ".join(_differences(baseline, results, None))
+                or "data, settings and versions are said to be the same"
+            )
+            + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
+        )
+    return after.of(np.array([at[pair] for pair in wanted], np.intp))
+
+
+def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
+    """What was otherwise when the baseline was made."""
+    then, now = baseline.summary, results
+    pairs = [(f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in then["settings"].items()]
+    pairs += [(k, then["versions"].get(k), now["run"]["versions"].get(k)) for k in sorted(then["versions"])]
+    there = {d["name"]: d for d in now["data"]}
+    for data in then["data"]:
+        other = there.get(data["name"], {})
+        pairs += [(f"{data['name']}'s fingerprint", data["fingerprint"], other.get("fingerprint"))] if other else []
+        languages = (data["language"] or {}, other.get("language") or {})
+        pairs += [(f"{data['name']}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
+    if model:
+        hows = (baseline.model["how"], next(m["how"] for m in now["models"] if m["label"] == model))
+        pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
+    return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
+
+
+def _broken(results: Results, rows: Sequence[Mapping[str, Any]], model: str) -> list[str]:
+    """Contracts that the candidate broke: it could not be measured, or a contract check failed."""
+    error = next(m["error"] for m in results["models"] if m["label"] == model)
+    found = [f"the model cannot encode: {error}"] if error else []
+    failed = [r for r in rows if r["check"] == "contract" and r["verdict"] in ("fail", "error")]
+    return found + [f"{r['claim'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
+
+
+def _balanced(side: Side, cases: Sequence[str]) -> float | None:
+    return balanced(win_rates({name: side.tables[name] for name in cases}))
+
+
+def _flips(compared: Sequence[Compared]) -> dict[str, tuple[list[str], list[str]]]:
+    flips: dict[str, tuple[list[str], list[str]]] = {}
+    for one in compared:
+        lost, gained = flips.setdefault(one.before.capability, ([], []))
+        lost += one.flips(-1)
+        gained += one.flips(1)
+    return flips
+
+
+def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> float | None:
+    """Standard deviation of the change between checkpoints that differ only in seed, in deltas; None for one.
+
+    Over all pairs and capabilities the mean square of the change, less what sampling the items explains.
+    """
+    squares = []
+    for i, before in enumerate(sides):
+        for after in sides[i + 1 :]:
+            paired = [
+                p for p in pooled(compare_all(before.seen(), after.seen())[0]) if len(p.baseline) >= rule.min_items
+            ]
+            if paired:
+                f = measure(paired, rule=rule, seed_noise=0.0)
+                squares.append((f.change**2 - f.error**2) / f.delta**2)
+    return float(np.sqrt(max(np.concatenate(squares).mean(), 0))) if squares else None

@@ -1,0 +1,80 @@
+"""What `encheck variants` makes: every generator's variants of a data set, counted, and frozen on request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from encheck.chains import turned
+from encheck.datasets.base import Dataset
+from encheck.generators.antonym import antonym, negated_antonym
+from encheck.generators.back_translation import back_translation
+from encheck.generators.control import control
+from encheck.generators.jumble import jumble
+from encheck.generators.reorder import reorder
+from encheck.generators.role_reversal import role_reversal
+from encheck.generators.swap_chain import swap_chain
+from encheck.generators.synonym import synonym, synonym_beside
+from encheck.lock import line_of
+from encheck.making import Generator, Maker, beside, name_of
+from encheck.types import Group, Variant
+
+WORKS: tuple[tuple[Generator, tuple[int, ...]], ...] = (
+    (synonym, (1, 2, 3)),
+    (antonym, (1,)),
+    (beside(antonym, synonym_beside), (1,)),
+    (beside(antonym, control), (1,)),
+    (beside(synonym, control), (1,)),
+    (negated_antonym, (1,)),
+    (jumble, (1, 2, 3)),
+    (reorder, (1,)),
+    (role_reversal, (1,)),
+    (swap_chain, (1, 2, 3)),
+)
+
+
+@dataclass
+class Listing:
+    """The variants of one generator and level: how many sentences have one, and why the others have none."""
+
+    generator: str
+    level: int
+    made: list[tuple[Group, Variant]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def coverage(self) -> float:
+        """Share of sentences with a variant."""
+        total = len(self.made) + self.left_out.total()
+        return len(self.made) / total if total else 0.0
+
+
+def list_all(dataset: Dataset, maker: Maker) -> Iterator[Listing]:
+    """Every generator and level on this data."""
+    for generator, levels in (*WORKS, *_of_models(dataset, maker)):
+        groups = [turned(g) for g in dataset.groups] if generator is swap_chain else dataset.groups
+        for level in levels:
+            listing = Listing(name_of(generator), level)
+            for group, outcome in zip(groups, maker.variants(groups, generator, level=level), strict=True):
+                if isinstance(outcome, Variant):
+                    listing.made.append((group, outcome))
+                else:
+                    listing.left_out[outcome] += 1
+            yield listing
+
+
+def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
+    """The generators of what models write, where there are some."""
+    sources = [group.source for group in dataset.groups]
+    if maker.translations is not None:
+        yield back_translation(dict(zip(sources, maker.translations(sources), strict=True))), (1,)
+
+
+def lock_lines(listings: list[Listing]) -> Iterator[dict[str, Any]]:
+    """The lines of a lock file, of what was not written by hand."""
+    for listing in listings:
+        for group, variant in listing.made:
+            if not group.variants:
+                yield line_of(group.source, listing.generator, variant)

@@ -1,0 +1,162 @@
+"""Lock files: a generated set of variants, frozen, without a sentence of the data it was made from.
+
+The first line says what made the set; each further line is one variant: the hash of its source, by which generator and
+level, its edits, and the hash of its text. What an edit takes from elsewhere in the sentence is kept as a span of the
+sentence, not as text. `Lock.check` holds variants that are made again, from the user's copy of the data, to the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import LockError
+from encheck.types import Edit, Variant, apply_edits, content_hash
+
+VERSION = 1
+SHORTEST = 4  # characters that are worth a span
+Piece = str | tuple[int, int] | tuple[int, int, str]
+Key = tuple[str, str, int]  # hash of the source, generator, level
+
+
+def pieces(source: str, text: str) -> list[Piece]:
+    """The text of an edit, as spans of its source wherever it repeats it and as text where it says something new.
+
+    A span is (start, end), or (start, end, first) where its first letter is another one.
+
+    >>> pieces("On Monday the mill closed.", "the mill closed, on Monday quickly")
+    [(10, 25), ', ', (0, 9, 'o'), ' quickly']
+    """
+    found: list[Piece] = []
+    at = 0
+    while at < len(text):
+        start, size = _longest(source, text, at)
+        if size >= SHORTEST:
+            same = source[start] == text[at]
+            found.append((start, start + size) if same else (start, start + size, text[at]))
+            at += size
+        else:
+            literal = text[at]
+            found[-1:] = [found[-1] + literal] if found and isinstance(found[-1], str) else [*found[-1:], literal]
+            at += 1
+    return found
+
+
+def _longest(source: str, text: str, at: int) -> tuple[int, int]:
+    """(start, size) of the longest stretch of the source that the text repeats at `at`, its first letter in any case."""
+    best = (0, 0)
+    for start in range(len(source)):
+        if source[start].lower() != text[at].lower():
+            continue
+        size = 1
+        while start + size < len(source) and at + size < len(text) and source[start + size] == text[at + size]:
+            size += 1
+        best = max(best, (start, size), key=lambda found: found[1])
+    return best
+
+
+def joined(source: str, parts: Iterable[Any]) -> str:
+    """The text that these pieces stand for.
+
+    >>> joined("On Monday the mill closed.", [[10, 25], ", ", [0, 9, "o"], " quickly"])
+    'the mill closed, on Monday quickly'
+    """
+    return "".join(part if isinstance(part, str) else _span(source, *part) for part in parts)
+
+
+def _span(source: str, start: int, end: int, first: str = "") -> str:
+    return first + source[start + len(first) : end]
+
+
+def line_of(source: str, generator: str, variant: Variant) -> dict[str, Any]:
+    """One line of a lock file."""
+    return {
+        "source": content_hash(source),
+        "generator": generator,
+        "level": variant.level,
+        "edits": [[e.start, e.end, pieces(source, e.text)] for e in variant.edits],
+        "variant": content_hash(variant.text),
+    }
+
+
+def write(path: Path, *, language: Mapping[str, Any], seed: int, lines: Iterable[Mapping[str, Any]]) -> int:
+    """Write a lock file, its lines sorted and distinct; how many variants it holds."""
+    head = {"encheck_lock": VERSION, "seed": seed, "language": dict(language)}
+    body = sorted({json.dumps(line, ensure_ascii=False) for line in lines})
+    path.write_text("".join(f"{line}\n" for line in (json.dumps(head), *body)), "utf-8", newline="\n")
+    return len(body)
+
+
+def rebuilt(source: str, line: Mapping[str, Any]) -> str:
+    """The text of a locked variant, made from the user's copy of its source; LockError where that is another text."""
+    edits = tuple(Edit(start, end, joined(source, parts)) for start, end, parts in line["edits"])
+    text = apply_edits(source, edits)
+    if content_hash(source) != line["source"] or content_hash(text) != line["variant"]:
+        raise LockError(f"the locked {line['generator']} {line['source']} is not of this sentence: other data?")
+    return text
+
+
+@dataclass
+class Lock:
+    """A lock file that was read. LockError for one that is none."""
+
+    path: Path
+    language: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    lines: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Lock:
+        """The lock file at `path`."""
+        try:
+            head, *rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            if head["encheck_lock"] != VERSION:
+                raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
+            lines = {(row["source"], row["generator"], row["level"]): row for row in rows}
+            return cls(path, head["language"], head["seed"], lines)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise LockError(f"{path} is no lock file of `encheck variants --lock` ({error!r})") from error
+
+    def check(
+        self,
+        sources: Sequence[str],
+        generator: str,
+        level: int,
+        made: Sequence[Variant | str],
+        *,
+        now: Mapping[str, Any],
+    ) -> None:
+        """LockError where one of the variants made is not the locked one, saying how many and what differs."""
+        differ: Counter[str] = Counter()
+        first = ""
+        for source, outcome in zip(sources, made, strict=True):
+            kind = self._difference(source, generator, level, outcome)
+            if kind:
+                differ[kind] += 1
+                first = first or content_hash(source)
+        if differ:
+            counts = ", ".join(f"{count} {kind}" for kind, count in differ.most_common())
+            raise LockError(
+                f"{generator} {level}: of {len(made)} sentences, {counts} (first: source {first}), against {self.path}. "
+                + "; ".join(self._changes(now))
+                + ". Make the lock again with `encheck variants --lock`, or go back to what made it"
+            )
+
+    def _difference(self, source: str, generator: str, level: int, outcome: Variant | str) -> str:
+        locked = self.lines.get((content_hash(source), generator, level))
+        if locked is None:
+            return "" if isinstance(outcome, str) else "are not in the lock file"
+        if isinstance(outcome, str):
+            return "have no variant any more"
+        return "" if content_hash(outcome.text) == locked["variant"] else "have another variant"
+
+    def _changes(self, now: Mapping[str, Any]) -> Iterator[str]:
+        changed = [k for k in {**self.language, **now} if self.language.get(k) != now.get(k)]
+        for key in changed:
+            yield f"{key} was {self.language.get(key)!r} and is {now.get(key)!r}"
+        if not changed:
+            yield "pipeline, lexicon and mode are those of the lock file: the data, the sample or the seed is another"

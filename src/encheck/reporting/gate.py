@@ -1,0 +1,148 @@
+"""What results.json, the terminal, summary.md and JUnit say of a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from encheck.gate_rows import EXIT_CODES, Outcome, Row
+from encheck.gating import Weighed
+from encheck.marking import marked
+from encheck.reporting.terminal import table
+from encheck.reporting.view import edits_of
+
+WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
+SHOWN = 10  # items a capability in results.json, and of them
+TOLD = 3  # in summary.md
+HEAD = ("gate", "family", "capability", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
+
+
+def verdict(weighed: Sequence[Weighed], inconclusive: str | None) -> tuple[Outcome, int]:
+    """The worst outcome against any baseline, and the exit code; `inconclusive` is what one counts as."""
+    outcomes: list[Outcome] = [w.decision.outcome for w in weighed]
+    worst: Outcome = next(o for o in ("block", "inconclusive", "pass") if o in outcomes)
+    counts_as: Any = inconclusive if worst == "inconclusive" and inconclusive else worst
+    return worst, EXIT_CODES[counts_as]
+
+
+def as_dict(weighed: Sequence[Weighed], inconclusive: str | None) -> dict[str, Any]:
+    """The `gate` of results.json."""
+    outcome, code = verdict(weighed, inconclusive)
+    return {"outcome": outcome, "exit_code": code, "against": [_against(w) for w in weighed]}
+
+
+def _against(w: Weighed) -> dict[str, Any]:
+    before, after = w.balanced
+    return {
+        "baseline": w.baseline,
+        "outcome": w.decision.outcome,
+        "reasons": list(w.decision.reasons),
+        "capabilities": [_finite(asdict(row)) | _flips(w, row) for row in w.decision.rows],
+        "families": [_finite(asdict(f)) for f in w.decision.families],
+        "seed_noise": w.decision.seed_noise,
+        "balanced": {"baseline": before, "candidate": after},
+        "not_selected": w.not_selected,
+        "reported_only": dict(w.reported),
+        "notes": list(w.notes),
+    }
+
+
+def _finite(found: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not -1e300 < v < 1e300 else v for k, v in found.items()}
+
+
+def _flips(w: Weighed, row: Row) -> dict[str, list[str]]:
+    lost, gained = w.flips.get(row.capability, ([], []))
+    return {"lost_items": lost[:SHOWN], "gained_items": gained[:SHOWN]}
+
+
+def lines(gate: Mapping[str, Any]) -> Iterator[str]:
+    """The gate on the terminal."""
+    for against in gate["against"]:
+        yield f"gate against {against['baseline']}: {WORDS[against['outcome']]}"
+        yield from table([HEAD, *(cells(row) for row in against["capabilities"])])
+        yield from (f"  - {text}" for text in _told(against))
+    if gate["outcome"] == "inconclusive":
+        yield f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"
+    yield ""
+
+
+def _told(against: Mapping[str, Any]) -> Iterator[str]:
+    yield from against["reasons"]
+    before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
+    if before is not None and after is not None:
+        yield f"balanced score (sensitivity, invariance, retrieval): {before:.3f} before, {after:.3f} now"
+    if against["not_selected"]:
+        left = against["not_selected"]
+        yield f"-m or -k restricts the gate: {left} cases of the baseline were not selected and not weighed"
+    if against["seed_noise"]:
+        yield f"seeds alone move a capability by {against['seed_noise']:.2f} deltas"
+    yield from against["notes"]
+    if against["reported_only"]:
+        yield f"{len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
+
+
+def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """One capability as the tables show it; rates in percent and points."""
+    outcome = row["outcome"] if row["gates"] else "reported"
+    if row["kind"] == "rate":
+        figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
+        change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
+        seen = "-" if row["detectable"] is None else f"{100 * row['detectable']:.1f} points"
+        return (outcome, row["family"], row["capability"], *figures, change, str(row["lost"]), str(row["gained"]), seen)
+    figures = ["-" if row[side] is None else f"{row[side]:.3f}" for side in ("baseline", "candidate")]
+    numbers = [row[k] for k in ("change", "low", "high")]
+    change = "-" if None in numbers else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*numbers)
+    seen = "-" if row["detectable"] is None else f"{row['detectable']:.3f}"
+    return (outcome, row["family"], row["capability"], *figures, change, "-", "-", seen)
+
+
+def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], *, most: int) -> Iterator[str]:
+    """The section of summary.md: verdict, table, reasons, and the first flips with what was edited in them."""
+    from encheck.reporting.markdown import escape
+
+    texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
+    for against in gate["against"]:
+        yield from (f"## Gate against {escape(against['baseline'])}: {WORDS[against['outcome']]}", "")
+        yield from (f"- {escape(text)}" for text in list(_told(against))[:most])
+        yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
+        yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["capabilities"][:most])
+        yield from ("", "| family | capabilities | change in deltas | 95% lower bound | |")
+        yield "| --- | --- | --- | --- | --- |"
+        for f in against["families"]:
+            said = "" if f["passes"] else "open"
+            yield f"| {f['family']} | {f['capabilities']} | {f['change']:+.2f} | {f['low']:+.2f} | {said} |"
+        yield ""
+        yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
+        yield ""
+        for row in against["capabilities"][:most]:
+            yield from _flipped(row, texts)
+
+
+def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
+    from encheck.reporting.markdown import escape
+
+    shown = [("lost", i) for i in row["lost_items"][:TOLD]] + [("won", i) for i in row["gained_items"][:TOLD]]
+    if not shown:
+        return
+    yield f"{escape(row['capability'])}: {row['lost']} lost, {row['gained']} won (exact McNemar p {row['mcnemar']:.2g})"
+    yield ""
+    for what, name in shown:
+        if name in texts:
+            columns, i = texts[name]
+            source = columns["source"][i]
+            near, far = (
+                marked(source, columns[s][i] or "", edits_of(columns[f"{s}_edits"][i])) for s in ("near", "far")
+            )
+            yield f"- {what}: near *{escape(near)}*, far *{escape(far)}* (of *{escape(source)}*)"
+    yield ""
+
+
+def properties(gate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """JUnit: one property a capability, and the verdict."""
+    yield "gate", gate["outcome"]
+    for against in gate["against"]:
+        for row in against["capabilities"]:
+            outcome, _, name, before, after, change, *_ = cells(row)
+            yield f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"

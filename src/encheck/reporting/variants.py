@@ -1,0 +1,29 @@
+"""What `encheck variants` prints: how many sentences have a variant, examples, and why the others have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.listing import Listing
+from encheck.marking import marked
+from encheck.reporting.terminal import table
+
+REASONS = 3
+
+
+def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int) -> Iterator[str]:
+    """The table of coverage, then `show` examples a generator."""
+    yield "made with " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in language.items())
+    rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
+    for listing in listings:
+        total = len(listing.made) + listing.left_out.total()
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(REASONS))
+        rows.append(
+            (listing.generator, str(listing.level), str(len(listing.made)), str(total), f"{listing.coverage:.1%}", reasons)
+        )
+    yield from table(rows)
+    for listing in listings if show else ():
+        for group, variant in listing.made[:show]:
+            yield f"{listing.generator} {listing.level}: {marked(group.source, variant.text, variant.edits)}"
+            yield f"    {variant.certificate or variant.generator}"

@@ -1,0 +1,189 @@
+"""Behaviour inside a training loop: what the gate weighs, measured on the dev items alone.
+
+`BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. The items of the split
+`gate` stay unseen: the best of many checkpoints on the items that judge it would look better than it is.
+
+    evaluator = BehaviourEvaluator()
+    args = SentenceTransformerTrainingArguments(
+        ..., eval_strategy="steps", load_best_model_at_end=True, metric_for_best_model=evaluator.primary_metric
+    )
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from encheck.balance import balanced, parts, win_rates
+from encheck.baseline import tables_of
+from encheck.bench import Bench, Subject
+from encheck.claims import claim_of
+from encheck.datasets.base import Dataset, load
+from encheck.encoders.config import ModelConfig
+from encheck.errors import NothingToMeasure, UsageError, unknown
+from encheck.gate_figures import DEV_SPLIT, FAMILY
+from encheck.making import Maker
+from encheck.progress import Progress
+from encheck.session import Case, item_table, shown
+from encheck.store import Store
+
+Encode = Callable[[list[str]], Any]
+CHECKS = ("antonym", "negation", "number", "roles", "jumble", "synonym", "invariance", "retrieval")
+MODEL = "model"
+
+
+@dataclass
+class _Encoding:
+    """The model as it is at this step; no two of them share a vector."""
+
+    encode_texts: Encode
+    similarity: str
+    name: str = field(default_factory=lambda: f"training:{np.random.default_rng().integers(2**63)}")
+
+    def fingerprint(self) -> str:
+        return self.name
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
+        return np.asarray(self.encode_texts(list(texts)), np.float32)
+
+
+def behaviour(
+    encode: Encode, *, data: str = "probes", checks: Sequence[str] = CHECKS, similarity: str = "cosine", seed: int = 0
+) -> dict[str, float]:
+    """Win rates of these checks on the dev items, and the balanced score: sensitivity, invariance, retrieval together.
+
+    `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks, the
+    parts, and `balanced`, which is NaN where one of the parts was not asked for. UsageError for an unknown check.
+    """
+    for name in checks:
+        if name not in FAMILY:
+            raise UsageError(unknown("check", name, FAMILY))
+    dataset = dev_part(load(data, seed=seed))
+    wanted = [case for case in _cases() if case.marker in checks]
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "store.sqlite")
+        rates = _measure(_Encoding(encode, similarity), wanted, dataset, store, seed)
+        store.close()
+    score = balanced(rates)
+    return {**rates, **parts(rates), "balanced": float("nan") if score is None else score}
+
+
+def dev_part(dataset: Dataset) -> Dataset:
+    """The data's groups and pairs of the split `dev`, or of `validation`; all of them where there is neither.
+
+    UsageError where there are items for a gate and none for development.
+    """
+    splits = {g.split for g in dataset.groups} | {p.split for p in dataset.pairs}
+    for split in (DEV_SPLIT, "validation"):
+        if split in splits:
+            groups = tuple(g for g in dataset.groups if g.split == split)
+            pairs = tuple(p for p in dataset.pairs if p.split == split)
+            universe = tuple(sorted({g.cluster for g in groups} | {p.cluster for p in pairs}))
+            return replace(dataset, groups=groups, pairs=pairs, universe=universe)
+    if "gate" in splits:
+        raise UsageError(f"{dataset.name} has items for the gate and none of the split dev: nothing may select on them")
+    return dataset
+
+
+@cache
+def _cases() -> tuple[Case, ...]:
+    """Every claim of the checks that come with encheck, at every level."""
+    package = importlib.import_module("encheck.checks")
+    modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+    found = [(f, claim, _marker(m, f)) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
+    return tuple(
+        Case(f.__name__, claim, MODEL, "data", level, name) for f, claim, name in found for level in claim.levels
+    )
+
+
+def _marker(module: Any, function: Any) -> str:
+    marks = [*getattr(function, "pytestmark", []), *[getattr(module, "pytestmark", None)]]
+    return next((m.name for m in marks if m), "unmarked")
+
+
+def _measure(encoding: _Encoding, cases: Sequence[Case], dataset: Dataset, store: Store, seed: int) -> dict[str, float]:
+    subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
+    bench = Bench({MODEL: subject}, {"data": dataset}, store, maker=Maker(seed))
+    bench.prepare([(c.model, c.data, c.claim, c.level) for c in cases], lock=_no_lock, progress=Progress(quiet=True))
+    bench.refuse_failed(MODEL)
+    items, rows = {}, []
+    for case in cases:
+        with suppress(NothingToMeasure):
+            found = bench.items("data", case.claim, case.level)
+            scores = bench.scores(MODEL, "data", found)
+            name = f"{case.claim_name}/{case.name}"
+            items[name] = item_table(case, shown(found.kept, scores), scores)
+            rows.append(
+                {
+                    "id": f"{name}/x", "claim": case.claim_name, "check": case.marker, "data": "data",
+                    "level": str(case.level), "model": MODEL,
+                }
+            )  # fmt: skip
+    return win_rates(tables_of({"checks": rows}, items, MODEL))
+
+
+def _no_lock() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+def __getattr__(name: str) -> Any:
+    """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
+    if name != "BehaviourEvaluator":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _evaluator_class()
+
+
+def __dir__() -> Iterator[str]:
+    yield from (*globals(), "BehaviourEvaluator")
+
+
+@cache
+def _evaluator_class() -> type:
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    class BehaviourEvaluator(BaseEvaluator):
+        """sentence-transformers' evaluator interface over `behaviour`; the primary metric is the balanced score.
+
+        `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric.
+        """
+
+        def __init__(
+            self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] = CHECKS, seed: int = 0
+        ) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
+            self.primary_metric = f"{name}_balanced" if name else "balanced"
+
+        def __call__(
+            self,
+            model: Any,
+            output_path: str | None = None,  # noqa: ARG002 - the interface's
+            epoch: int = -1,
+            steps: int = -1,
+        ) -> dict[str, float]:
+            """The metrics of the model as it is."""
+            similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
+            found = behaviour(
+                lambda texts: model.encode(texts, show_progress_bar=False),
+                data=self.data, checks=self.checks, similarity=similarity, seed=self.seed,
+            )  # fmt: skip
+            metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+            return metrics
+
+        def get_config_dict(self) -> dict[str, Any]:
+            """What the model card says of how it was measured."""
+            return {"data": self.data, "checks": list(self.checks), "split": DEV_SPLIT}
+
+    return BehaviourEvaluator

@@ -1,0 +1,49 @@
+"""A run as the gate sees it, made by hand: results and items of one case on invented texts."""
+
+import numpy as np
+
+CASE = "short_is_farther_than_long"
+
+
+def columns(near, far, *, clusters=None, split="", label=None, far_text=True):
+    n = len(near)
+    return {
+        "case": [f"{CASE}/m-d-1"] * n,
+        "item": [f"d/{i}" for i in range(n)],
+        "cluster": [f"c{i if clusters is None else clusters[i]}" for i in range(n)],
+        "split": [split] * n if isinstance(split, str) else split,
+        "label": [label] * n,
+        "source": [f"source {i}" for i in range(n)],
+        "near": [f"near {i}" for i in range(n)],
+        "far": [f"far {i}" if far_text else None for i in range(n)],
+        "near_edits": ["[]"] * n,
+        "far_edits": ["[]"] * n,
+        "near_score": list(map(float, near)),
+        "far_score": [None] * n if far is None else list(map(float, far)),
+        "near_overlap": [0.0] * n,
+        "far_overlap": [0.0] * n,
+    }
+
+
+def results(*, check="antonym", kind="vector", error=None, verdict=None, claim=CASE, **model):
+    row = {
+        "id": f"{claim}/m-d-1/margin_rate", "claim": claim, "check": check, "capability": check, "level": "1",
+        "reason": "", "model": "m", "data": "d", "params": {}, "metric": "margin_rate", "value": 0.9, "low": 0.8,
+        "high": 1.0, "n": 400, "clusters": 400, "threshold": 0.8, "verdict": verdict, "baseline": None, "left_out": {},
+        "lexical": None,
+    }  # fmt: skip
+    about = {"label": "m", "name": "m", "kind": kind, "error": error, "how": {}, "fingerprint": "f", **model}
+    calibration = {"m": {"reference": 0.1, "identity": 1.0, "pairs": 2_000, "spread": 0.1}}
+    data = {"name": "d", "fingerprint": "x", "language": {"lexicon": "embedded"}, "calibration": calibration}
+    run = {"versions": {"encheck": "1"}, "settings": {"seed": 0, "models": ["/home/me/model"]}}
+    return {"run": run, "models": [about], "data": [data], "checks": [row]}
+
+
+def scores(n=400, *, wins=0.9, lost=(), seed=0):
+    """(near, far) scores with this share of wins; the wins at `lost` are turned into losses."""
+    rng = np.random.default_rng(seed)
+    near, far = rng.uniform(0.5, 0.9, (2, n))
+    high, low = np.maximum(near, far) + 0.01, np.minimum(near, far)
+    won = np.arange(n) < wins * n
+    won[list(lost)] = False
+    return np.where(won, high, low), np.where(won, low, high)

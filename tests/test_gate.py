@@ -1,0 +1,142 @@
+"""The gate's decision: what blocks, what passes, what stays open, and why."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from encheck.gate import decide
+from encheck.gate_rows import Paired, Rule
+
+
+def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
+    baseline = (np.arange(n) % 100 < 100 * rate).astype(float)
+    candidate = baseline.copy()
+    candidate[np.flatnonzero(baseline == 1)[:lost]] = 0
+    candidate[np.flatnonzero(baseline == 0)[:gained]] = 1
+    return Paired(name, family, "rate", baseline, candidate, np.arange(n) % (clusters or n), **more)
+
+
+def mean(name, change, *, n=400, spread=0.05, **more):
+    values = np.random.default_rng(0).normal(0, spread, n)
+    moved = values - values.mean() + change
+    return Paired(name, "health", "mean", np.zeros(n), moved, np.arange(n), **more)
+
+
+def test_an_unchanged_model_passes():
+    decision = decide([rate("a", lost=20, gained=20), rate("b", lost=25, gained=25)])
+    assert (decision.outcome, decision.exit_code, decision.reasons) == ("pass", 0, ())
+
+
+def test_a_large_loss_blocks_and_the_row_says_so():
+    decision = decide([rate("a", lost=60), rate("b")])
+    assert (decision.outcome, decision.exit_code) == ("block", 1)
+    assert decision.reasons[0].startswith("a: lost more than 1.0 points")
+    assert [row.outcome for row in decision.rows] == ["block", "pass"]
+
+
+def test_a_small_loss_stays_open_and_says_how_many_items_would_decide():
+    decision = decide([rate("a", lost=42, gained=20)])
+    assert (decision.outcome, decision.exit_code) == ("inconclusive", 10)
+    assert "looks 2.2 points worse" in decision.reasons[0]
+    assert decision.rows[0].needed > 1_000
+
+
+def test_that_many_items_do_decide():
+    open_row = decide([rate("a", lost=42, gained=20)]).rows[0]
+    factor = -(-open_row.needed // 1_000)
+    assert decide([rate("a", n=1_000 * factor, lost=42 * factor, gained=20 * factor)]).outcome == "block"
+
+
+def test_a_broken_contract_blocks_whatever_the_rest_says():
+    decision = decide([rate("a")], contracts=["finite"])
+    assert decision.outcome == "block"
+    assert decision.reasons[0] == "contract broken: finite"
+
+
+def test_a_capability_that_only_one_side_has_never_passes():
+    decision = decide([rate("a")], missing=["b"])
+    assert decision.outcome == "inconclusive"
+    assert "only one side has b" in decision.reasons
+
+
+def test_nothing_on_both_sides_never_passes():
+    assert decide([]).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("few", [{"n": 10}, {"n": 149}, {"n": 1_000, "clusters": 29}])
+def test_too_few_items_or_clusters_are_reported_and_decide_nothing(few):
+    decision = decide([rate("a", lost=4, **few)])
+    assert decision.outcome == "inconclusive"
+    assert not decision.rows[0].gates
+    assert decide([rate("a", lost=4, **few), rate("b")]).outcome == "pass"
+
+
+def test_ten_items_cannot_block_even_when_all_are_lost():
+    assert decide([rate("a", n=10, rate=1, lost=10)]).outcome == "inconclusive"
+
+
+def test_a_rate_without_headroom_is_no_evidence():
+    decision = decide([rate("a", rate=0.03)])
+    assert decision.outcome == "inconclusive"
+    assert "no headroom" in decision.rows[0].why
+
+
+def test_a_rate_without_headroom_can_still_block():
+    assert decide([rate("a", rate=0.03, n=5_000, lost=150), rate("b")]).outcome == "block"
+
+
+def test_zero_differences_of_few_items_do_not_pass_by_themselves():
+    """No flip among 150 items leaves a loss of 1.8 points possible, which is what Tango's bound says."""
+    row = decide([rate("a", n=150)]).rows[0]
+    assert row.low == pytest.approx(-0.018, abs=0.001)
+
+
+def test_scores_that_agree_within_the_noise_have_lost_nothing():
+    row = decide([rate("a", n=150, same=True)]).rows[0]
+    assert (row.low, row.high, row.outcome) == (0, 0, "pass")
+
+
+def test_clusters_that_move_together_count_for_less():
+    wide = decide([rate("a", lost=40, gained=10)]).rows[0]
+    together = rate("a", lost=40, gained=10)
+    lumped = replace(together, clusters=np.arange(1_000) // 10)
+    assert decide([lumped]).rows[0].low < wide.low
+
+
+def test_means_on_the_calibrated_scale_gate_at_their_own_delta():
+    assert decide([mean("m", -0.005)]).outcome == "pass"
+    assert decide([mean("m", -0.03)]).outcome == "block"
+
+
+def test_the_error_of_the_calibration_widens_the_interval():
+    sure, unsure = (decide([mean("m", 0, calibration_error=e)]).rows[0] for e in (0.0, 0.01))
+    assert unsure.low < sure.low
+
+
+def test_twins_that_differ_by_luck_are_let_through():
+    candidates = [rate("a", n=5_000, lost=110, gained=5)]
+    assert decide(candidates).outcome == "block"
+    assert decide(candidates, seed_noise=0.75).outcome == "pass"
+
+
+def test_small_losses_in_a_whole_family_do_not_pass():
+    losses = [rate(f"c{i}", lost=22, gained=10) for i in range(6)]
+    decision = decide(losses, rule=Rule(family=0.5))
+    assert {row.outcome for row in decision.rows} == {"pass"}
+    assert decision.outcome == "inconclusive"
+    assert decision.reasons[0].startswith("family order: a loss of ")
+
+
+def test_a_family_is_surer_of_its_mean_than_its_members():
+    one = decide([rate("a", lost=25, gained=25)]).families[0]
+    pairs = [replace(rate("a", lost=25, gained=25), candidate=np.roll(rate("a", lost=25, gained=25).candidate, 0))]
+    shifted = replace(pairs[0], baseline=np.roll(pairs[0].baseline, 500), candidate=np.roll(pairs[0].candidate, 500))
+    both = decide([pairs[0], replace(shifted, capability="b")]).families[0]
+    assert both.low > one.low
+
+
+def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
+    seen = [decide([rate("a", n=n, lost=n // 50, gained=n // 50)]).rows[0].detectable for n in (200, 1_000, 5_000)]
+    assert seen == sorted(seen, reverse=True)
+    assert 0.01 < seen[-1] < 0.03

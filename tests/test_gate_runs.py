@@ -1,0 +1,162 @@
+"""The gate as it is run: exit codes, what the reports say, and what bad input says."""
+
+import json
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
+
+from encheck.reporting.gate import verdict
+from encheck.reporting.markdown import MOST_BYTES, render
+from encheck.reporting.results import schema
+
+
+@pytest.fixture
+def run(pytester):
+    def run(model, *args, markers="number"):
+        base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", markers, f"--encheck-model={model}"]
+        return pytester.runpytest(*base, *args)
+
+    return run
+
+
+@pytest.fixture
+def baseline(run, tmp_path):
+    outcome = run("oracle", f"--encheck-save-baseline={tmp_path / 'base'}", f"--encheck-report-dir={tmp_path / 'b'}")
+    assert outcome.ret == 0
+    return tmp_path / "base"
+
+
+def test_a_model_passes_against_itself_and_its_thresholds_are_shown(run, baseline, tmp_path):
+    outcome = run(
+        "oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}", markers="number"
+    )
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(
+        ["gate against base: PASSED", "*pass*number/probes/1*", "*shown*other number is farther*"]
+    )
+
+
+def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):
+    folder, junit = tmp_path / "r", tmp_path / "junit.xml"
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", f"--junitxml={junit}")
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
+    row = next(r for r in found["checks"] if r["threshold"] is not None)
+    assert row["verdict"] is None
+    assert row["baseline"]["value"] == 1.0
+    summary = (folder / "summary.md").read_text("utf-8")
+    assert "## Gate against base: BLOCKED" in summary
+    assert "- lost: near" in summary
+    assert "Against base: BLOCKED" in (folder / "report.html").read_text("utf-8")
+    properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
+    assert properties["gate"] == "block"
+    assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")
+
+
+def test_workers_come_to_the_same_gate(run, baseline, tmp_path):
+    args = [f"--encheck-baseline={baseline}", "--encheck-no-store"]
+    one = run("random", *args, f"--encheck-report-dir={tmp_path / 'one'}")
+    two = run("random", *args, f"--encheck-report-dir={tmp_path / 'two'}", "-n2")
+    gates = [json.loads((tmp_path / n / "results.json").read_text("utf-8"))["gate"] for n in ("one", "two")]
+    assert (one.ret, two.ret) == (1, 1)
+    assert gates[0] == gates[1]
+
+
+def test_the_anchor_is_weighed_too_and_the_worse_outcome_counts(run, baseline, tmp_path):
+    run("random", f"--encheck-save-baseline={tmp_path / 'low'}", f"--encheck-report-dir={tmp_path / 'l'}")
+    args = [
+        f"--encheck-baseline={tmp_path / 'low'}",
+        f"--encheck-anchor={baseline}",
+        f"--encheck-report-dir={tmp_path / 'r'}",
+    ]
+    outcome = run("random", *args)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against low: *", "gate against base: BLOCKED"])
+
+
+def test_a_model_that_breaks_midway_is_blocked(run, baseline, tmp_path):
+    outcome = run("nan", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["*contract broken: the model cannot encode: *NaN*"])
+
+
+def test_a_floor_of_the_owner_still_decides(run, baseline, tmp_path, pytester):
+    pytester.makefile(
+        ".toml", pyproject="[tool.encheck.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
+    )
+    outcome = run("oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
+
+
+def test_less_than_all_checks_is_said(run, tmp_path):
+    folder = tmp_path / "base"
+    run(
+        "oracle",
+        f"--encheck-save-baseline={folder}",
+        f"--encheck-report-dir={tmp_path / 'b'}",
+        markers="number or entity",
+    )
+    outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome.stdout.fnmatch_lines(["*-m or -k restricts the gate: 2 cases of the baseline were not selected*"])
+
+
+def test_a_scorer_of_pairs_is_no_successor_of_an_encoder(run, baseline, tmp_path):
+    outcome = run("overlap", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["*make a baseline of a model of its own kind*"])
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
+        (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
+        (["--encheck-anchor=x"], "*--anchor is a second baseline*"),
+    ],
+)
+def test_wrong_use_is_said_before_anything_is_encoded(run, args, says):
+    outcome = run("oracle", *args)
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([says])
+
+
+def test_collecting_says_what_would_run_and_how_long(run):
+    outcome = run("oracle", "--collect-only", "-q")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(["encheck: * cases, at most * items; about * texts a model: some * min*"])
+
+
+def weighed(*outcomes):
+    class Fake:
+        def __init__(self, outcome):
+            self.decision = type("Decision", (), {"outcome": outcome})
+
+    return [Fake(outcome) for outcome in outcomes]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "counts_as", "expected"),
+    [
+        (("pass", "pass"), None, ("pass", 0)),
+        (("pass", "inconclusive"), None, ("inconclusive", 10)),
+        (("pass", "inconclusive"), "pass", ("inconclusive", 0)),
+        (("inconclusive", "inconclusive"), "block", ("inconclusive", 1)),
+        (("block", "pass"), "pass", ("block", 1)),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expected):
+    assert verdict(weighed(*outcomes), counts_as) == expected
+
+
+def test_the_summary_stays_below_what_code_hosts_take():
+    results = {
+        "models": [], "data": [], "checks": [],
+        "run": {"notes": ["x" * 100 for _ in range(20_000)], "criteria": {}},
+    }  # fmt: skip
+    text = render(results)
+    assert len(text.encode()) < MOST_BYTES + 100
+    assert text.endswith("The rest is in report.html.\n")

@@ -1,0 +1,187 @@
+"""A run against a baseline: items are paired, what cannot be compared is refused, what flipped is named."""
+
+import numpy as np
+import pytest
+from gate_fakes import CASE, columns, results, scores
+
+from encheck.balance import balanced, win_rates
+from encheck.baseline import read, save, tables_of
+from encheck.errors import BaselineError
+from encheck.gate_figures import TOLERANCE, Table, compare, figure_of, pooled, values
+from encheck.gating import Side, seed_noise, weigh
+from encheck.scores import Scale
+
+
+@pytest.fixture
+def against(tmp_path):
+    """Weigh near and far scores, or a whole run, against a baseline of 90% wins."""
+
+    def against(near, far, *, said=None, old=None, restricted=False, new=None, reverse=False, **more):
+        before = {f"{CASE}/m-d-1": columns(*(old or scores()), **more)}
+        save(tmp_path / "base", results(), tables_of(results(), before, "m"), model="m")
+        now = {f"{CASE}/m-d-1": columns(near, far, **more)} if near is not None else {}
+        if reverse:
+            now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
+        if new:
+            now[new] = columns(*scores(seed=1))
+        return weigh(read(tmp_path / "base"), said or results(), now, model="m", restricted=restricted)
+
+    return against
+
+
+def test_the_same_scores_pass(against):
+    found = against(*scores())
+    assert (found.decision.outcome, found.flips) == ("pass", {"antonym/d/1": ([], [])})
+
+
+def test_noise_below_the_tolerance_changes_nothing(against):
+    near, far = scores()
+    row = against(near + TOLERANCE / 3, far).decision.rows[0]
+    assert (row.outcome, row.low) == ("pass", 0)
+
+
+def test_lost_items_block_and_are_named(against):
+    found = against(*scores(lost=range(40)))
+    assert found.decision.outcome == "block"
+    assert found.flips["antonym/d/1"] == ([f"d/{i}" for i in range(40)], [])
+
+
+def test_the_order_of_the_items_does_not_matter(against):
+    found = against(*scores(lost=[3]), reverse=True)
+    assert found.flips["antonym/d/1"] == (["d/3"], [])
+
+
+def test_only_items_of_the_gate_split_are_weighed(against):
+    split = ["dev"] * 200 + ["gate"] * 200
+    near, far = scores(wins=1, lost=range(200))
+    row = against(near, far, old=scores(wins=1), split=split).decision.rows[0]
+    assert (row.n, row.lost, row.outcome) == (200, 0, "pass")
+
+
+def test_another_kind_of_model_is_refused(against):
+    with pytest.raises(BaselineError, match="gives vectors, but 'm' gives scores of pairs"):
+        against(*scores(), said=results(kind="pair"))
+
+
+def test_other_items_are_refused_and_what_differs_is_said(against):
+    near, far = scores(300)
+    said = results()
+    said["data"][0] |= {"fingerprint": "y", "language": {"lexicon": "nltk"}}
+    with pytest.raises(BaselineError, match=r"100 of its 400 items .* lexicon was 'embedded' and is 'nltk'"):
+        against(near, far, said=said)
+
+
+def test_a_case_that_was_not_measured_never_passes(against):
+    found = against(None, None)
+    assert found.decision.outcome == "inconclusive"
+    assert f"only one side has {CASE}/d/1 (the baseline)" in found.decision.reasons
+
+
+def test_a_case_that_was_not_selected_is_counted_and_not_missed(against):
+    said = results(claim="another")
+    found = against(None, None, said=said, restricted=True)
+    assert (found.not_selected, found.decision.missing) == (1, ())
+
+
+def test_a_case_that_only_the_candidate_has_never_passes(against):
+    said = results()
+    said["checks"].append(said["checks"][0] | {"id": "new/m-d-1/margin_rate", "claim": "new"})
+    found = against(*scores(), said=said, new="new/m-d-1")
+    assert found.decision.outcome == "inconclusive"
+    assert found.decision.reasons == ("only one side has new/d/1 (the candidate)",)
+
+
+def test_a_model_that_cannot_encode_is_blocked(against):
+    found = against(None, None, said=results(error="holds NaN"))
+    assert found.decision.outcome == "block"
+    assert found.decision.reasons[0] == "contract broken: the model cannot encode: holds NaN"
+
+
+def test_a_broken_contract_blocks(against):
+    said = results()
+    said["checks"].append({**said["checks"][0], "check": "contract", "claim": "it_is_finite", "verdict": "fail"})
+    said["checks"][-1]["id"] = "it_is_finite/m-d-1/share"
+    assert against(*scores(), said=said).decision.reasons[0] == "contract broken: it is finite on d"
+
+
+def test_a_win_rate_below_chance_is_reported_only(against):
+    found = against(*scores(wins=0.5), old=scores(wins=0.3))
+    assert "less than chance" in found.reported[f"{CASE}/d/1"]
+    assert found.decision.outcome == "inconclusive"
+
+
+def table(near, far=None, *, kind="triplet", check="antonym", labels=None, claim=CASE, items=None):
+    n = len(near)
+    ids = tuple(items or (f"i{i}" for i in range(n)))
+    far = np.full(n, np.nan) if far is None else np.asarray(far, float)
+    return Table(
+        f"{claim}/d/1", claim, check, "d", "1", kind, ids, ids, ids, ("",) * n, tuple(labels or [None] * n),
+        np.asarray(near, float), far,
+    )  # fmt: skip
+
+
+def test_the_gap_of_calibrated_classes_is_the_mean_of_its_items():
+    labels, near = [1, 1, 1, 0], [0.9, 0.8, 0.7, 0.4]
+    found = values("gap", table(near, kind="labelled", labels=labels), Scale(0.2, 1.0))
+    assert found.mean() == pytest.approx((0.8 - 0.4) / 0.8)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_a_constant_added_to_all_similarities_changes_no_calibrated_gap(shift):
+    near = np.array([0.9, 0.8, 0.3, 0.2])
+    found = values("gap", table(near + shift, kind="labelled", labels=[1, 1, 0, 0]), Scale(0.1 + shift, 1.0 + shift))
+    assert found.mean() == pytest.approx(0.6 / 0.9)
+
+
+@pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
+def test_raw_similarities_and_ranks_never_gate(kind, check):
+    assert figure_of(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9), Scale(0, 1))[0] is None
+
+
+def test_a_gap_below_zero_is_reported_only():
+    found = figure_of(table([0.2, 0.9], kind="labelled", check="paraphrase", labels=[1, 0]), Scale(0, 1))
+    assert found == (None, "the baseline puts the other class nearer: damage would narrow the gap")
+
+
+def test_cases_of_one_check_and_level_are_one_capability():
+    near, far = scores(200)
+    pairs = [
+        compare(table(near, far, claim=c), table(near, far, claim=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
+    ]
+    (one,) = pooled(pairs)
+    assert (len(one.baseline), len(set(one.clusters.tolist()))) == (400, 200)
+
+
+def test_figures_of_another_kind_are_a_capability_of_their_own():
+    near, far = scores(200)
+    scales = (Scale(0, 1), Scale(0, 1))
+    won = table(near, far, check="paraphrase")
+    gap = table(near, kind="labelled", check="paraphrase", labels=[1, 0] * 100, claim="gap")
+    found = pooled([compare(won, won, scales), compare(gap, gap, scales)])
+    assert [p.capability for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
+
+
+def side(near, far):
+    return Side({f"{CASE}/d/1": table(near, far)}, {"d": Scale(0, 1)})
+
+
+def test_seed_noise_is_what_twins_differ_beyond_the_sampling_of_items():
+    rng = np.random.default_rng(0)
+    still = [side(*scores(2_000)) for _ in range(3)]
+    moved = [side(*scores(2_000, lost=rng.permutation(1_800)[:count])) for count in (0, 60, 120)]
+    assert seed_noise(still) == 0
+    assert seed_noise(moved) == pytest.approx(np.sqrt((0.03**2 + 0.03**2 + 0.06**2) / 3) / 0.02, rel=0.1)
+    assert seed_noise(still[:1]) is None
+
+
+def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
+    before = {"antonym": 0.8, "synonym": 0.9, "invariance": 0.9, "retrieval": 0.9}
+    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}) < balanced(before)
+    assert balanced(before) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
+    assert balanced({"antonym": 0.8, "synonym": 0.9}) is None
+
+
+def test_win_rates_pool_the_claims_of_a_check():
+    near, far = scores(100, wins=0.9)
+    tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", check="synonym")}
+    assert win_rates(tables) == {"antonym": pytest.approx(0.5)}

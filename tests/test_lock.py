@@ -1,0 +1,95 @@
+"""Lock files freeze variants without holding a sentence of the data."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.errors import LockError
+from encheck.generators.jumble import jumble
+from encheck.language.english import English
+from encheck.lock import Lock, joined, line_of, pieces, rebuilt, write
+from encheck.making import Maker
+from encheck.types import Group, content_hash
+
+SENTENCES = ["The plumber mends the leaking tap slowly.", "Seven goats crossed the narrow bridge at noon."]
+GROUPS = [Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(SENTENCES)]
+LANGUAGE = {"pipeline": "en_test 1", "lexicon": "x", "mode": "careful"}
+
+
+@pytest.fixture
+def locked(tmp_path):
+    made = Maker(0).variants(GROUPS, jumble, level=2)
+    lines = [line_of(g.source, "jumble", v) for g, v in zip(GROUPS, made, strict=True)]
+    write(tmp_path / "v.lock", language=LANGUAGE, seed=0, lines=lines)
+    return tmp_path / "v.lock"
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_the_pieces_of_a_text_give_the_text(source, text):
+    assert joined(source, json.loads(json.dumps(pieces(source, text)))) == text
+
+
+@given(st.integers(0, 20), st.integers(5, 20))
+def test_what_the_sentence_holds_is_kept_as_a_span(start, size):
+    source = SENTENCES[1]
+    part = source[start : start + size]
+    assert all(not isinstance(piece, str) for piece in pieces(source, part))
+
+
+def test_a_lock_file_holds_no_word_of_the_data_that_was_moved(locked):
+    text = locked.read_text("utf-8")
+    assert not [word for s in SENTENCES for word in s.strip(".").split() if len(word) > 3 and word in text]
+
+
+def test_a_locked_variant_is_rebuilt_from_the_users_copy(locked):
+    lock = Lock.read(locked)
+    made = Maker(0).variants(GROUPS, jumble, level=2)
+    for group, variant in zip(GROUPS, made, strict=True):
+        assert rebuilt(group.source, lock.lines[content_hash(group.source), "jumble", 2]) == variant.text
+
+
+def test_a_sentence_that_is_another_cannot_be_rebuilt(locked):
+    line = next(iter(Lock.read(locked).lines.values()))
+    with pytest.raises(LockError, match="is not of this sentence"):
+        rebuilt(SENTENCES[0] + " And more was said of it.", line)
+
+
+def test_the_same_variants_pass_the_lock(locked):
+    maker = Maker(0, lock=Lock.read(locked))
+    assert len(maker.variants(GROUPS, jumble, level=2)) == 2
+
+
+def test_another_variant_is_an_error_that_says_how_many_and_what_changed(locked):
+    with pytest.raises(LockError, match="jumble 2: of 2 sentences, 2 have another variant") as error:
+        Maker(1, English(lexicon_name="embedded"), Lock.read(locked)).variants(GROUPS, jumble, level=2)
+    assert "pipeline was 'en_test 1' and is" in str(error.value)
+
+
+def test_a_sentence_that_was_not_locked_is_an_error(locked):
+    more = [*GROUPS, Group("g9", "Three barges came up the canal.", "x", "c9")]
+    with pytest.raises(LockError, match="1 are not in the lock file"):
+        Maker(0, lock=Lock.read(locked)).variants(more, jumble, level=2)
+
+
+def test_variants_written_by_hand_are_not_held_to_a_lock(locked):
+    from encheck.datasets.base import load
+
+    groups = load("probes").groups[:3]
+    assert len(Maker(0, lock=Lock.read(locked)).variants(groups, jumble)) == 3
+
+
+@pytest.mark.parametrize("text", ["", "{}", "not json", '{"encheck_lock": 99, "seed": 0, "language": {}}', '["a"]'])
+def test_a_file_that_is_no_lock_is_refused(tmp_path, text):
+    (tmp_path / "bad.lock").write_text(text, "utf-8")
+    with pytest.raises(LockError, match="lock"):
+        Lock.read(tmp_path / "bad.lock")
+
+
+def test_a_lock_file_is_the_same_whatever_the_order_it_was_made_in(tmp_path):
+    lines = [{"source": "b"}, {"source": "a"}, {"source": "b"}]
+    for name, order in (("1", lines), ("2", lines[::-1])):
+        assert write(tmp_path / name, language=LANGUAGE, seed=0, lines=order) == 2
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+    assert b"\r" not in (tmp_path / "1").read_bytes()

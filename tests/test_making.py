@@ -1,0 +1,115 @@
+"""Variants are seeded, made in batches, made once, and streamed in little memory."""
+
+from random import Random
+
+import pytest
+
+from encheck.generators.jumble import jumble
+from encheck.language.english import English
+from encheck.making import Maker, beside, make, name_of
+from encheck.store import Store
+from encheck.types import Edit, Group, Variant
+
+SENTENCES = [
+    "The plumber mends the leaking tap.",
+    "Seven goats crossed the narrow bridge at noon.",
+    "Nobody knows why the old mill closed.",
+]
+GROUPS = [Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(SENTENCES)]
+
+
+def tagged(group, *, level, rng, english):
+    """A generator for these tests: needs the parse, then the tags of a text of its own."""
+    parse = english.parse(group.source)
+    ((_, tags),) = english.tags([f"{group.source} Indeed."])
+    return Variant(f"{len(parse)} {len(tags)} {rng.random()}", "tagged", level, (), "tagged")
+
+
+def after(group, *, base, level, rng, english):
+    return Variant(f"{base.text}!", "after", level, (), "after")
+
+
+@pytest.fixture
+def english(tmp_path):
+    return English(store=Store(tmp_path / "store.sqlite"))
+
+
+def test_parses_and_tags_come_in_one_batch_each(english, monkeypatch):
+    batches = []
+    for name in ("parse", "tag"):
+        real = getattr(english.pipeline, name)
+
+        def counted(texts, name=name, real=real):
+            batches.append((name, len(texts)))
+            return real(texts)
+
+        monkeypatch.setattr(english.pipeline, name, counted)
+    assert all(isinstance(v, Variant) for v in Maker(0, english).variants(GROUPS, tagged))
+    assert batches == [("parse", 3), ("tag", 3)]
+
+
+def test_no_text_is_parsed_twice_by_another_run(english):
+    first = Maker(0, english).variants(GROUPS, tagged)
+    again = English(store=english.store)
+    assert Maker(0, again).variants(GROUPS, tagged) == first
+    assert (english.parsed, english.tagged) == (3, 3)
+    assert (again.parsed, again.tagged) == (0, 0)
+
+
+def test_a_variant_is_made_once(english):
+    asked = []
+
+    def counting(group, *, level, rng, english):
+        asked.append(group.id)
+        return Variant(f"{group.source} {level}", "counting", level)
+
+    maker = Maker(0, english)
+    assert maker.variants(GROUPS[:2], counting) == maker.variants(GROUPS, counting)[:2]
+    assert asked == ["g0", "g1", "g2"]
+
+
+def test_other_sentences_change_no_variant(english):
+    alone = Maker(3, english).variants(GROUPS[1:2], jumble)
+    assert Maker(3, english).variants(GROUPS, jumble)[1:2] == alone
+    assert Maker(4, english).variants(GROUPS[1:2], jumble) != alone
+
+
+def test_one_sentence_has_one_variant_wherever_it_stands(english):
+    twin = Group("another id", SENTENCES[0], "its other paraphrase", "c")
+    assert Maker(0, english).variants([twin], jumble) == Maker(0, english).variants(GROUPS[:1], jumble)
+
+
+def test_a_generator_beside_another_meets_the_very_same_variant(english):
+    (base,) = Maker(0, english).variants(GROUPS[:1], jumble)
+    both = beside(jumble, after)
+    assert Maker(0, english).variants(GROUPS[:1], both)[0].text == f"{base.text}!"
+    assert name_of(both) == "jumble+after"
+
+
+def test_the_reason_of_the_base_is_the_reason_beside_it(english):
+    one_word = Group("g", "Goats.", "Goats.", "c")
+    assert "too few different words" in Maker(0, english).variants([one_word], beside(jumble, after))[0]
+
+
+def test_a_variant_that_equals_its_source_is_none(english):
+    def same(group, *, level, rng, english):
+        return Variant(group.source, "same", level, (Edit(0, 1, group.source[0]),))
+
+    assert make(GROUPS[0], same, level=1, seed=0, english=english) == "same equals its source"
+
+
+def test_a_stream_remembers_nothing(english):
+    maker = Maker(0, english)
+    streamed = [variant for _, variant in maker.stream(iter(GROUPS * 700), tagged)]
+    assert streamed == maker.variants(GROUPS, tagged) * 700
+    list(maker.stream(iter(GROUPS), tagged))
+    assert not english._parses
+    assert not english._tags
+
+
+def test_a_generator_that_never_gets_what_it_waits_for_is_named(english):
+    def endless(group, *, level, rng, english):
+        english.tags([str(Random().random())])
+
+    with pytest.raises(RuntimeError, match="endless still waits after 50 rounds"):
+        Maker(0, english).variants(GROUPS[:1], endless)

@@ -1,0 +1,355 @@
+"""Pair scorers as models under test: tiny checkpoints in the real formats, against the libraries and oracle files."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+import tiny
+
+from encheck.bench import Bench, Subject
+from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.alignment import frames_of, span_vectors, spans_of
+from encheck.encoders.base import Encoder, Fitted, PairScorer
+from encheck.encoders.bertscore import greedy
+from encheck.encoders.config import ModelConfig, packaged_models, read_models
+from encheck.encoders.load import Device, load
+from encheck.encoders.token_states import States
+from encheck.errors import EncoderError, ModelError
+from encheck.language.pipeline import Pipeline
+from encheck.making import Maker
+from encheck.progress import Progress
+from encheck.similarity import jaccard
+from encheck.store import Store
+
+CPU = Device("cpu")
+PAIRS = [("the dog sings", "a cat sleeps on"), ("red", "blue under the cat"), ("the dog sings", "the dog sings on")]
+FIRST, SECOND = zip(*PAIRS, strict=True)
+
+
+def pair_tokenizer():
+    from tokenizers import processors
+
+    words = tiny.tokenizer()
+    ends = [(name, words.convert_tokens_to_ids(name)) for name in ("[CLS]", "[SEP]")]
+    words.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
+    words.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
+    return words
+
+
+def classifier(folder, *, labels=("LABEL_0",), **settings):
+    """A BERT with a classification head, as transformers saves it."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(0)
+    words = pair_tokenizer()
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=2 * tiny.MAX_LENGTH, initializer_range=0.5, id2label=dict(enumerate(labels)),
+        label2id={name: i for i, name in enumerate(labels)}, **settings,
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def cross_encoder(folder, **options):
+    return load(ModelConfig("tiny", "cross-encoder", str(folder), options=options), device=CPU)
+
+
+def logits(folder):
+    """What transformers' own class says of each pair alone."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    words = AutoTokenizer.from_pretrained(folder)
+    with torch.inference_mode():
+        return np.array([model(**words(a, b, return_tensors="pt")).logits[0].numpy() for a, b in PAIRS])
+
+
+def softmax(rows):
+    return np.exp(rows) / np.exp(rows).sum(axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return tmp_path_factory.mktemp("classifiers")
+
+
+@pytest.fixture(scope="module")
+def binary(folders):
+    return classifier(folders / "binary", labels=("LABEL_0", "LABEL_1"))
+
+
+def test_a_binary_head_gives_the_probability_of_its_second_class(binary):
+    found = cross_encoder(binary).score_pairs(FIRST, SECOND)
+    assert found == pytest.approx(softmax(logits(binary))[:, 1], abs=1e-6)
+
+
+def test_an_nli_head_gives_the_probability_of_entailment_wherever_it_stands(folders):
+    orders = [("contradiction", "ENTAILMENT", "neutral"), ("entailment", "neutral", "contradiction")]
+    for i, labels in enumerate(orders):
+        folder = classifier(folders / f"nli{i}", labels=labels)
+        found = cross_encoder(folder).score_pairs(FIRST, SECOND)
+        assert found == pytest.approx(softmax(logits(folder))[:, 1 - i], abs=1e-6)
+
+
+def test_a_head_of_one_number_is_squashed_as_the_checkpoint_says(folders):
+    plain = classifier(folders / "one")
+    regression = classifier(folders / "regression", problem_type="regression")
+    assert cross_encoder(regression).score_pairs(FIRST, SECOND) == pytest.approx(logits(regression)[:, 0], abs=1e-5)
+    squashed = 1 / (1 + np.exp(-logits(plain)[:, 0]))
+    assert cross_encoder(plain).score_pairs(FIRST, SECOND) == pytest.approx(squashed, abs=1e-6)
+    asked = cross_encoder(plain, activation="identity")
+    assert asked.score_pairs(FIRST, SECOND) == pytest.approx(logits(plain)[:, 0], abs=1e-5)
+    assert asked.fingerprint() != cross_encoder(plain).fingerprint()
+
+
+@pytest.mark.parametrize("activation", ["Sigmoid", "Identity"])
+def test_a_folder_of_sentence_transformers_scores_as_its_own_class_does(folders, activation):
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    folder = folders / f"st-{activation}"
+    theirs = CrossEncoder(
+        str(classifier(folders / f"for-{activation}")), device="cpu", activation_fn=getattr(torch.nn, activation)()
+    )
+    theirs.save(str(folder))
+    assert cross_encoder(folder).score_pairs(FIRST, SECOND) == pytest.approx(theirs.predict(PAIRS), abs=1e-6)
+
+
+def test_classes_that_say_nothing_must_be_named(folders):
+    folder = classifier(folders / "three", labels=("a", "b", "c"))
+    with pytest.raises(ModelError, match="none that surely means the same"):
+        cross_encoder(folder)
+    with pytest.raises(ModelError, match="and d is not among"):
+        cross_encoder(folder, positive="d")
+    for name in ("B", "1"):
+        found = cross_encoder(folder, positive=name).score_pairs(FIRST, SECOND)
+        assert found == pytest.approx(softmax(logits(folder))[:, 1], abs=1e-6)
+
+
+def test_both_directions_are_averaged_on_request(binary):
+    there = cross_encoder(binary).score_pairs(FIRST, SECOND)
+    back = cross_encoder(binary).score_pairs(SECOND, FIRST)
+    both = cross_encoder(binary, direction="both")
+    assert both.score_pairs(FIRST, SECOND) == pytest.approx((there + back) / 2, abs=1e-6)
+    assert np.abs(there - back).max() > 1e-3
+    assert both.fingerprint() != cross_encoder(binary).fingerprint()
+
+
+def test_equal_pairs_are_computed_once_and_batches_are_packed_by_tokens(binary, monkeypatch):
+    model = cross_encoder(binary, direction="both")
+    seen = []
+    real = type(model).compute
+    monkeypatch.setattr(type(model), "compute", lambda self, pairs: (seen.extend(pairs), real(self, pairs))[1])
+    found = model.score_pairs([*FIRST, *FIRST, *SECOND], [*SECOND, *SECOND, *FIRST])
+    assert len(seen) == len(set(seen)) == 2 * len(PAIRS)
+    assert found[:3] == pytest.approx(found[3:6])
+    assert found[:3] == pytest.approx(found[6:])
+
+
+def test_long_and_empty_texts_are_scored(binary):
+    found = cross_encoder(binary).score_pairs(["word " * 5_000, "", ""], ["x", "", "a dog"])
+    assert np.isfinite(found).all()
+
+
+def test_a_checkpoint_without_a_head_is_refused(tmp_path):
+    folder = tiny.build_plain(tmp_path / "plain")
+    with pytest.raises(EncoderError, match="classifier"):
+        cross_encoder(folder).score_pairs(["a"], ["b"])
+
+
+def test_greedy_matching_is_that_of_bert_score(shared_data):
+    told = json.loads((shared_data.parent / "oracles/bertscore.json").read_text("utf-8"))
+
+    def unit(rows):
+        return np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    for case in told["cases"]:
+        weights = zip(case["hyp_weights"], case["ref_weights"], strict=True)
+        found = [
+            greedy(unit(hyp), unit(ref), [np.array(w) for w in both])
+            for hyp, ref, both in zip(told["hyps"], told["refs"], weights, strict=True)
+        ]
+        expected = zip(*(case[f"{name}_alone"] for name in "PRF"), strict=True)
+        assert np.array(found) == pytest.approx(np.array(list(expected)), abs=1e-5)
+    padded = told["padding_artefact"]
+    sides = unit(padded["hyp"]), unit(padded["ref"])
+    precision, _, f1 = greedy(*sides, [np.ones(3), np.ones(3)])
+    assert (precision, f1) == pytest.approx((padded["P_alone"], padded["F_alone"]), abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return tiny.build_plain(tmp_path_factory.mktemp("plain"))
+
+
+def scorer(adapter, folder, **options):
+    return load(ModelConfig("tiny", adapter, str(folder), options=options), device=CPU)
+
+
+def by_hand(folder, corpus, *, layer=-1):
+    """BERTScore written out for one pair at a time, with torch alone."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    model, words = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    df = Counter(i for text in corpus for i in set(words(text)["input_ids"]))
+    found = []
+    for pair in PAIRS:
+        sides = []
+        for text in pair:
+            ids = words(text, return_tensors="pt")["input_ids"]
+            with torch.inference_mode():
+                hidden = model(ids, output_hidden_states=True).hidden_states[layer][0]
+            idf = [np.log((len(corpus) + 1) / (df[int(i)] + 1)) for i in ids[0]]
+            idf[0] = idf[-1] = 0
+            sides.append((torch.nn.functional.normalize(hidden, dim=1).numpy().astype(float), np.array(idf)))
+        (a, u), (b, v) = sides
+        p, r = ((a @ b.T).max(1) * u).sum() / u.sum(), ((a @ b.T).max(0) * v).sum() / v.sum()
+        found.append(2 * p * r / (p + r))
+    return np.array(found)
+
+
+def test_bertscore_over_an_encoder_is_what_torch_gives_pair_by_pair(plain):
+    corpus = sorted({*FIRST, *SECOND, "a red dog"})
+    for layer in (-1, 0):
+        model = scorer("bertscore", plain, layer=layer)
+        model.fit(corpus)
+        assert model.score_pairs(FIRST, SECOND) == pytest.approx(by_hand(plain, corpus, layer=layer), abs=1e-5)
+
+
+def test_the_texts_that_idf_was_counted_in_are_part_of_the_fingerprint(plain):
+    model = scorer("bertscore", plain)
+    names = [model.fingerprint()]
+    for corpus in (["a dog"], ["a cat"]):
+        model.fit(corpus)
+        names.append(model.fingerprint())
+    assert len(set(names)) == 3
+    without = scorer("bertscore", plain, idf=False)
+    name = without.fingerprint()
+    without.fit(["a dog"])
+    assert without.fingerprint() == name
+
+
+def test_bertscore_of_empty_text_is_a_number(plain):
+    assert scorer("bertscore", plain).score_pairs(["", "a"], ["a dog", ""]).tolist() == [0, 0]
+
+
+def test_spans_are_those_of_the_reference(shared_data):
+    told = json.loads((shared_data.parent / "oracles/pas.json").read_text("utf-8"))
+    for entry in told["span_extraction"]:
+        found = spans_of(entry["frames"], length=len(entry["tokens"]))
+        assert found == entry["span_token_indices"]
+
+
+def test_a_parse_gives_the_frames_of_its_verbs():
+    parse = next(iter(Pipeline().parse(["He slices tomatoes in the kitchen"])))
+    spans = [[parse.words[i] for i in span] for span in spans_of(list(frames_of(parse)), length=len(parse))]
+    assert spans == [["He", "slices"], ["slices", "tomatoes"], ["slices", "in", "the", "kitchen"]]
+
+
+def test_a_span_is_the_mean_of_all_pieces_of_its_words_and_what_was_cut_off_is_left_out():
+    parse = next(iter(Pipeline().parse(["He slices tomatoes in the kitchen"])))
+    spans = [(0, 0), (0, 2), (3, 6), (6, 9), (10, 18), (0, 0)]  # slic ##es, the rest beyond the limit
+    vectors = np.eye(6, dtype=np.float32)
+    states = States(np.zeros(6, int), vectors, np.array(spans), np.array([True, *[False] * 4, True]))
+    found = span_vectors(parse, states)
+    expected = np.array([vectors[1:4].sum(0), vectors[2:5].sum(0), vectors[2:4].sum(0)])
+    assert found == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
+
+
+def test_alignment_gives_one_for_the_same_text_and_less_for_another(plain):
+    model = scorer("alignment", plain)
+    same = model.score_pairs(["The dog sings.", "!"], ["The dog sings.", "!"])
+    assert same == pytest.approx([1, 1], abs=1e-6)
+    first, second = ["The dog sings.", "the dog sees a red cat"], ["A cat sleeps on.", "a red cat sees the dog"]
+    assert (model.score_pairs(first, second) < 0.999).all()
+    assert np.isfinite(model.score_pairs(["", "x"], ["", "word " * 3_000])).all()
+
+
+def lexical(weighting, corpus=()):
+    model = load(ModelConfig(weighting, "lexical", options={"weighting": weighting}), device=CPU)
+    model.fit(list(corpus))
+    return model
+
+
+def test_jaccard_is_the_overlap_beside_every_figure():
+    assert lexical("jaccard").score_pairs(FIRST, SECOND).tolist() == jaccard(FIRST, SECOND).tolist()
+
+
+def test_tf_idf_is_scikit_learns():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    corpus = sorted({*FIRST, *SECOND})
+    made = TfidfVectorizer(token_pattern=r"\w+").fit(corpus)
+    expected = [(made.transform([a]) @ made.transform([b]).T).toarray()[0, 0] for a, b in PAIRS]
+    assert lexical("tf-idf", corpus).score_pairs(FIRST, SECOND) == pytest.approx(expected)
+
+
+def test_bm25_by_hand():
+    corpus = ["a b", "a c c", "d"]
+    idf = {word: np.log(1 + (3 - df + 0.5) / (df + 0.5)) for word, df in {"a": 2, "b": 1, "c": 1, "d": 1}.items()}
+
+    def score(query, document):
+        norm = 1.5 * (1 - 0.75 + 0.75 * len(document) / 2)
+        return sum(idf[w] * document.count(w) * 2.5 / (document.count(w) + norm) for w in query if w in document)
+
+    a, b = ["a", "b"], ["a", "c", "c"]
+    expected = (score(a, b) / score(a, a) + score(b, a) / score(b, b)) / 2
+    assert lexical("bm25", corpus).score_pairs(["a b"], ["a c c"]) == pytest.approx([expected])
+
+
+def test_lexical_models_know_words_and_nothing_else():
+    for weighting in ("jaccard", "tf-idf", "bm25"):
+        model = lexical(weighting, ["the dog sings", "a cat", "red"])
+        found = model.score_pairs(["the dog sings", "a cat", "", "red"], ["sings the dog", "red", "", "green"])
+        assert found == pytest.approx([1, 0, 1, 0])
+
+
+def test_pair_scorers_are_no_encoders_and_those_that_count_texts_are_fitted(plain, binary):
+    found = {"bertscore": scorer("bertscore", plain), "cross": cross_encoder(binary), "bm25": lexical("bm25")}
+    assert all(isinstance(m, PairScorer) and not isinstance(m, Encoder) for m in found.values())
+    assert [isinstance(m, Fitted) for m in found.values()] == [True, False, True]
+
+
+def test_the_bench_fits_scores_and_keeps_what_a_pair_scorer_gives(plain, tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    subjects = [Subject("m", ModelConfig("m"), scorer("bertscore", plain)) for _ in range(2)]
+    for subject in subjects:
+        Bench({"m": subject}, {}, store, maker=Maker()).encode({"m": PAIRS}, progress=Progress(quiet=True))
+        assert subject.error is None
+    assert [subject.encoded for subject in subjects] == [3, 0]
+    assert subjects[0].scored == subjects[1].scored
+
+
+def test_every_model_of_the_papers_tables_has_an_entry():
+    known = read_models(packaged_models())
+    wanted = {
+        "bert-paraphrase": "cross-encoder", "roberta-paraphrase": "cross-encoder",
+        "simcse-unsup": "transformers", "simcse-sup": "transformers",
+        "simcse-roberta-unsup": "transformers", "simcse-roberta-sup": "transformers",
+        "simcse-pas": "alignment", "simcse-roberta-pas": "alignment",
+        "simcse-bertscore": "bertscore", "simcse-roberta-bertscore": "bertscore",
+        "sbert-v1": "sentence-transformers", "sbert-v2": "sentence-transformers",
+        "jaccard": "lexical", "tf-idf": "lexical", "bm25": "lexical",
+    }  # fmt: skip
+    assert {name: known[name].adapter for name in wanted} == wanted
+    assert {known[n].pooling for n, adapter in wanted.items() if adapter == "transformers"} == {"cls"}
+    assert set(wanted.values()) <= set(ADAPTERS)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_bertscore_is_that_of_the_bert_score_package(plain, weighted):
+    package = pytest.importorskip("bert_score")
+    how = {"num_layers": 1, "device": "cpu", "nthreads": 1}
+    theirs = package.BERTScorer(str(plain), idf=weighted, idf_sents=sorted(set(SECOND)) if weighted else None, **how)
+    model = scorer("bertscore", plain, idf=weighted)
+    model.fit(SECOND)
+    expected = [float(theirs.score([a], [b])[2][0]) for a, b in PAIRS]
+    assert model.score_pairs(FIRST, SECOND) == pytest.approx(expected, abs=1e-5)

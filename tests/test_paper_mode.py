@@ -1,0 +1,75 @@
+"""The published recipe, against the output of the authors' own code."""
+
+import json
+from random import Random
+
+import pytest
+
+from encheck.generators.paper import antonyms_of, jumbled, paper_antonym, paper_synonym, stop_words, substituted
+from encheck.language.lexicon import lexicon
+from encheck.language.words import STOP_WORDS
+from encheck.types import apply_edits
+
+
+@pytest.fixture
+def oracle(shared_data):
+    return json.loads((shared_data.parent / "oracles" / "perturb_003.json").read_text("utf-8"))
+
+
+def stub(oracle, kind):
+    """The lookups of the oracle's own small lexicon: word -> senses -> (lemma, antonyms)."""
+
+    def related(word):
+        senses = oracle["stub_lexicon"].get(word, [])
+        if kind == "antonyms":
+            return sorted({a for sense in senses for _, antonyms in sense for a in antonyms})
+        found = {lemma.replace("_", " ").replace("-", " ").lower() for sense in senses for lemma, _ in sense}
+        return sorted(found - {word})
+
+    return related
+
+
+def test_jumbles_are_those_of_the_authors_code(oracle):
+    made = [jumbled(case["sentence"], swaps=case["n"], rng=Random(case["seed"])) for case in oracle["jumbling"]]
+    assert made == [case["jumbled"] for case in oracle["jumbling"]]
+    assert len(made) == 105
+
+
+def test_jumbles_come_back_unchanged_as_often_as_the_authors(oracle):
+    for key, rate in oracle["identity_rate_of_n_swaps"].items():
+        swaps, _, text = key.partition("|")
+        same = sum(jumbled(text, swaps=int(swaps), rng=Random(seed)) == text for seed in range(4_000))
+        error = 4 * (max(rate * (1 - rate), 1e-3) / 4_000) ** 0.5 * 2**0.5  # both sides are samples
+        assert same / 4_000 == pytest.approx(rate, abs=error), key
+
+
+def test_replacements_are_those_that_the_authors_code_can_give(oracle):
+    for case in oracle["replacement_with_stub_wordnet"]:
+        related = stub(oracle, case["type"])
+        found = {
+            substituted(case["sentence"], words=case["n"], rng=Random(seed), related=related, stop=STOP_WORDS)
+            for seed in range(300)
+        }
+        assert found == set(case["possible_outputs"]), case["sentence"]
+        assert (case["sentence"] in found) == case["unchanged_possible"]
+
+
+def test_our_own_stop_words_are_case_sensitive_as_theirs():
+    assert "no" in stop_words()
+    assert "No" not in stop_words()
+
+
+def test_every_part_of_speech_and_every_sense_is_a_candidate():
+    assert set(antonyms_of(lexicon())("good")) >= {"bad", "evil", "ill", "badness", "evilness"}
+
+
+def test_the_edits_of_a_published_variant_give_its_text():
+    text = "The old  dog ran, and the old cat rose ."
+    for make in (paper_synonym, paper_antonym):
+        variant = make(text, words=2, rng=Random(0), lexicon=lexicon())
+        assert " ".join(apply_edits(text, variant.edits).split()) == variant.text
+
+
+def test_a_sentence_without_an_antonym_comes_back_as_it_is():
+    text = "Zelda zzzyx"
+    assert paper_antonym(text, words=1, rng=Random(0), lexicon=lexicon()).text == text

@@ -1,0 +1,103 @@
+"""Behaviour inside a training loop: dev items alone, and a real short run of sentence-transformers' trainer."""
+
+import dataclasses
+import importlib.util
+
+import numpy as np
+import pytest
+import tiny
+
+from encheck.datasets.base import load
+from encheck.encoders.fake import BagOfWords, Constant, Oracle
+from encheck.errors import EncoderError, UsageError
+from encheck.training import CHECKS, behaviour, dev_part
+
+FEW = ("antonym", "synonym", "retrieval")
+
+
+def test_the_oracle_is_perfectly_balanced():
+    assert behaviour(Oracle().encode, checks=FEW)["balanced"] == 1
+
+
+def test_a_bag_of_words_retrieves_badly_and_the_balance_says_so():
+    found = behaviour(BagOfWords().encode, checks=FEW)
+    assert set(found) == {*FEW, "sensitivity", "invariance", "balanced"}
+    assert found["balanced"] < found["synonym"]
+
+
+def test_one_vector_for_all_texts_is_worth_nothing():
+    assert behaviour(Constant().encode, checks=FEW)["balanced"] == 0
+
+
+def test_without_one_of_the_parts_there_is_no_balance():
+    assert np.isnan(behaviour(Oracle().encode, checks=("antonym",))["balanced"])
+
+
+def test_no_text_of_the_gate_is_ever_encoded():
+    seen = set()
+
+    def encode(texts):
+        seen.update(texts)
+        return BagOfWords().encode(texts)
+
+    behaviour(encode, checks=CHECKS)
+    groups = load("probes").groups
+    secret = {g.source for g in groups if g.split == "gate"} | {
+        v.text for g in groups if g.split == "gate" for v in g.variants
+    }
+    dev = {g.source for g in groups if g.split == "dev"}
+    assert dev <= seen
+    assert not secret & seen - {v.text for g in groups if g.split == "dev" for v in g.variants}
+
+
+def test_data_with_a_gate_split_alone_select_nothing():
+    probes = load("probes")
+    gate = tuple(g for g in probes.groups if g.split == "gate")
+    with pytest.raises(UsageError, match="none of the split dev"):
+        dev_part(dataclasses.replace(probes, groups=gate, pairs=()))
+
+
+def test_an_unknown_check_is_named():
+    with pytest.raises(UsageError, match="did you mean 'antonym'"):
+        behaviour(BagOfWords().encode, checks=("antonyms",))
+
+
+def test_a_model_that_broke_says_so():
+    with pytest.raises(EncoderError, match="NaN"):
+        behaviour(lambda texts: np.full((len(texts), 4), np.nan), checks=("antonym",))
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="sentence-transformers' trainer needs datasets")
+@pytest.mark.filterwarnings("ignore")
+def test_the_trainer_keeps_the_checkpoint_with_the_best_balance(tmp_path):
+    from datasets import Dataset
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
+    from sentence_transformers.losses import MultipleNegativesRankingLoss
+
+    from encheck.training import BehaviourEvaluator
+
+    model = SentenceTransformer(str(tiny.build(tmp_path / "tiny")), device="cpu")
+    groups = [g for g in load("probes").groups if g.split == "dev"][:32]
+    data = Dataset.from_dict({"anchor": [g.source for g in groups], "positive": [g.paraphrase for g in groups]})
+    evaluator = BehaviourEvaluator(checks=FEW)
+    args = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path / "out"), max_steps=4, per_device_train_batch_size=8, learning_rate=0.01,
+        eval_strategy="steps", eval_steps=2, save_strategy="steps", save_steps=2, load_best_model_at_end=True,
+        metric_for_best_model=evaluator.primary_metric, report_to=[], use_cpu=True, disable_tqdm=True, logging_steps=2,
+    )  # fmt: skip
+    trainer = SentenceTransformerTrainer(
+        model=model, args=args, train_dataset=data, loss=MultipleNegativesRankingLoss(model), evaluator=evaluator
+    )
+    trainer.train()
+    seen = [
+        entry["eval_behaviour_balanced"] for entry in trainer.state.log_history if "eval_behaviour_balanced" in entry
+    ]
+    assert len(seen) == 2
+    assert trainer.state.best_metric == max(seen)
+    assert behaviour(lambda t: model.encode(t, show_progress_bar=False), checks=FEW)["balanced"] == pytest.approx(
+        max(seen)
+    )
