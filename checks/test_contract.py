@@ -17,5 +17,5 @@ def test_same_text_gets_the_same_answer_twice(scores, judge):
 
 @claim(cut)
 def test_end_of_a_long_text_is_seen(scores, judge):
-    """The longest texts of the data are told from themselves less their last three words: nothing is cut off silently."""
+    """The longest texts of the data are told from themselves less their last three words: nothing is cut off."""
     judge(ends_seen(scores), at_least=1.0)

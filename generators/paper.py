@@ -9,13 +9,13 @@ on Python's hash seed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
 from random import Random
 
-from encheck.language.lexicon import PARTS, Lexicon
+from encheck.language.lexicon import PARTS, Antonym, Lexicon, Pos
 from encheck.language.words import STOP_WORDS
 from encheck.types import Edit, Variant
 
@@ -45,8 +45,8 @@ def synonyms_of(lexicon: Lexicon) -> Related:
     return related
 
 
-def _cleaned(word: str, found: object) -> list[str]:
-    clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)  # type: ignore[attr-defined]
+def _cleaned(word: str, found: Iterable[str]) -> list[str]:
+    clean = (re.sub("[^a-z ]", "", re.sub("[_-]", " ", lemma.lower())) for lemma in found)
     return sorted({lemma for lemma in clean if lemma and lemma != word})
 
 
@@ -63,9 +63,9 @@ def antonyms_of(lexicon: Lexicon) -> Related:
     return related
 
 
-def _antonyms(lexicon: Lexicon, lemma: str, pos: object, sense_id: str) -> Sequence[object]:
-    own = next((s for s in lexicon.senses(lemma, pos) if s.id == sense_id), None)  # type: ignore[arg-type]
-    return lexicon.antonyms(lemma, pos, own) if own else ()  # type: ignore[arg-type]
+def _antonyms(lexicon: Lexicon, lemma: str, pos: Pos, sense_id: str) -> Sequence[Antonym]:
+    own = next((s for s in lexicon.senses(lemma, pos) if s.id == sense_id), None)
+    return lexicon.antonyms(lemma, pos, own) if own else ()
 
 
 def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> str:

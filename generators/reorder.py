@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from encheck.generators.written import written
-from encheck.language.english import English
 from encheck.language.conditions import base_of
+from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+from encheck.generators.reorder import reorder
 from encheck.generators.written import written
-from encheck.language.english import English
 from encheck.language.conditions import base_of
+from encheck.language.english import English
 from encheck.language.lexicon import Lexicon
 from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits
@@ -48,6 +49,13 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
         else:
             reason = "the verb cannot be made to agree"
     return reason
+
+
+def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
+    """What a role reversal stands against: the hand-written edit of the same words, else a reorder of the sentence."""
+    if group.variants:
+        return written(group, "role_reversal_kept", level=level)
+    return reorder(group, level=level, rng=rng, english=english)
 
 
 def _arguments(parse: Parse, verb: int) -> tuple[int, int] | None:

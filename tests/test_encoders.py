@@ -466,9 +466,7 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
     known = known_models()
     with pytest.raises(ModelError) as caught:
         config_for("sbrt", known)
-    assert str(caught.value).startswith(
-        "unknown model 'sbrt'; did you mean 'sbert'? There are: arctic, bag-of-words,"
-    )
+    assert str(caught.value).startswith("unknown model 'sbrt'; did you mean 'sbert'? There are: arctic, bag-of-words,")
     assert "A folder is written --model=./folder, a hub id owner/name" in str(caught.value)
 
 

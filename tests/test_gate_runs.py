@@ -77,6 +77,17 @@ def test_the_anchor_is_weighed_too_and_the_worse_outcome_counts(run, baseline, t
     outcome.stdout.fnmatch_lines(["gate against low: *", "gate against base: BLOCKED"])
 
 
+def test_twins_say_how_far_luck_goes(run, baseline, tmp_path):
+    folder = tmp_path / "r"
+    args = [f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={folder}"]
+    outcome = run("oracle", *args)
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    assert [m["label"] for m in found["models"]] == ["bag-of-words", "oracle"]
+    assert found["gate"]["against"][0]["seed_noise"] > 1
+    assert outcome.ret == 10  # luck as large as that leaves no room for evidence
+    outcome.stdout.fnmatch_lines(["*seeds alone move a capability by * deltas*"])
+
+
 def test_a_model_that_breaks_midway_is_blocked(run, baseline, tmp_path):
     outcome = run("nan", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
     assert outcome.ret == 1

@@ -72,7 +72,7 @@ WRONG = {
     "unknown adapter": (
         "m:\n  name: x\n  adapter: sentence_transformers",
         3,
-        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? There are: alignment, bertscore,",
+        "unknown adapter 'sentence_transformers'; did you mean 'sentence-transformers'? There are: alignment, ",
     ),
     "missing name": ("n: {name: x}\nm:\n  licence: MIT", 2, "model 'm' has no name: give a folder or a hub id"),
     "text as threshold": (

@@ -139,10 +139,10 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
     outcome = run("--encheck-model=bag-of-words", "-k", "synonym_of_the_same_word")
     outcome.stdout.re_match_lines(
         [
-            r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=200, 200 clusters\) for 'bag-of-words' on probes, "
+            r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=600, 600 clusters\) for 'bag-of-words' on probes, "
             r"but should be at least 0\.9",
             r"word overlap alone: margin rate = .*",
-            r"the 3 worst of 200:",
+            r"the 3 worst of 600:",
             r".* near .*\[-.*-\]\{\+.*\+\}",
             r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=bag-of-words",
         ]
@@ -261,7 +261,7 @@ def test_two_folders_of_one_name_are_two_models(run):
 def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
     outcome = run("--encheck-model=no/such-model", "--collect-only", "-q")
     assert outcome.ret == 0
-    outcome.stdout.fnmatch_lines(["19 tests collected*"])
+    outcome.stdout.fnmatch_lines(["* tests collected*"])
 
 
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
@@ -284,7 +284,7 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-m", "antonymm"], "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, jumble, *"),
+        (["-m", "antonymm"], "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, continuation, *"),
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],

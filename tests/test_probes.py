@@ -11,12 +11,14 @@ import jsonschema
 import pytest
 
 from encheck.datasets.base import load
+from encheck.types import keeps_meaning
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBES = Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
 SCHEMA = json.loads(PROBES.with_name("probes.schema.json").read_text("utf-8"))
 LINES = PROBES.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
 GROUPS = [json.loads(line) for line in LINES]
+PHENOMENA = ("negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity")
 VARIANTS = [(group, variant) for group in GROUPS for variant in group["variants"]]
 
 
@@ -32,6 +34,14 @@ def build():
 def offenders(relation, holds):
     """Ids of the groups that have such a variant (or several) and break the rule."""
     return [g["id"] for g, v in VARIANTS if v["relation"] == relation and not holds(g["sentence"], v)]
+
+
+def triples(name):
+    """(group, its kept, changed and control text) of every group that has this phenomenon."""
+    for group in GROUPS:
+        texts = {v["relation"]: v["text"] for v in group["variants"] if v.get("slot") == name}
+        if texts:
+            yield group, tuple(texts[relation] for relation in (f"{name}_kept", name, f"{name}_control"))
 
 
 def slot(group, relation, build):
@@ -54,6 +64,10 @@ def test_every_line_follows_the_schema():
     [
         (("id",), ""),
         (("split",), "test"),
+        (("rotation",), 5),
+        (("canary",), ""),
+        (("passage", "place"), 8),
+        (("passage", "context"), ["Alone."]),
         (("extra",), 1),
         (("variants",), []),
         (("variants", 0, "relation"), "shouting"),
@@ -66,7 +80,7 @@ def test_every_line_follows_the_schema():
     ],
 )
 def test_the_schema_refuses_what_is_none_of_it(path, value):
-    group = json.loads(LINES[0])
+    group = json.loads(next(line for line in LINES if '"passage"' in line))
     *way, last = path
     inner = group
     for step in way:
@@ -84,9 +98,9 @@ def test_lines_are_sorted_unix_lines_and_their_ids_distinct():
 
 def test_there_are_groups_and_domains_enough():
     domains = Counter(group["domain"] for group in GROUPS)
-    assert len(GROUPS) >= 150
+    assert len(GROUPS) >= 600
     assert len(domains) == 10
-    assert min(domains.values()) >= 15
+    assert min(domains.values()) >= 60
 
 
 def test_ids_and_splits_follow_from_the_sentence():
@@ -94,6 +108,18 @@ def test_ids_and_splits_follow_from_the_sentence():
         digest = hashlib.sha256(group["sentence"].encode()).hexdigest()
         assert group["id"] == f"{group['domain']}-{digest[:8]}"
         assert group["split"] == ("gate" if int(digest[8:16], 16) % 4 else "dev")
+        assert group["rotation"] == (int(digest[16:24], 16) % 5 if group["split"] == "gate" else None)
+
+
+def test_every_group_carries_the_one_canary(build):
+    assert {group["canary"] for group in GROUPS} == {build.CANARY}
+
+
+def test_passages_are_eight_different_sentences():
+    passages = [(g, g["passage"]) for g in GROUPS if "passage" in g]
+    assert len(passages) >= 150
+    assert [g["id"] for g, p in passages if len({g["sentence"], *p["context"]}) != 8] == []
+    assert {p["place"] for _, p in passages} <= set(range(8))
 
 
 def test_a_quarter_is_for_development():
@@ -136,11 +162,12 @@ def test_edits_reproduce_the_texts(build):
 
 
 def test_a_relation_keeps_or_changes_the_meaning_throughout():
-    assert {(v["relation"], v["meaning"]) for _, v in VARIANTS} == {
-        *((kept, "kept") for kept in ("paraphrase", "rewrite", "synonym", "reorder")),
-        *((changed, "changed") for changed in ("hard_negative", "antonym", "control", "role_reversal")),
-        *((changed, "changed") for changed in ("negation", "number")),
+    assert {v["relation"] for _, v in VARIANTS} == {
+        *("paraphrase", "rewrite", "synonym", "reorder", "hard_negative", "antonym", "control"),
+        *(name + side for name in PHENOMENA for side in ("_kept", "", "_control")),
     }
+    wrong = [(g["id"], v["relation"]) for g, v in VARIANTS if (v["meaning"] == "kept") != keeps_meaning(v["relation"])]
+    assert wrong == []
 
 
 def test_a_rewrite_shares_few_words(build):
@@ -163,17 +190,50 @@ def test_antonym_and_control_change_the_one_word_of_the_first_synonym(build):
 
 
 def test_the_variants_of_the_slot_are_marked():
-    marked = Counter((v["relation"], v["level"]) for _, v in VARIANTS if "slot" in v)
-    assert marked == {(relation, 1): len(GROUPS) for relation in ("synonym", "antonym", "control")}
+    marked = Counter((v["relation"], v["level"], v["slot"]) for _, v in VARIANTS if "slot" in v)
+    assert marked == {
+        **{(relation, 1, "w"): len(GROUPS) for relation in ("synonym", "antonym", "control")},
+        **{
+            (name + side, 1, name): sum(v["relation"] == name for _, v in VARIANTS)
+            for name in PHENOMENA
+            for side in ("_kept", "", "_control")
+        },
+    }
 
 
-def test_a_number_edit_changes_one_word_for_one(build):
-    assert offenders("number", lambda source, v: len(build.replaced(source, v["text"]) or ()) == 1) == []
+@pytest.mark.parametrize("name", PHENOMENA)
+def test_a_phenomenon_is_a_whole_triple_of_one_length(build, name):
+    found = list(triples(name))
+    assert len(found) >= 150
+    assert [g["id"] for g, texts in found if len({len(build.words(text)) for text in texts}) != 1] == []
 
 
-@pytest.mark.parametrize("relation", ["reorder", "role_reversal"])
-def test_words_that_move_are_mostly_the_same_words(build, relation):
-    assert offenders(relation, lambda source, v: build.jaccard(source, v["text"]) >= 0.7) == []
+@pytest.mark.parametrize("name", PHENOMENA)
+def test_kept_and_changed_share_as_many_words_with_the_sentence(build, name):
+    shared = {g["id"]: [build.jaccard(g["sentence"], text) for text in texts[:2]] for g, texts in triples(name)}
+    assert [i for i, (kept, changed) in shared.items() if abs(kept - changed) > 0.15] == []
+
+
+@pytest.mark.parametrize("name", [p for p in PHENOMENA if p not in ("role_reversal", "temporal")])
+def test_a_triple_edits_one_place(build, name):
+    for group, texts in triples(name):
+        (start, end), *others = (build._touched(group["sentence"], text) for text in texts)
+        assert all(start <= after + 16 and before <= end + 16 for before, after in others), group["id"]
+
+
+def test_negation_keeps_or_changes_the_number_of_negators_by_one(build):
+    for group, texts in triples("negation"):
+        before, kept, changed, _ = (sum(map(build._negator, build.words(text))) for text in (group["sentence"], *texts))
+        assert (kept, abs(changed - before)) == (before, 1), group["id"]
+
+
+def test_number_kept_and_changed_differ_in_the_number_alone(build):
+    for group, (kept, changed, _) in triples("number"):
+        assert len(build.replaced(kept, changed) or ()) in (1, 2), group["id"]  # 1 coin: 9 coins
+
+
+def test_words_that_move_are_mostly_the_same_words(build):
+    assert offenders("reorder", lambda source, v: build.jaccard(source, v["text"]) >= 0.7) == []
 
 
 def test_the_embedded_data_set_holds_every_group_and_pair():

@@ -40,7 +40,8 @@ def items(count=1):
     case = "antonym_is_farther_than_paraphrase/m-d-1"
     return {case: {
         "case": [case] * count, "item": [f"d/{i:04x}/antonym/1/written/0" for i in range(count)],
-        "cluster": ["c"] * count, "label": [None] * count, "source": [HOSTILE] * count, "near": [HOSTILE] * count,
+        "cluster": ["c"] * count, "split": [""] * count, "label": [None] * count, "source": [HOSTILE] * count,
+        "near": [HOSTILE] * count,
         "far": ["an <b>other</b> text"] * count, "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": [0.1 * i for i in range(count)], "far_score": [0.5] * count,
         "near_overlap": [0.2] * count, "far_overlap": [0.3] * count,

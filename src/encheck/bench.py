@@ -138,9 +138,7 @@ class Bench:
         It is a pair that the run needs anyway. A model that first learns from all texts of the run is left out.
         """
         first = {model: data for model, data, _, _ in requests}
-        tried = {
-            m: self.reference(d)[:1] for m, d in first.items() if not isinstance(self.subjects[m].model, Fitted)
-        }
+        tried = {m: self.reference(d)[:1] for m, d in first.items() if not isinstance(self.subjects[m].model, Fitted)}
         self.encode(
             {model: [pair for item in some for pair in item.pairs] for model, some in tried.items()},
             lock=lock,

@@ -275,7 +275,11 @@ def variants(
 
     with _told():
         asked = Settings(
-            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=mode_of(generator_mode), seed=seed,
+            store=store,
+            spacy_model=spacy_model,
+            lexicon=lexicon,
+            generator_mode=mode_of(generator_mode),
+            seed=seed,
             back_translate=back_translate,
         )
         opened = open_store(asked)

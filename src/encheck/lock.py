@@ -47,7 +47,7 @@ def pieces(source: str, text: str) -> list[Piece]:
 
 
 def _longest(source: str, text: str, at: int) -> tuple[int, int]:
-    """(start, size) of the longest stretch of the source that the text repeats at `at`, its first letter in any case."""
+    """(start, size) of the longest stretch of the source that the text repeats at `at`, first letter in any case."""
     best = (0, 0)
     for start in range(len(source)):
         if source[start].lower() != text[at].lower():
@@ -141,7 +141,7 @@ class Lock:
         if differ:
             counts = ", ".join(f"{count} {kind}" for kind, count in differ.most_common())
             raise LockError(
-                f"{generator} {level}: of {len(made)} sentences, {counts} (first: source {first}), against {self.path}. "
+                f"{generator} {level}: of {len(made)} sentences, {counts} (first: {first}), against {self.path}. "
                 + "; ".join(self._changes(now))
                 + ". Make the lock again with `encheck variants --lock`, or go back to what made it"
             )

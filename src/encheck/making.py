@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol, cast
+from typing import Protocol
 
 from encheck.language.english import English, Waiting
 from encheck.lock import Lock
@@ -54,7 +54,7 @@ def beside(base: Generator, other: BesideGenerator) -> Generator:
 
     both.__name__ = base.__name__
     both.label = f"{base.__name__}+{other.__name__}"  # type: ignore[attr-defined]
-    return both  # type: ignore[return-value]
+    return both
 
 
 @dataclass
@@ -102,10 +102,7 @@ class Maker:
             waiting = still
         raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
 
-
-    def _held(
-        self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int
-    ) -> list[Outcome]:
+    def _held(self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """The same, held to the lock file where there is one; what was written by hand is not locked."""
         if self.lock is not None:
             ours = [i for i, group in enumerate(groups) if not group.variants]

@@ -192,9 +192,7 @@ class Store:
         blobs = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
         self.put_blobs(kind, fingerprint, blobs, name=name, dim=arrays.shape[1])
 
-    def put_blobs(
-        self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0
-    ) -> None:
+    def put_blobs(self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0) -> None:
         """Keep some bytes a key, all in one transaction."""
         begin = """INSERT INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)
                    ON CONFLICT (kind, fingerprint) DO UPDATE SET used = excluded.used"""

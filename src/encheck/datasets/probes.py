@@ -125,4 +125,3 @@ def _in_passages(group: Group, text: str, distance: float) -> Iterator[tuple[str
     for sentences in PASSAGES if group.passage else ():
         assert group.passage is not None
         yield group.passage.around(text, sentences=sentences), (f"{group.id}/{sentences}", distance)
-

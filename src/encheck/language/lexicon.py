@@ -58,6 +58,9 @@ class Lexicon(Protocol):
 
     release: str
 
+    def __hash__(self) -> int:
+        """Lexicons are looked up in caches."""
+
     def fingerprint(self) -> str:
         """What stands in the record for this lexicon: its release and its files' content."""
 

@@ -20,7 +20,14 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
         total = len(listing.made) + listing.left_out.total()
         reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(REASONS))
         rows.append(
-            (listing.generator, str(listing.level), str(len(listing.made)), str(total), f"{listing.coverage:.1%}", reasons)
+            (
+                listing.generator,
+                str(listing.level),
+                str(len(listing.made)),
+                str(total),
+                f"{listing.coverage:.1%}",
+                reasons,
+            )
         )
     yield from table(rows)
     for listing in listings if show else ():
