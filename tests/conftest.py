@@ -25,8 +25,16 @@ def shared_data():
 
 @pytest.fixture(scope="session")
 def torch_once():
-    """torch cannot be imported twice in a process, and pytester forgets what was imported while it ran."""
-    import spacy  # noqa: F401 - imports torch too
+    """Some libraries cannot be imported twice in a process, and pytester forgets what was imported while it ran."""
+    import numpy.fft
+    import scipy.optimize
+    import scipy.stats
+    import spacy  # imports torch too
+
+    assert numpy.fft
+    assert scipy.optimize
+    assert scipy.stats
+    assert spacy
 
 
 @pytest.fixture
