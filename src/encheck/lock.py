@@ -29,7 +29,7 @@ def pieces(source: str, text: str) -> list[Piece]:
     A span is (start, end), or (start, end, first) where its first letter is another one.
 
     >>> pieces("On Monday the mill closed.", "the mill closed, on Monday quickly")
-    [(10, 25), ', ', (0, 9, 'o'), ' quickly']
+    [(10, 25), ', ', (0, 10, 'o'), 'quickly']
     """
     found: list[Piece] = []
     at = 0
