@@ -143,7 +143,7 @@ def duplicates(folder: Path) -> None:
 
 
 def power(report: Path) -> None:
-    """Per claim of a run: items, clusters, standard deviation of the calibrated margin, smallest change a gate can see.
+    """Per claim of a run, on what a gate sees (no dev items): items, clusters, standard deviation of the calibrated margin, smallest change a gate can see.
 
     The change is of the mean margin and of the win rate, two-sided 5%, power 80%, both sides paired on the same items
     with a correlation of .9 between the two models' margins.
@@ -160,7 +160,7 @@ def power(report: Path) -> None:
     print("| claim | items | clusters | SD of calibrated margin | smallest visible change: mean | win rate |")
     print("| --- | --- | --- | --- | --- | --- |")
     for case in dict.fromkeys(columns["case"]):
-        some = [r for r in rows if r["case"] == case and r["far"] is not None]
+        some = [r for r in rows if r["case"] == case and r["far"] is not None and r["split"] != "dev"]
         if some:
             margins = np.array([(r["near_score"] - r["far_score"]) / width for r in some])
             clusters, spread = len({r["cluster"] for r in some}), float(margins.std(ddof=1))
