@@ -143,10 +143,10 @@ def duplicates(folder: Path) -> None:
 
 
 def power(report: Path) -> None:
-    """Per claim of a run, on what a gate sees (no dev items): items, clusters, standard deviation of the calibrated margin, smallest change a gate can see.
+    """Print, per claim of a run and on what a gate sees of it, how small a change can be seen.
 
-    The change is of the mean margin and of the win rate, two-sided 5%, power 80%, both sides paired on the same items
-    with a correlation of .9 between the two models' margins.
+    That is the mean margin or the win rate at which a two-sided test at 5% has a power of 80%, both models measured on
+    the same items, with a correlation of .9 between their margins and 5% of the wins different.
     """
     import pyarrow.parquet
 
