@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("fixed")  # the same examples every time; new ones with --hypothesis-profile=explore
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 pytest_plugins = ["pytester"]
