@@ -47,7 +47,7 @@ def suite(folder: Path) -> tuple[float, float, list[str]]:
     assert code == "0", done.stdout
     encoded = json.loads((report / "results.json").read_text("utf-8"))["run"]["encoded"]["sbert"]
     texts = texts_of(report)
-    assert len(texts) == encoded, (len(texts), encoded)
+    assert abs(len(texts) - encoded) <= encoded // 1000, (len(texts), encoded)  # a truncated text can stand for two
     return float(imports), float(run), texts
 
 
@@ -80,19 +80,29 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def best_encoding(texts: list[str]) -> tuple[float, str]:
-    """Seconds for these texts in the best batch set-up: by tokens as encheck does, or by texts as its library does."""
+    """Seconds for these texts in the best batch set-up: by tokens as encheck does, or by texts as its library does.
+
+    The set-up is chosen on a tenth of the texts, and timed on all of them.
+    """
     from encheck.encoders import sentence_transformers as adapter
 
     model = encoder()
     model.encode(texts[:64])
-    found = []
-    for budget in BATCHES["tokens"]:
-        adapter.TOKENS_PER_BATCH["cpu"] = budget
-        found.append((timed(lambda: model.encode(texts)), f"{budget} tokens a batch"))
-    for size in BATCHES["texts"]:
-        seconds = timed(lambda size=size: model.model.encode(texts, batch_size=size, show_progress_bar=False))
-        found.append((seconds, f"{size} texts a batch"))
-    return min(found)
+
+    def by_tokens(budget: int) -> Callable[[list[str]], object]:
+        def work(some: list[str]) -> object:
+            adapter.TOKENS_PER_BATCH["cpu"] = budget
+            return model.encode(some)
+
+        return work
+
+    def by_texts(size: int) -> Callable[[list[str]], object]:
+        return lambda some: model.model.encode(some, batch_size=size, show_progress_bar=False)
+
+    ways = {f"{b} tokens a batch": by_tokens(b) for b in BATCHES["tokens"]}
+    ways |= {f"{n} texts a batch": by_texts(n) for n in BATCHES["texts"]}
+    best = min(ways, key=lambda name: timed(lambda: ways[name](texts[::10])))
+    return timed(lambda: ways[best](texts)), best
 
 
 def against_default(texts: list[str], rounds: int) -> tuple[float, float, float]:

@@ -1,4 +1,8 @@
-"""Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figures 1 and 2), and its controls."""
+"""Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figures 1 and 2), and its controls.
+
+A search for "tests that passed" that brings up "tests that failed", a duplicate filter that merges a praise with a
+complaint: one word turns the statement, and most of the other words stay.
+"""
 
 import pytest
 

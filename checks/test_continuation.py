@@ -1,15 +1,19 @@
-"""A sentence that goes on to say more means less the same (Peng, Weir and Weeds 2023, section 3.3, Figure 1)."""
+"""A sentence that goes on to say more means less the same (Peng, Weir and Weeds 2023, section 3.3, Figure 1).
+
+Long answers and chunks say the sentence and more. If their score says nothing of how much more, thresholds that were
+tuned on short texts mean something else on long ones.
+"""
 
 import pytest
 
 from encheck import claim
 from encheck.chains import continuation_chains
-from encheck.ranking import figures, measured, r_precision
+from encheck.ranking import figures, lengths, measured, r_precision
 
 
 @pytest.mark.continuation
 @claim(continuation_chains, levels=(30,))
 def test_sentence_is_nearer_to_its_paraphrase_before_it_goes_on(scores, judge, report, threshold):
     """Five words more, ten more, and so on: length and word overlap tell these apart too, so see the overlap column."""
-    report(*figures(scores, threshold=threshold))
+    report(*figures(scores, threshold=threshold), *lengths(scores))
     judge(r_precision(measured(scores)), at_least=0.9)

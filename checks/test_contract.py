@@ -1,4 +1,8 @@
-"""What every caller takes for granted: numbers, one shape, the same answer twice, and no text cut off unsaid."""
+"""What every caller takes for granted: numbers, one shape, the same answer twice, and no text cut off unsaid.
+
+Caches, indexes and retries assume that a text has one vector. Without that, every other figure of this report is
+luck.
+"""
 
 import pytest
 

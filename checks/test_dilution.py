@@ -1,4 +1,8 @@
-"""An edit still shows when the sentence stands in a longer text (150 groups of the probes, docs/probes.md)."""
+"""An edit still shows when the sentence stands in a longer text (150 groups of the probes, docs/probes.md).
+
+Documents are embedded in chunks. A fact that turns in one sentence has to move the chunk's vector, or search cannot
+tell the corrected page from the wrong one.
+"""
 
 import pytest
 

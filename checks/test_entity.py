@@ -1,4 +1,8 @@
-"""Another name is another thing, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""Another name is another thing, an edit of the same place that keeps it does not (docs/probes.md).
+
+A question about one company answered with another's figures is the costliest kind of wrong answer, and the two texts
+share nearly all their words.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""Whether the space is sound: room between texts, no noise, no hubs (Radovanovic et al. 2010; Ethayarajh 2019)."""
+"""Whether the space is sound: room between texts, no noise, no hubs (Radovanovic et al. 2010; Ethayarajh 2019).
+
+A space that is crowded into a cone, or in which some texts are near to everything, gives thresholds no room and
+search the same few hits; it is the first thing that a bad fine-tune breaks.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 3 to 6), and its controls."""
+"""Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 3 to 6), and its controls.
+
+An encoder that reads a bag of words cannot tell who did what. Jumbles are no sentences at all: what cannot keep them
+apart cannot keep apart sentences that differ in order alone.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""Must and may are not the same, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""Must and may are not the same, an edit of the same place that keeps it does not (docs/probes.md).
+
+"May" and "must" are the difference between a right and a duty, in contracts, manuals and medical advice.
+"""
 
 import pytest
 

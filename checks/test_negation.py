@@ -1,4 +1,8 @@
-"""A negation turns the meaning, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""A negation turns the meaning, an edit of the same place that keeps it does not (docs/probes.md).
+
+"Is covered" and "is not covered" share their words. Retrieval that puts them side by side hands a reader, or a
+language model, the opposite of the answer.
+"""
 
 import pytest
 

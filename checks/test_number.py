@@ -1,4 +1,7 @@
-"""Another number is another fact, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""Another number is another fact, an edit of the same place that keeps it does not (docs/probes.md).
+
+Doses, prices, dates and limits are one token each. Two texts that differ there alone are different facts.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""How many of them decides the meaning, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""How many of them decides the meaning, an edit of the same place that keeps it does not (docs/probes.md).
+
+"All", "some" and "none" decide whether a claim follows from a text, which is what fact checking and policy search
+ask.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""Who does what to whom decides the meaning, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""Who does what to whom decides the meaning, an edit of the same place that keeps it does not (docs/probes.md).
+
+"The client sued the bank" and "the bank sued the client" hold the same words. Who did it is most of what a sentence
+says.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""Similarity is graded as people grade it (Agirre et al. 2012 to 2016, Cer et al. 2017: SemEval's STS tasks)."""
+"""Similarity is graded as people grade it (Agirre et al. 2012 to 2016, Cer et al. 2017: SemEval's STS tasks).
+
+Thresholds and rankings use the score as a degree. It should grow as people say that the meaning does; published
+benchmarks measure this, so it is the bridge to them.
+"""
 
 import pytest
 

@@ -1,5 +1,8 @@
 """Partial paraphrases: every swap takes meaning away (Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7).
 
+Ranking needs degrees and not only yes or no: of several near copies the one that says less of it should come later,
+even where all of them share every word.
+
 `pivot=a`: sentence and paraphrase against sentence and swapped paraphrase, as one who searches compares them.
 `pivot=b`, as printed: each swapped paraphrase stands beside the paraphrase it was made of, which rewards copies.
 """
@@ -23,5 +26,5 @@ def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
 @claim(swap_chains(restated), levels=PIVOTS)
 def test_rewrite_ranks_above_swaps(scores, judge, report, threshold):
     """So is a rewrite that shares few words with the paraphrase (Table 7: low lexical overlap)."""
-    report(*figures(scores, threshold=threshold))
+    report(*figures(scores, threshold=threshold), *oddities(scores))
     judge(r_precision(measured(scores)), at_least=0.9)

@@ -1,4 +1,8 @@
-"""Exchanging the two sentences changes no prediction ("Predicate-Argument Based Bi-Encoder ...", section 3)."""
+"""Exchanging the two sentences changes no prediction ("Predicate-Argument Based Bi-Encoder ...", section 3).
+
+"A duplicates B" and "B duplicates A" are one statement. A scorer that answers them differently makes the result
+depend on the order of the input.
+"""
 
 import pytest
 

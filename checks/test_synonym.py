@@ -1,4 +1,8 @@
-"""Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023, section 4, Table 5), and its control."""
+"""Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023, section 4, Table 5), and its control.
+
+People and documents choose different words for the same thing. That one word is exchanged for its like must cost
+little, and less than one exchanged for any other.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""What came first decides the meaning, an edit of the same place that keeps it does not (docs/probes.md)."""
+"""What came first decides the meaning, an edit of the same place that keeps it does not (docs/probes.md).
+
+"After" and "before" decide causes, liabilities and instructions; the two orders of events share all their other
+words.
+"""
 
 import pytest
 

@@ -32,6 +32,7 @@ import itertools
 import json
 import math
 import re
+import statistics
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -209,11 +210,11 @@ def problems(group: dict, reference: Reference) -> Iterator[str]:
     yield from _relations(group)
     for name in PHENOMENA:
         if name in group:
-            yield from _triple(group["sentence"], name, group[name])
+            yield from _triple(group["sentence"], name, group[name], reference)
     yield from _passage(group)
 
 
-def _triple(source: str, name: str, triple: dict) -> Iterator[str]:
+def _triple(source: str, name: str, triple: dict, reference: Reference) -> Iterator[str]:
     counts = {side: len(words(triple[side])) for side in SIDES}
     if len(set(counts.values())) > 1:
         yield f"{name}: the three texts have {counts} words, want the same number"
@@ -225,6 +226,15 @@ def _triple(source: str, name: str, triple: dict) -> Iterator[str]:
     overlap = {side: jaccard(source, triple[side]) for side in ("kept", "changed")}
     if abs(overlap["kept"] - overlap["changed"]) > 0.15:
         yield f"{name}: Jaccard {overlap['kept']:.2f} kept, {overlap['changed']:.2f} changed; want at most 0.15 apart"
+    changed, control = (Counter(words(triple[side])) for side in ("changed", "control"))
+    new, old = list((control - changed).elements()), list((changed - control).elements())
+    gap = _mean(map(reference.zipf, new)) - _mean(map(reference.zipf, old))
+    if abs(gap) > ZIPF_TOLERANCE:
+        yield f"{name}: control's {new} against {old} of changed: {gap:+.2f} powers of ten, want {ZIPF_TOLERANCE} at most"
+
+
+def _mean(values: Iterable[float]) -> float:
+    return statistics.mean([*values] or [0])
 
 
 def _touched(source: str, text: str) -> tuple[int, int]:

@@ -63,6 +63,7 @@ LAYERS = [
         "chains",
         "ranking",
         "chain_table",
+        "fluency",
         "listing",
         "predictions",
         "bench",
@@ -74,6 +75,7 @@ LAYERS = [
         "gate_figures",
     },
     {"session", "gating"},
+    {"comparing"},
     {"checks", "plugin", "cli", "reporting", "annotate", "training", "__main__"},
 ]
 MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}

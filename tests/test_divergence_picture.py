@@ -1,32 +1,36 @@
 """The divergence picture counts what it draws."""
 
-import numpy as np
+import pytest
 
-from encheck.language.divergence import jsd
-from encheck.reporting.divergence import picture
+from encheck.reporting.charts import divergence
 
 COLUMNS = {
     "source": ["the red car", "one two three", "a b c", "grey geese fly"],
     "near": ["the red bus", "four five six", "a b c", "the moon is up"],
     "label": [1, 0, 1, 0],
+    "split": ["train", "train", "train", "test"],
 }
 
 
-def corners(steps):
-    return [tuple(map(float, point.split(","))) for point in steps.split()]
+def values(columns):
+    found = {}
+    for v in divergence(columns)["data"]["values"]:
+        found.setdefault((v["panel"], v["side"]), {})[v["divergence"]] = v["share"]
+    return found
 
 
-def test_the_tallest_bin_reaches_the_top_and_both_ends_the_ground():
-    points = corners(picture(COLUMNS)["negative"])
-    assert min(y for _, y in points) == 8
-    assert points[0][1] == points[-1][1] == max(y for _, y in points)
+def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
+    found = values(COLUMNS)
+    assert {v for v in found["train", "paraphrases"].values()} == {0, 0.5}
+    assert found["train", "paraphrases"][0.0] == 0.5  # the pair of the same words
+    assert found["train", "others"][0.95] == 1  # no word in common
+    assert sum(found["test", "others"].values()) == pytest.approx(1)
 
 
-def test_means_and_counts_are_those_of_the_labels():
-    found, divergence = picture(COLUMNS), jsd(COLUMNS["source"], COLUMNS["near"])
-    assert found["counts"] == {1: 2, 0: 2}
-    assert found["means"] == {1: np.mean(divergence[[0, 2]]), 0: np.mean(divergence[[1, 3]])}
+def test_a_split_has_a_panel_of_its_own_and_one_alone_has_none():
+    assert "facet" in divergence(COLUMNS)
+    assert "facet" not in divergence(COLUMNS | {"split": ["", "", "", ""]})
 
 
 def test_one_label_alone_has_no_picture():
-    assert picture(COLUMNS | {"label": [1, 1, None, 1]}) is None
+    assert divergence(COLUMNS | {"label": [1, 1, None, 1]}) is None

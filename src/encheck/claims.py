@@ -9,6 +9,8 @@ The run collects the claims of all selected checks, encodes their texts in one g
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -48,3 +50,14 @@ def claim(
 def claim_of(function: object) -> Claim | None:
     """The claim of a test function, or None where it is no check."""
     return getattr(function, ATTRIBUTE, None)
+
+
+def told_of(function: Callable[..., object]) -> dict[str, str]:
+    """What a check says of itself, for the report, out of its docstrings.
+
+    `says` is the test's own; `title` and `why` are the first two paragraphs of its file's: what it is about, with the
+    source, and why that matters to someone who uses the model.
+    """
+    of_file = inspect.getdoc(sys.modules.get(function.__module__)) or ""
+    title, why, *_ = [" ".join(part.split()) for part in of_file.split("\n\n")] + ["", ""]
+    return {"says": " ".join((inspect.getdoc(function) or "").split()), "title": title, "why": why}

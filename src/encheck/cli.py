@@ -44,6 +44,9 @@ LexiconName = Annotated[str, typer.Option(help="embedded, nltk, or a folder of W
 BackTranslate = Annotated[
     str | None, typer.Option(help="Rewrite sentences by way of this language (de), or by two models: ./en-de,./de-en.")
 ]
+ContinuationModel = Annotated[
+    str | None, typer.Option(help="A causal language model that goes on with sentences: a folder or a hub id.")
+]
 GeneratorMode = Annotated[str, typer.Option(help="careful, or paper: by the published recipe.")]
 StorePath = Annotated[
     Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")
@@ -97,9 +100,7 @@ def run(
     lexicon: LexiconName = "embedded",
     generator_mode: GeneratorMode = "careful",
     lock: Annotated[Path | None, typer.Option(help="Hold variants to this file of `encheck variants`.")] = None,
-    continuation_model: Annotated[
-        str | None, typer.Option(help="A causal language model that goes on with sentences: a folder or a hub id.")
-    ] = None,
+    continuation_model: ContinuationModel = None,
     back_translate: BackTranslate = None,
     save_baseline: Annotated[Path | None, typer.Option(help="Keep the item scores in this folder.")] = None,
     baseline: Annotated[Path | None, typer.Option(help="The gate: against the baseline in this folder.")] = None,
@@ -215,6 +216,48 @@ def show(
 
 
 @app.command()
+def report(
+    run_folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="Default: the newest in reports/.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The page to write. Default: RUN/report.html.")] = None,
+) -> None:
+    """Make the report of a run again from its raw results."""
+    from encheck.reporting.again import make_again
+    from encheck.reporting.results import newest_run
+
+    with _told():
+        folder = run_folder or newest_run(Path("reports"))
+        typer.echo(make_again(folder, out or folder / "report.html"))
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs; the first is held against.")],
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("compare.html"),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+) -> None:
+    """Compare the models of runs on the items they share: differences with intervals, flips, pictures. Judges nothing.
+
+    Example:
+
+        encheck compare reports/monday reports/tuesday --out compare.html
+    """
+    from encheck.reporting import compare as side_by_side
+    from encheck.reporting.again import as_written
+    from encheck.reporting.results import write_text
+
+    with _told():
+        with as_written(*runs):
+            found = side_by_side.compare(runs, seed=seed)
+            page = side_by_side.render(found)
+        write_text(out, page)
+        if json_file:
+            side_by_side.write_json(json_file, found)
+    _say(side_by_side.lines(found))
+    typer.echo(f"page: {out}")
+
+
+@app.command()
 def export(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     out: Annotated[Path | None, typer.Option(help="Where the files go. Default: RUN/exports.")] = None,
@@ -250,6 +293,7 @@ def variants(
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",
     generator_mode: GeneratorMode = "careful",
+    continuation_model: ContinuationModel = None,
     back_translate: BackTranslate = None,
     store: StorePath = None,
     skip_bad_rows: SkipBadRows = False,
@@ -270,7 +314,7 @@ def variants(
     from encheck.listing import list_all, lock_lines
     from encheck.making import Maker
     from encheck.reporting.variants import lines
-    from encheck.session import open_store, resolve_english, resolve_writers
+    from encheck.session import give_writers, open_store, resolve_english
     from encheck.settings import Settings, mode_of, sample_of
 
     with _told():
@@ -280,11 +324,12 @@ def variants(
             lexicon=lexicon,
             generator_mode=mode_of(generator_mode),
             seed=seed,
+            continuation_model=continuation_model,
             back_translate=back_translate,
         )
         opened = open_store(asked)
         maker = Maker(seed, resolve_english(asked, opened))
-        _, maker.translations = resolve_writers(asked, opened)
+        give_writers(maker, asked, opened)
         dataset = load(data, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows)
         listings = list(list_all(dataset, maker))
         _say(lines(listings, language=maker.english.describe(), show=n))

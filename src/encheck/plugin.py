@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import settings
-from encheck.claims import Claim, claim_of
+from encheck.claims import Claim, claim_of, told_of
 from encheck.errors import EncheckError, NothingToMeasure, UsageError, unknown
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Encode what the selected checks declared, before the first of them runs."""
     if SESSION in session.config.stash and not session.testsfailed:
-        session.config.stash[SESSION].prepare()
+        with _usage_errors():
+            session.config.stash[SESSION].prepare()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -186,8 +187,21 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         rows = item.stash.setdefault(ROWS, [])
         if call.excinfo and not any(row.verdict for row in rows):
             rows.append(_outcome(item, call.excinfo))
-        report.encheck = payload(item.config.stash[SESSION], _case(item), rows)
+        told = told_of(item.function)  # type: ignore[attr-defined]
+        report.encheck = payload(item.config.stash[SESSION], _case(item), rows, told)
+        _attach(report, item.config)
     return report
+
+
+def _attach(report: Any, config: pytest.Config) -> None:
+    """Figures, curves and items for pytest-html, where a report of it is asked for."""
+    if config.getoption("htmlpath", None) is None:
+        return
+    from encheck.reporting.fragment import fragment
+
+    content = fragment(report.encheck["rows"], report.encheck["items"])
+    extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
+    report.extras = [*getattr(report, "extras", []), extra]
 
 
 def _outcome(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> CheckResult:

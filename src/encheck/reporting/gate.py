@@ -112,7 +112,8 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield "| --- | --- | --- | --- | --- |"
         for f in against["families"]:
             said = "" if f["passes"] else "open"
-            yield f"| {f['family']} | {f['capabilities']} | {f['change']:+.2f} | {f['low']:+.2f} | {said} |"
+            change, low = ("-" if f[k] is None else f"{f[k]:+.2f}" for k in ("change", "low"))
+            yield f"| {f['family']} | {f['capabilities']} | {change} | {low} | {said} |"
         yield ""
         yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
         yield ""

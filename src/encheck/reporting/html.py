@@ -1,89 +1,115 @@
-"""report.html: one file without scripts or network, made from results.json and the items."""
+"""report.html: one file that needs no network, made from results.json and the items."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from typing import Any
 
-from encheck.reporting import divergence, gate, view
+from encheck.reporting import charts, gate, view
+from encheck.reporting.payload import Items, packed
+from encheck.reporting.sections import Section, sections
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 420, 200, 36, 26
-EXAMPLES = 5
+Row = Mapping[str, Any]
 
 
-def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
-    """The whole page; every text in it is escaped by the template."""
-    import jinja2
-
-    loader = jinja2.FunctionLoader(lambda name: (resources.files("encheck.reporting") / name).read_text("utf-8"))
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    return environment.get_template("report.html").render(
+def render(results: Mapping[str, Any], items: Items) -> str:
+    """The whole page; every text in it is escaped, by the template or by being packed."""
+    found = sections(results, items)
+    pictures = {p.id: p.spec for s in found for p in s.pictures}
+    payload, shown = packed(items, pictures)
+    everything = sum(len(columns["item"]) for columns in items.values())
+    rows = view.judged(results)
+    table = _table(found, [m["label"] for m in results["models"]])
+    return page(
+        "report.html",
+        payload,
         results=results,
         headlines=view.headline(results),
         matrix=view.matrix(results),
         criteria=view.CRITERIA,
         words=view.WORDS,
-        sections=[_section(row, results, items) for row in view.judged(results)],
-        sentence=view.sentence,
-        figure=view.figure,
+        sections=found,
+        table=table,
+        filters={verdict for line in table for verdict in line["verdicts"]},
+        trend=any(row["baseline"] for row in rows),
+        trends=_trend,
+        not_run=[row for row in results["checks"] if row["verdict"] == "skipped"],
+        shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
+        series=charts.series,
         gate=results.get("gate"),
         gate_head=gate.HEAD,
         gate_cells=gate.cells,
         gate_words=gate.WORDS,
         lexical=view.lexical,
-        style=(resources.files("encheck.reporting") / "report.css").read_text("utf-8"),
     )
 
 
-def _section(row: Mapping[str, Any], results: Mapping[str, Any], items: Mapping[str, Any]) -> dict[str, Any]:
-    case = row["id"].rpartition("/")[0]
-    others = [r for r in results["checks"] if r["id"].rpartition("/")[0] == case]
-    columns = items.get(case, {})
-    return {
-        "row": row,
-        "anchor": "".join(c if c.isalnum() else "-" for c in case),
-        "figures": [r for r in others if r["metric"]],
-        "charts": [_chart(r) for r in others if r.get("curve")],
-        "divergence": divergence.picture(columns) if columns and row["check"] == "nonobvious" else None,
-        "bar": _bar(row),
-        "examples": view.worst_items(columns, EXAMPLES) if columns else [],
-    }
+def page(template: str, payload: str, **context: Any) -> str:
+    """A page from a template of this package, with its style and scripts in it and a policy that allows no others."""
+    import jinja2
+
+    loader = jinja2.FunctionLoader(_read)
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
+    scripts = [_read("vega.js"), _read("report.js")]
+    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
+    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    text = environment.get_template(template).render(**shared, **context)
+    return text.replace("\0", "\u2400")
 
 
-def _bar(row: Mapping[str, Any]) -> dict[str, float] | None:
+@cache
+def _read(name: str) -> str:
+    return (resources.files("encheck.reporting") / name).read_text("utf-8")
+
+
+@cache
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _table(found: Sequence[Section], models: Sequence[str]) -> list[dict[str, Any]]:
+    """A line for each claim, level and data set, with a cell a model (None where it was not run)."""
+    lines: dict[tuple[str, str, str], dict[str, Row]] = {}
+    anchors = {}
+    for section in found:
+        for row in section.rows:
+            key = (row["claim"], row["data"], row["level"])
+            anchors[key] = section.anchor
+            lines.setdefault(key, {})[row["model"]] = row
+    return [
+        {
+            "anchor": anchors[key],
+            "first": next(iter(cells.values())),
+            "cells": [cells.get(model) for model in models],
+            "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
+        }
+        for key, cells in lines.items()
+    ]
+
+
+def _bar(row: Row) -> dict[str, float | None] | None:
     """Percentages along a line from 0 to 1 for a figure that lies there."""
-    if row["low"] is None or row["threshold"] is None or row["low"] < -0.5 or row["high"] > 1.5:
+    if row["low"] is None or row["value"] is None or row["low"] < -0.5 or row["high"] > 1.5:
         return None
-    low, high, value, wants = (max(0.0, min(1.0, row[k])) * 100 for k in ("low", "high", "value", "threshold"))
-    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants}
+    low, high, value, wants, overlap = (
+        None if v is None else max(0.0, min(1.0, v)) * 100
+        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["lexical"] or {}).get("value"))
+    )
+    assert low is not None
+    assert high is not None
+    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "lexical": overlap}
 
 
-def _chart(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A margin curve as SVG paths: the model with its band, word overlap beside it."""
-    curve = row["curve"]
-    overlap = (row["lexical"] or {}).get("curve") or []
-    band = [(p["epsilon"], p["high"]) for p in curve] + [(p["epsilon"], p["low"]) for p in reversed(curve)]
-    return {
-        "title": "calibrated margins" if row["metric"].endswith("_calibrated") else "raw margins",
-        "line": _path((p["epsilon"], p["value"]) for p in curve),
-        "band": _path(band),
-        "overlap": _path((p["epsilon"], p["value"]) for p in overlap),
-        "chosen": _x(row["params"].get("epsilon", 0.0)),
-        "x_ticks": [(e, _x(e)) for e in (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)],
-        "y_ticks": [(f"{share:.0%}", _y(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)],
-        "points": [p for p in curve if round(p["epsilon"] * 100) % 5 == 0],
-        "width": WIDTH, "height": HEIGHT, "left": LEFT, "bottom": BOTTOM,
-    }  # fmt: skip
-
-
-def _x(epsilon: float) -> float:
-    return round(LEFT + (max(-0.3, min(0.3, epsilon)) + 0.3) / 0.6 * (WIDTH - LEFT - 10), 1)
-
-
-def _y(share: float) -> float:
-    return round(8 + (1 - share) * (HEIGHT - BOTTOM - 8), 1)
-
-
-def _path(points: Any) -> str:
-    return " ".join(f"{_x(e)},{_y(share)}" for e, share in points)
+def _trend(row: Row) -> str:
+    """The baseline's figure, and which way it went; a dash where there is none."""
+    before = (row["baseline"] or {}).get("value")
+    if before is None or row["value"] is None:
+        return "-"
+    moved = row["value"] - before
+    return f"{before:.2f} ({'same' if abs(moved) < 0.005 else f'{moved:+.2f}'})"

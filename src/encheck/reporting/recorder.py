@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def payload(session: Session, case: Case, rows: list[CheckResult]) -> dict[str, Any]:
-    """What travels with the report of one check, in plain types: its rows, and its items where it measured."""
+def payload(session: Session, case: Case, rows: list[CheckResult], told: dict[str, str]) -> dict[str, Any]:
+    """What travels with the report of one check, in plain types: its rows, its items where it measured, its words."""
     measured = any(row.estimate for row in rows)
-    return {"rows": [as_row(row) for row in rows], "items": session.table(case) if measured else {}}
+    return {"rows": [as_row(row) for row in rows], "items": session.table(case) if measured else {}, "told": told}
 
 
 def as_row(result: CheckResult) -> Row:
@@ -70,6 +70,7 @@ class Recorder:
         self._clock = time.perf_counter()
         self.rows: dict[str, Row] = {}
         self.items: dict[str, dict[str, list[Any]]] = {}
+        self.claims: dict[str, dict[str, str]] = {}
         self.described: list[dict[str, Any]] = []
         self.measuring: dict[str, float] = {}
         self.folder: Path | None = None
@@ -86,6 +87,7 @@ class Recorder:
         for row in sent["rows"]:
             self.rows[row["id"]] = row
             self.measuring.setdefault(row["check"], 0.0)
+            self.claims[row["claim"]] = sent["told"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
         if sent["rows"]:
@@ -125,6 +127,7 @@ class Recorder:
             },
             "models": sorted(first["models"], key=lambda m: m["label"]),
             "data": self._data(),
+            "claims": {name: self.claims[name] for name in sorted(self.claims)},
             "checks": [self.rows[key] for key in sorted(self.rows)],
             **({"gate": self.gate} if self.gate else {}),
         }

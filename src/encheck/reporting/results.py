@@ -75,11 +75,29 @@ def read_results(folder: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no run: it has no {RESULTS}") from error
     except (ValueError, OSError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"{path} cannot be read, it may be half-written: {error}. Run again") from error
     found = results.get("schema_version") if isinstance(results, dict) else None
     if found != SCHEMA_VERSION:
-        raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}")
+        which = "a newer encheck wrote it" if isinstance(found, int) and found > SCHEMA_VERSION else "run again"
+        raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}: {which}")
     return dict(results)
+
+
+def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
+    """The columns of items.parquet, case by case; nothing where there is no such file; UsageError for a damaged one."""
+    import pyarrow
+    import pyarrow.parquet
+
+    path = folder / ITEMS
+    if not path.exists():
+        return {}
+    try:
+        columns = pyarrow.parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
+    ends = [i for i, case in enumerate(columns["case"]) if i == 0 or case != columns["case"][i - 1]]
+    spans = zip(ends, [*ends[1:], len(columns["case"])], strict=True)
+    return {columns["case"][a]: {name: values[a:b] for name, values in columns.items()} for a, b in spans}
 
 
 def find_item(folder: Path, item: str) -> list[dict[str, Any]]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encheck.chain_table import pair_of
 from encheck.marking import marked
 from encheck.reporting.view import edits_of
 from encheck.settings import Settings
 
+log = logging.getLogger("encheck")
 Row = Mapping[str, Any]
 Scorer = Callable[[str, str], float]
 
@@ -32,7 +35,7 @@ def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
 
 def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
     text, score, overlap = row[side], row[f"{side}_score"], row[f"{side}_overlap"]
-    now = f", now {scorer(row['source'], text):.4f}" if scorer else ""
+    now = f", now {scorer(*pair_of(row['item'], row['source'], text)):.4f}" if scorer else ""
     yield f"  {side:4} {score:.4f}{now}  (word overlap {overlap:.2f})"
     yield f"                   {marked(row['source'], text, edits_of(row[f'{side}_edits']))}"
 
@@ -45,10 +48,12 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     from encheck.session import open_store, resolve_models
     from encheck.store import Store
 
-    pairs = [(row["source"], row[side]) for row in rows for side in ("near", "far") if row[side] is not None]
+    sides = [(row, row[side]) for row in rows for side in ("near", "far") if row[side] is not None]
+    pairs = [pair_of(row["item"], row["source"], text) for row, text in sides]
     pairs += [(row["near"], row["source"]) for row in rows if row["far"] is None and row["far_score"] is not None]
     known = open_store(settings)
     (subject,) = resolve_models(settings, known).values()
+    before = subject.model.fingerprint()
     with tempfile.TemporaryDirectory() as folder:
         fresh = Store(Path(folder) / "store.sqlite")
         Bench({subject.label: subject}, {}, fresh, maker=Maker(settings.seed)).encode(
@@ -57,5 +62,7 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
         fresh.close()
     if subject.error:
         raise subject.error
+    if subject.model.fingerprint() != before:
+        log.warning("%s learns from a run's texts, and here from this item's alone: other scores", subject.label)
     score = scorer_of(subject)
     return lambda first, second: float(score([first], [second])[0])

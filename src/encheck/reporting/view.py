@@ -118,11 +118,12 @@ def _worst(verdicts: Sequence[str]) -> str | None:
 def worst_items(columns: Columns, count: int) -> list[dict[str, Any]]:
     """The items of one case that went most wrong, each as a mapping of the columns, with texts in marked pieces."""
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    rows.sort(key=_rightness)
+    rows.sort(key=rightness)
     return [_with_pieces(row) for row in rows[:count]]
 
 
-def _rightness(row: Row) -> float:
+def rightness(row: Row) -> float:
+    """How right an item is, to sort by: its margin, or the similarity of a pair (of a negative one, less it)."""
     if row["far_score"] is not None:
         margin = float(row["near_score"] - row["far_score"])
         return margin if row["far"] is not None else -abs(margin)  # no far text: the pair itself, turned round

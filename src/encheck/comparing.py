@@ -1,0 +1,115 @@
+"""Runs side by side: paired differences on the items that they share, with intervals over clusters, and what flipped.
+
+Reported, never judged: the gate (gate.py) is what decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.balance import parts, win_rates
+from encheck.gate_figures import HEALTH, Table, values
+from encheck.gating import Side
+from encheck.scores import Scale
+from encheck.statistics import Resampler, interval
+
+Floats = NDArray[np.float64]
+FIGURES = {"triplet": "win", "turned": "symmetry", "labelled": "gap"}
+WORDS = {
+    "win": "share of items won", "symmetry": "calibrated change when turned, negative", "gap": "calibrated gap",
+    "similarity": "mean calibrated similarity", "room": "room between random pairs",
+    "spread": "steadiness of random pairs", "hubs": "evenness of neighbours",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One case under two models, on the `n` items that both scored.
+
+    `before` and `after` are the figure (its name in WORDS) under the first and the other model, `difference` their
+    difference with its 95% interval over `clusters`. `lost` and `gained` are ids of items that flipped.
+    """
+
+    case: str
+    claim: str
+    check: str
+    data: str
+    level: str
+    figure: str
+    n: int
+    clusters: int
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves zero out."""
+        return self.low > 0 or self.high < 0
+
+
+def compare_sides(first: Side, other: Side, *, seed: int = 0) -> list[Difference]:
+    """A `Difference` for every case of which both sides scored the same items, at least two of them."""
+    found = []
+    for case, table in first.tables.items():
+        if case in other.tables:
+            before, after = shared(table, other.tables[case])
+            if len(before.items) > 1:
+                found.append(_difference(before, after, first.scales[table.data], other.scales[table.data], seed))
+    return found
+
+
+def shared(first: Table, other: Table) -> tuple[Table, Table]:
+    """Both tables on the items (id and texts) that they have in common, in the order of the first."""
+    at = {pair: i for i, pair in enumerate(zip(other.items, other.texts, strict=True))}
+    pairs = [(i, at[p]) for i, p in enumerate(zip(first.items, first.texts, strict=True)) if p in at]
+    mine, theirs = np.array(pairs, np.intp).reshape(-1, 2).T
+    return first.of(mine), other.of(theirs)
+
+
+def figure_values(table: Table, scale: Scale) -> tuple[str, Floats]:
+    """The figure that tells of a case, and its value of each item; shape [n], larger is better but for similarities."""
+    if table.check == "health" and table.claim in HEALTH:
+        return HEALTH[table.claim], values(HEALTH[table.claim], table, scale)
+    if table.kind == "pair":
+        return "similarity", np.asarray(scale.similarity(table.near))
+    return FIGURES[table.kind], values(FIGURES[table.kind], table, scale)
+
+
+def _difference(before: Table, after: Table, old_scale: Scale, new_scale: Scale, seed: int) -> Difference:
+    figure, old = figure_values(before, old_scale)
+    _, new = figure_values(after, new_scale)
+    moved = new - old
+    resampler = Resampler(before.clusters, seed=seed)
+    sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))
+    low, high = interval(sums[:, 0] / sums[:, 1])
+    flips = [
+        tuple(before.items[i] for i in np.flatnonzero(moved == sign)) if figure == "win" else () for sign in (-1, 1)
+    ]
+    return Difference(
+        before.case, before.claim, before.check, before.data, before.level, figure, len(moved), resampler.clusters,
+        float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
+    )  # fmt: skip
+
+
+def behaviour(tables: Mapping[str, Table]) -> float | None:
+    """The behavioural score: mean win rate of the checks that ask for sensitivity to meaning and order."""
+    return parts(win_rates(tables)).get("sensitivity")
+
+
+def names_of(models: Sequence[tuple[str, str]]) -> list[str]:
+    """A name for each (run, model): the model, with its run where two share it.
+
+    >>> names_of([("a", "m"), ("b", "m"), ("b", "n")])
+    ['m (a)', 'm (b)', 'n']
+    """
+    labels = [model for _, model in models]
+    return [model if labels.count(model) == 1 else f"{model} ({run})" for run, model in models]

@@ -1,0 +1,40 @@
+"""Reports made from runs that are over, whatever became of their files since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from encheck.errors import UsageError
+from encheck.reporting import html
+from encheck.reporting.results import read_items, read_results, write_text
+
+
+def make_again(folder: Path, out: Path) -> Path:
+    """Write the report of a run to `out`; UsageError where the results are not what encheck writes."""
+    results, items = read_results(folder), read_items(folder)
+    with as_written(folder):
+        if not items:
+            told = "items.parquet is missing: no items and no histograms here"
+            results["run"]["notes"] = [*results["run"]["notes"], told]
+        page = html.render(results, items)
+    try:
+        write_text(out, page)
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}") from error
+    return out
+
+
+@contextmanager
+def as_written(*folders: Path) -> Iterator[None]:
+    """What goes wrong here is the results' fault: they lack, or hold otherwise, what encheck writes."""
+    import jinja2
+
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, jinja2.TemplateError) as error:
+        raise UsageError(
+            f"the results in {', '.join(map(str, folders))} are not as encheck writes them: {type(error).__name__}: "
+            f"{error}. Run again, or hold them to results.schema.json"
+        ) from error

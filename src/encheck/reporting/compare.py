@@ -1,0 +1,174 @@
+"""`encheck compare`: two to ten models side by side, on the terminal and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from encheck.comparing import WORDS, Difference, behaviour, compare_sides, names_of
+from encheck.errors import UsageError
+from encheck.gating import Side, side_of
+from encheck.marking import pieces
+from encheck.reporting import charts, html
+from encheck.reporting.payload import Items, pack, visible
+from encheck.reporting.results import read_items, read_results
+from encheck.reporting.terminal import table
+from encheck.reporting.view import CRITERIA, edits_of, sentence
+
+MOST = 10
+FLIPS = 5  # texts shown of each direction and case
+BENCHMARKS = (
+    ("sts", "spearman_all", "Spearman with people's scores, all sets"),
+    ("sts", "spearman", "Spearman with people's scores"),
+    ("retrieval", "recall_at_1", "recall@1 of plain retrieval"),
+)
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model of one run: its name here, what it scored, its rows and its items."""
+
+    name: str
+    label: str
+    side: Side
+    rows: Sequence[Mapping[str, Any]]
+    items: Items
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first model, the others, and each one's differences from the first; what the pictures need beside."""
+
+    models: Sequence[Model]
+    differences: Mapping[str, Sequence[Difference]]
+    benchmark: str
+    points: Sequence[Mapping[str, Any]]
+
+    @property
+    def first(self) -> Model:
+        """The model that the others are held against."""
+        return self.models[0]
+
+
+def read_models(folders: Sequence[Path]) -> list[Model]:
+    """Every model of the runs, in the order given; UsageError for too few, too many, or a run without items."""
+    found: list[tuple[str, str, Mapping[str, Any], Items]] = []
+    for folder in folders:
+        results, items = read_results(folder), read_items(folder)
+        if not items:
+            raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
+        found += [(folder.resolve().name, m["label"], results, items) for m in results["models"] if not m["error"]]
+    if not 2 <= len(found) <= MOST:
+        raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MOST}")
+    names = names_of([(run, label) for run, label, _, _ in found])
+    return [
+        Model(name, label, side_of(results, items, label), [r for r in results["checks"] if r["model"] == label], items)
+        for name, (_, label, results, items) in zip(names, found, strict=True)
+    ]
+
+
+def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
+    """Hold the first model of the runs against every other; UsageError where they share no items."""
+    models = read_models(folders)
+    first = models[0]
+    differences = {m.name: sorted(compare_sides(first.side, m.side, seed=seed), key=_place) for m in models[1:]}
+    if not any(differences.values()):
+        raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
+    benchmark, scores = _benchmark(models)
+    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(m.side.tables)} for m in models]
+    return Comparison(models, differences, benchmark, points)
+
+
+def _place(d: Difference) -> tuple[int, str, str, str]:
+    """The four criteria first, as everywhere."""
+    return ([*CRITERIA, d.check].index(d.check), d.check, d.claim, d.level)
+
+
+def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, float | None]]:
+    """What stands for a benchmark here: the first of BENCHMARKS that every model has a figure of."""
+    for check, metric, words in BENCHMARKS:
+        scores = {m.name: _figure(m, check, metric) for m in models}
+        if all(score is not None for score in scores.values()):
+            return words, scores
+    return "", {m.name: None for m in models}
+
+
+def _figure(model: Model, check: str, metric: str) -> float | None:
+    found = [r["value"] for r in model.rows if r["check"] == check and r["metric"] == metric]
+    return found[0] if found else None
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """The comparison on the terminal: a table for each further model."""
+    for name, differences in found.differences.items():
+        yield f"{name} less {found.first.name}, on the same items"
+        head = ("claim", "level", "data", found.first.name, name, "difference [95% CI]", "lost", "gained", "n")
+        yield from table([head, *(_cells(d) for d in differences)])
+        clear = [d for d in differences if d.is_clear]
+        better = sum(d.difference > 0 for d in clear)
+        counts = f"{better} higher, {len(clear) - better} lower"
+        yield f"{len(clear)} of {len(differences)} differ beyond their interval: {counts}"
+        yield ""
+
+
+def _cells(d: Difference) -> tuple[str, ...]:
+    change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
+    flips = [str(len(f)) if d.figure == "win" else "-" for f in (d.lost, d.gained)]
+    return (sentence(d.claim), d.level, d.data, f"{d.before:.3f}", f"{d.after:.3f}", change, *flips, str(d.n))
+
+
+def render(found: Comparison) -> str:
+    """The page: a table with every model, the differences as a picture, the dilemma, and the flips with their texts."""
+    against = found.first.name
+    rows = [{**asdict(d), "run": name} for name, some in found.differences.items() for d in some]
+    specs = {
+        "differences": charts.differences(rows, against=against),
+        "dilemma": charts.dilemma(found.points, benchmark=found.benchmark),
+    }
+    captions = {
+        "differences": f"Each model less {against} on the same items, with 95% intervals over clusters.",
+        "dilemma": "High on a benchmark is not yet right about meaning: the dilemma of Mahajan et al. 2023.",
+    }
+    drawn = {name: spec for name, spec in specs.items() if spec}
+    return html.page(
+        "compare.html",
+        pack({"charts": drawn, "cases": {}, "texts": []}),
+        models=found.models,
+        pictures=[{"id": name, "caption": captions[name], "spec": spec} for name, spec in drawn.items()],
+        table=_table(found),
+        flips=[f for name, some in found.differences.items() for f in _flips(found, name, some)],
+        words=WORDS,
+    )
+
+
+def _table(found: Comparison) -> list[dict[str, Any]]:
+    """A line a case: the first model's figure, and of each other its figure and difference (None where not shared)."""
+    cases = {d.case: d for some in found.differences.values() for d in some}
+    by_case = {name: {d.case: d for d in some} for name, some in found.differences.items()}
+    return [{"case": d, "others": [some.get(case) for some in by_case.values()]} for case, d in cases.items()]
+
+
+def _flips(found: Comparison, name: str, differences: Sequence[Difference]) -> Iterator[dict[str, Any]]:
+    other = next(m for m in found.models if m.name == name)
+    for d in differences:
+        if d.lost or d.gained:
+            columns = other.items[f"{d.claim}/{other.label}-{d.data}-{d.level}"]
+            at = {item: i for i, item in enumerate(columns["item"])}
+            some = [("lost", i) for i in d.lost[:FLIPS]] + [("gained", i) for i in d.gained[:FLIPS]]
+            shown = [(what, item, _texts(columns, at[item])) for what, item in some]
+            yield {"model": name, "case": d, "shown": shown}
+
+
+def _texts(columns: Mapping[str, Sequence[Any]], at: int) -> dict[str, Any]:
+    source = columns["source"][at]
+    sides = {s: (visible(columns[s][at] or ""), edits_of(columns[f"{s}_edits"][at])) for s in ("near", "far")}
+    return {"source": visible(source), **{s: pieces(visible(source), *both) for s, both in sides.items()}}
+
+
+def write_json(path: Path, found: Comparison) -> None:
+    """The differences as JSON, for other tools."""
+    told = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
+    path.write_text(json.dumps({"against": found.first.name, "differences": told}, indent=1) + "\n", "utf-8")
