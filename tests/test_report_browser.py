@@ -201,3 +201,19 @@ def test_a_hand_made_result_is_a_safe_page(opened):
     page = opened(html.render(results_of(hostile), {}))
     assert "<script>alert(1)</script>" in page.inner_text("main")
     assert page.locator("main script").count() == 0
+
+
+def test_a_comparison_draws_its_pictures_and_is_usable(opened, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+    from test_compare import write_run
+
+    from encheck.reporting.compare import compare, render
+
+    runs = [write_run(tmp_path / n, [0.9] * wins + [0.1] * (40 - wins)) for n, wins in (("a", 30), ("b", 20))]
+    page = opened(render(compare(runs)))
+    page.locator("#differences svg.marks").wait_for()
+    assert "-0.250" in page.locator("table").inner_text()
+    page.locator("details summary", has_text="10 lost").click()
+    assert page.locator(".example").count() == 5
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []

@@ -222,13 +222,13 @@ def _divergences(split: str, found: Any, labels: Any, splits: Any) -> Iterable[d
 def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | None:
     """Paired differences of runs from the first, with 95% intervals; one line a claim, one colour a run."""
     values = [
-        {"claim": f"{row['claim']} {row['level']}", "series": row["run"],
+        {"claim": f"{row['claim'].replace('_', ' ')} {row['level']}", "series": row["run"],
          **{k: _short(row[k]) for k in ("difference", "low", "high")}}
         for row in rows if row["difference"] is not None
     ]  # fmt: skip
     if not values:
         return None
-    y = {"field": "claim", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 420}}
+    y = {"field": "claim", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 480}}
     offset = {"yOffset": {"field": "series"}}
     x = {"type": "quantitative", "title": f"difference from {against}"}
     return _spec(
@@ -242,7 +242,7 @@ def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | No
             _rule("x", 0.0, "no difference"),
         ],
         values,
-        height={"step": 16},
+        height=20 + 16 * len(values),
     )  # fmt: skip
 
 
@@ -251,8 +251,13 @@ def dilemma(points: Sequence[Mapping[str, Any]], *, benchmark: str) -> Spec | No
     values = [dict(p) for p in points if p["benchmark"] is not None and p["behaviour"] is not None]
     if not values:
         return None
-    x = {"field": "benchmark", "type": "quantitative", "title": benchmark, "scale": {"zero": False}}
-    y = {"field": "behaviour", "type": "quantitative", "title": "behavioural score", "scale": {"zero": False}}
+    x = {"field": "benchmark", "type": "quantitative", "title": benchmark, "scale": {"zero": False, "padding": 30}}
+    y = {
+        "field": "behaviour",
+        "type": "quantitative",
+        "title": "behavioural score",
+        "scale": {"zero": False, "padding": 15},
+    }
     return _spec(
         "Benchmark score against behavioural score",
         [
