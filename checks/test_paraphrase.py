@@ -7,7 +7,7 @@ What fails here is not worth testing further.
 import pytest
 
 from encheck import claim
-from encheck.classification import accuracy, f1
+from encheck.classification import accuracy, by_head, f1
 from encheck.items import against_random_pairs, labelled_pairs
 from encheck.metrics import auc, cohens_d, mean_of_label, share_above, similarity_gap
 
@@ -21,7 +21,7 @@ def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, thresho
         report(*(share_above(scores, label=label, threshold=threshold) for label in (1, 0)))
     report(mean_of_label(scores, label=1), mean_of_label(scores, label=0), similarity_gap(scores))
     report(mean_of_label(scores.calibrated, label=1), mean_of_label(scores.calibrated, label=0))
-    report(auc(scores), cohens_d(scores), accuracy(scores), f1(scores))
+    report(auc(scores), cohens_d(scores), accuracy(scores), f1(scores), *by_head(scores))
     judge(similarity_gap(scores.calibrated), at_least=0.1)
 
 

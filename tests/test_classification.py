@@ -1,10 +1,12 @@
 """Accuracy and F1 at thresholds that were chosen elsewhere."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from encheck.classification import accuracy, f1
+from encheck.classification import accuracy, by_head, f1
 from encheck.scores import PairScores, Scale
 from encheck.statistics import Resampler
 from encheck.types import SentencePair
@@ -39,3 +41,16 @@ def test_test_scores_do_not_move_the_threshold(scores):
     before = f1(scores).params["threshold"]
     scores.values[100:] += 5
     assert f1(scores).params["threshold"] == before
+
+
+def test_a_head_of_two_classes_is_measured_at_its_own_argmax(scores):
+    with_head = replace(scores, decision=0.5)
+    said = scores.values[100:] >= 0.5
+    found = {e.metric: e for e in by_head(with_head)}
+    assert found["head_accuracy"].value == pytest.approx(accuracy_score(scores.labels[100:], said))
+    assert found["head_f1"].value == pytest.approx(f1_score(scores.labels[100:], said))
+    assert found["head_f1"].params == {"threshold": 0.5, "folds": 0}
+
+
+def test_a_model_without_a_head_has_no_argmax(scores):
+    assert by_head(scores) == []

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -201,7 +201,7 @@ class Bench:
                 yield some, scores[:, None].astype(np.float32)
 
         scores = self._through_store(subject, [text_key(*p) for p in pairs], score, lock, progress)
-        subject.scored = dict(zip(pairs, scores[:, 0].astype(float).tolist(), strict=True))
+        subject.scored = dict(zip(pairs, scores.ravel().astype(float).tolist(), strict=True))  # no column where no pair
 
     def _through_store(
         self,
@@ -244,7 +244,9 @@ class Bench:
         if isinstance(items.kept[0], Repeated):
             return self._repeated(subject, data, items, self._scale(model, data, score))
         lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
-        return self._score(items.kept, data, score, self._scale(model, data, score), lexical)
+        found = self._score(items.kept, data, score, self._scale(model, data, score), lexical)
+        decision = getattr(subject.model, "decision", None)
+        return replace(found, decision=decision) if isinstance(found, PairScores | ChainScores) else found
 
     def _searched(self, subject: Subject, data: str, items: Items) -> Scores:
         """The best answers to each query, of the model and of word overlap."""

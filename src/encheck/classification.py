@@ -42,9 +42,28 @@ def f1(scores: PairScores) -> Estimate:
     return _measured("f1", scores, thresholds.f1)
 
 
+def by_head(scores: PairScores) -> list[Estimate]:
+    """Accuracy and F1 of what a trained head says by itself: its argmax ("Predicate-Argument Based Bi-Encoder ...").
+
+    Nothing for a model without a head of two classes. No threshold is chosen.
+    """
+    if scores.decision is None:
+        return []
+    measured = measured_part(scores.items)
+    said = (scores.values[measured] >= scores.decision).astype(float)
+    chosen = Chosen(said, scores.decision, 0)
+    names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
+    return [_estimate(name, scores, measured, chosen, objective) for name, objective in names.items()]
+
+
 def _measured(metric: str, scores: PairScores, objective: Objective) -> Estimate:
     measured = measured_part(scores.items)
-    chosen = predictions(scores, measured, objective=objective)
+    return _estimate(metric, scores, measured, predictions(scores, measured, objective=objective), objective)
+
+
+def _estimate(
+    metric: str, scores: PairScores, measured: NDArray[np.intp], chosen: Chosen, objective: Objective
+) -> Estimate:
     positive = (scores.labels[measured] == 1).astype(float)
     table = np.column_stack([chosen.predicted * positive, chosen.predicted * (1 - positive), positive, 1 - positive])
     part = scores.resampler.of(measured)

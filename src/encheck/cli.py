@@ -183,7 +183,8 @@ def data(
             rows = [("name", "rows", "path should hold", "licence")]
             rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
             _print_table(rows)
-            typer.echo("probes is embedded and needs no path.")
+            fetched = ", ".join(sorted(name for name, module in names().items() if hasattr(module, "HUB")))
+            typer.echo(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
     for line in describe(loaded):
@@ -255,6 +256,27 @@ def compare(
             side_by_side.write_json(json_file, found)
     _say(side_by_side.lines(found))
     typer.echo(f"page: {out}")
+
+
+@app.command()
+def seeds(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    everything: Annotated[bool, typer.Option("--all", help="Every figure, not those that decide alone.")] = False,
+) -> None:
+    """Show each figure's mean and standard error over checkpoints that differ in their seed alone.
+
+    Example:
+
+        encheck run --model=./seed-1 --model=./seed-2 --model=./seed-3 --report-dir reports/seeds
+
+        encheck seeds reports/seeds
+    """
+    from encheck.reporting.again import as_written
+    from encheck.reporting.seeds import lines, over_seeds
+
+    with _told(), as_written(*runs):
+        found = over_seeds(runs, everything=everything)
+    _say(lines(found))
 
 
 @app.command()

@@ -49,7 +49,8 @@ class Scale:
 class PairScores:
     """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts.
 
-    `items` are the pairs themselves, for what depends on their texts, splits or graded scores.
+    `items` are the pairs themselves, for what depends on their texts, splits or graded scores. `decision` is where a
+    trained head of two classes says yes, None for a model without one.
     """
 
     values: Floats
@@ -59,6 +60,7 @@ class PairScores:
     lexical: PairScores | None = None
     suffix: str = ""
     items: tuple[SentencePair, ...] = ()
+    decision: float | None = None
 
     def of(self, chosen: NDArray[np.intp]) -> PairScores:
         """A selection of the pairs; the replicates stay the same."""
@@ -140,7 +142,7 @@ class TurnedScores:
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Rounded to 12 decimals so that ties are ties; NaN where a chain is shorter than the longest.
+    Rounded to 12 decimals so that ties are ties; NaN where a chain is shorter than the longest. `decision` as of pairs.
     """
 
     values: Floats
@@ -149,6 +151,7 @@ class ChainScores:
     scale: Scale
     lexical: ChainScores | None = None
     suffix: str = ""
+    decision: float | None = None
 
     def of(self, chosen: NDArray[np.intp]) -> ChainScores:
         """A selection of the chains; the replicates stay the same."""

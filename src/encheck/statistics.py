@@ -8,13 +8,15 @@ all figures of a run, which makes the figures of one run comparable replicate by
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Node = TypeVar("Node", bound=Hashable)
 REPLICATES = 10_000
 LEVEL = 0.95
 _CELLS = 60_000_000  # weights kept in memory, four bytes each
@@ -22,14 +24,14 @@ _ITEM_CELLS = 2_000_000
 _CHUNK = 1_000_000
 
 
-def components(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Name the connected component of each pair in the graph that shares sentences; case and blanks count.
+def components(pairs: Iterable[tuple[Node, Node]]) -> list[Node]:
+    """Name the connected component of each pair in the graph that shares sentences, by one of its members.
 
     >>> components([("a", "b"), ("c", "d"), ("b", "e")])
     ['a', 'c', 'a']
     """
     pairs = list(pairs)
-    parent: dict[str, str] = {}
+    parent: dict[Node, Node] = {}
     for first, second in pairs:
         a, b = _root(parent, first), _root(parent, second)
         if a != b:
@@ -37,12 +39,12 @@ def components(pairs: Iterable[tuple[str, str]]) -> list[str]:
     return [_root(parent, first) for first, _ in pairs]
 
 
-def _root(parent: dict[str, str], text: str) -> str:
-    parent.setdefault(text, text)
-    while parent[text] != text:
-        parent[text] = parent[parent[text]]
-        text = parent[text]
-    return text
+def _root(parent: dict[Node, Node], node: Node) -> Node:
+    parent.setdefault(node, node)
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
 
 
 @lru_cache(maxsize=4)

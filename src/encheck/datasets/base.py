@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any, cast
 
 import encheck.datasets
+from encheck.datasets.hub import WORD, Hub
 from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError, unknown
 from encheck.language.words import content_words
@@ -105,12 +107,14 @@ def load(
     module = names()[name]
     if not path:
         if not hasattr(module, "embedded"):
-            raise DataError(f"data set {name!r} needs a path: --data {name}:PATH, where PATH holds {module.FILES}")
+            fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
+            wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
+            raise DataError(f"data set {name!r} needs a path: {wanted}")
         dataset: Dataset = module.embedded()
         return replace(dataset, name=label or name)
     bad = BadRows(skip=skip_bad_rows)
     has_groups = hasattr(module, "groups")
-    rows = list((module.groups if has_groups else module.read)(Path(path).expanduser(), bad))
+    rows = list(_read(module, path, bad))
     if not rows:
         left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
         raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
@@ -118,6 +122,14 @@ def load(
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or name, skipped=tuple(bad.skipped))
     return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+
+
+def _read(module: ModuleType, path: str, bad: BadRows) -> Iterable[Any]:
+    """What lies at the path, or on the hub where that is what the path says and the data set is there."""
+    if path == WORD and hasattr(module, "HUB"):
+        return cast("Hub", module.HUB).read(bad)
+    found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(Path(path).expanduser(), bad)
+    return found
 
 
 def from_rows(
@@ -159,15 +171,16 @@ def clusters_of(rows: Sequence[Row]) -> list[str]:
     component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
     """
     roots = components((_bag(row.first), _bag(row.second)) for row in rows)
-    least: dict[str, str] = {}
+    least: dict[int, str] = {}
     for root, row in zip(roots, rows, strict=True):
         least[root] = min(least.get(root, row.first), row.first, row.second)
     hashed = {root: content_hash(text) for root, text in least.items()}
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 
 
-def _bag(text: str) -> str:
-    return " ".join(sorted(text.lower().split()))
+def _bag(text: str) -> int:
+    """A number for the words of a text in any order: 64 bits, since a million texts are held by it at once."""
+    return hash(" ".join(sorted(text.lower().split())))
 
 
 def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:

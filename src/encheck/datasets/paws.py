@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
 
 LICENCE = "free for any purpose; acknowledge Google LLC as the source"
 CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
 FILES = "train.tsv, dev.tsv and / or test.tsv of PAWS-Wiki labeled final"
+HUB = Hub(
+    "google-research-datasets/paws",
+    "161ece9501cf0a11f3e48bd356eaa82de46d6a09",
+    config="labeled_final",
+    label="label",
+    expected={
+        "train": (49_401, {}),
+        "validation": (8_000, {"1": 3_539, "0": 4_461}),
+        "test": (8_000, {"1": 3_536, "0": 4_464}),
+    },
+)
 EXPECTED: Expected = {
     "train.tsv": (49_401, {}),
     "dev.tsv": (8_000, {"1": 3_539, "0": 4_461}),

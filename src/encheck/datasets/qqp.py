@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, decoded, files_of, header_of, named_rows, pair_rows, tab_rows
+from encheck.datasets.reader import BadRows, Row, files_of, first_line, header_of, named_rows, pair_rows, tab_rows
 from encheck.errors import DataError
 
 LICENCE = "Quora terms of service"
 CITATION = "Wang, Hamza and Florian 2017: Bilateral Multi-Perspective Matching for Natural Language Sentences. IJCAI"
 FILES = "train.tsv, dev.tsv, test.tsv of Wang et al., quora_duplicate_questions.tsv or the Kaggle train.csv"
+HUB = Hub(
+    "nyu-mll/glue",
+    "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c",
+    config="qqp",
+    first="question1",
+    second="question2",
+    label="label",
+    expected={
+        "train": (363_846, {"1": 134_378, "0": 229_468}),
+        "validation": (40_430, {"1": 14_885, "0": 25_545}),
+    },  # GLUE's own split, not that of Wang et al.; its test labels are not published
+)
 EXPECTED: Expected = {
     "train.tsv": (384_348, {}),
     "dev.tsv": (10_000, {"1": 5_000, "0": 5_000}),
@@ -24,7 +37,7 @@ FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order, in whichever of the two layouts the file is."""
     for file, split in files_of(path, SPLITS | FULL, what="qqp"):
-        start = decoded(file).partition("\n")[0]
+        start = first_line(file)
         delimiter = "\t" if "\t" in start else ","
         yield from _full(file, delimiter, bad) if "question1" in start else _wang(file, split, bad)
 

@@ -7,7 +7,6 @@ default quoting loses 114 of MRPC's 4,076 training rows without a word.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -140,7 +139,7 @@ def header_of(path: Path, *, delimiter: str) -> list[str]:
 
 
 def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(_streamed(path), delimiter=delimiter, strict=True)
     start = 1
     try:
         for fields in reader:
@@ -151,6 +150,27 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             f"{path}:{start}: unbalanced quotes, or text after a closing quote ({error}). "
             'A field that holds a quote is quoted itself, the quote doubled: "say ""so"" twice"'
         ) from error
+
+
+def _streamed(path: Path) -> Iterator[str]:
+    """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for line in file:
+                if "\0" in line:
+                    break
+                yield line
+            else:
+                return
+    except (UnicodeDecodeError, OSError):
+        pass
+    decoded(path)
+    raise DataError(f"{path} changed while it was read: load it again")
+
+
+def first_line(path: Path) -> str:
+    """The first line of a text file, without its end; empty where the file is."""
+    return next(_streamed(path), "").rstrip("\r\n")
 
 
 def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -188,11 +208,10 @@ def pair_rows(
     """Rows from (line, (first, second, label, cluster)), each side and label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
-            row = Row(checked_text("first", first), checked_text("second", second), _label(label), split, cluster)
+            sides = checked_text("first", first).strip(), checked_text("second", second).strip()
+            yield Row(*sides, _label(label), split, cluster)
         except ValueError as error:
             bad(path, line, str(error))
-        else:
-            yield row._replace(first=row.first.strip(), second=row.second.strip())
 
 
 def made_rows(
@@ -232,7 +251,7 @@ def checked_text(name: str, text: object) -> str:
         raise ValueError(f"the {name} text is {text!r:.60}, but should be a string")
     if not text.strip():
         raise ValueError(f"the {name} text is empty")
-    if HALF.search(text):
+    if not text.isascii() and HALF.search(text):
         raise ValueError(f"the {name} text holds half a character (a surrogate without its partner)")
     return text
 

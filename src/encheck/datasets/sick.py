@@ -9,12 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, files_of, graded, lines_of, made_rows, tab_rows
 
 LICENCE = "CC BY-NC-SA 3.0"
 CITATION = "Marelli et al. 2014: A SICK cure for the evaluation of compositional distributional semantic models. LREC"
 FILES = "SICK_train.txt, SICK_trial.txt and / or SICK_test_annotated.txt, or SICK.txt"
+HUB = Hub(
+    "mteb/sickr-sts",
+    "20a6d6f312dd54037fe07a32d58e5e168867909d",
+    score="score",
+    low=1.0,
+    positive=None,
+    expected={"test": (9_927, {})},
+)
 EXPECTED: Expected = {
     "SICK_train.txt": (4_500, {"1": 1_299, "0": 665, "None": 2_536}),
     "SICK_trial.txt": (500, {"1": 144, "0": 74, "None": 282}),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected
 from encheck.datasets.reader import BadRows, Row
 from encheck.datasets.sts_years import read_year
@@ -16,6 +17,7 @@ LICENCE = "annotations CC BY-SA where stated; texts as in the readme files"
 CITATION = "Agirre et al. 2013: *SEM 2013 shared task: Semantic Textual Similarity. *SEM"
 FOLDERS = ("test-gs", "STS13-en-test")
 FILES = "test-gs or STS13-en-test, or a folder that holds one of them"
+HUB = Hub("mteb/sts13-sts", "7e90230a92c190f1bf69ae9002b8cea547a64cca", score="score", expected={"test": (1_500, {})})
 EXPECTED: Expected = {
     "STS.input.FNWN.txt": (189, {"1": 1, "0": 188}),
     "STS.input.OnWN.txt": (561, {"1": 163, "0": 398}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected
 from encheck.datasets.reader import BadRows, Row
 from encheck.datasets.sts_years import read_year
@@ -13,6 +14,7 @@ LICENCE = "annotations CC BY-SA where stated; texts as in the readme files"
 CITATION = "Agirre et al. 2014: SemEval-2014 Task 10: Multilingual Semantic Textual Similarity. SemEval"
 FOLDERS = ("sts-en-test-gs-2014", "STS14-en-test")
 FILES = "sts-en-test-gs-2014 or STS14-en-test, or a folder that holds one of them"
+HUB = Hub("mteb/sts14-sts", "6031580fec1f6af667f0bd2da0a551cf4f0b2375", score="score", expected={"test": (3_750, {})})
 EXPECTED: Expected = {
     "STS.input.OnWN.txt": (750, {"1": 309, "0": 441}),
     "STS.input.deft-forum.txt": (450, {"1": 103, "0": 347}),

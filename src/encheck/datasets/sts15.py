@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected
 from encheck.datasets.reader import BadRows, Row
 from encheck.datasets.sts_years import read_year
@@ -16,6 +17,7 @@ LICENCE = "annotations CC BY-SA where stated; texts as in the readme files"
 CITATION = "Agirre et al. 2015: SemEval-2015 Task 2: Semantic Textual Similarity. SemEval"
 FOLDERS = ("test_evaluation_task2a", "STS15-en-test")
 FILES = "test_evaluation_task2a or STS15-en-test, or a folder that holds one of them"
+HUB = Hub("mteb/sts15-sts", "ae752c7c21bf194d8b67fd573edf7ae58183cbe3", score="score", expected={"test": (3_000, {})})
 EXPECTED: Expected = {
     "STS.input.answers-forums.txt": (375, {"1": 15, "0": 360}),
     "STS.input.answers-students.txt": (750, {"1": 228, "0": 522}),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected
 from encheck.datasets.reader import BadRows, Row
 from encheck.datasets.sts_years import read_year
@@ -16,6 +17,7 @@ LICENCE = "annotations CC BY-SA where stated; texts as in the readme files"
 CITATION = "Agirre et al. 2016: SemEval-2016 Task 1: Semantic Textual Similarity. SemEval"
 FOLDERS = ("sts2016-english-with-gs-v1.0", "STS16-en-test")
 FILES = "sts2016-english-with-gs-v1.0 or STS16-en-test, or a folder that holds one of them"
+HUB = Hub("mteb/sts16-sts", "4d8694f8f0e0100860b497b999b3dbed754a0513", score="score", expected={"test": (1_186, {})})
 EXPECTED: Expected = {
     "STS.input.answer-answer.txt": (254, {"1": 90, "0": 164}),
     "STS.input.headlines.txt": (249, {"1": 82, "0": 167}),

@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, files_of, graded, made_rows, tab_rows
 
 LICENCE = "scores CC BY-SA 4.0; each source text has its own (LICENSE.txt)"
 CITATION = "Cer et al. 2017: SemEval-2017 Task 1: Semantic Textual Similarity. SemEval"
 FILES = "sts-train.csv, sts-dev.csv and / or sts-test.csv"
+HUB = Hub(
+    "mteb/stsbenchmark-sts",
+    "b0fddb56ed78048fa8b90373c8a3cfc37b684831",
+    score="score",
+    expected={
+        "train": (5_749, {"1": 1_406, "0": 4_343}),
+        "validation": (1_500, {"1": 264, "0": 1_236}),
+        "test": (1_379, {"1": 338, "0": 1_041}),
+    },
+)
 EXPECTED: Expected = {
     "sts-train.csv": (5_749, {"1": 1_406, "0": 4_343}),
     "sts-dev.csv": (1_500, {"1": 264, "0": 1_236}),

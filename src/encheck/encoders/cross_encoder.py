@@ -61,6 +61,11 @@ class CrossEncoderScorer(PairModel):
         """The precision of the weights."""
         return self.device.dtype or self.config.dtype or "float32"
 
+    @property
+    def decision(self) -> float | None:
+        """The score from which the trained head says yes: its argmax. None where it grades, or has other classes."""
+        return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
+
     def about(self) -> dict[str, Any]:
         """With what the score is."""
         named, several = self.classes[self.positive], len(self.classes) > 1

@@ -22,7 +22,7 @@ def detect(path: Path) -> Found:
     """(adapter, why) of a local model; ModelError where it is none that is known.
 
     A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
-    transformers, ONNX.
+    cross-encoder, transformers, ONNX.
     """
     if path.is_file():
         return _file(path)
@@ -64,6 +64,9 @@ def _by_config(folder: Path) -> Found:
     said = config.get("model_type") == "model2vec" or "StaticModel" in (config.get("architectures") or [])
     if said or ("model_type" not in config and "embedding_dtype" in config):
         return "model2vec", "its config.json is model2vec's"
+    head = next((a for a in config.get("architectures") or [] if a.endswith("ForSequenceClassification")), None)
+    if head:
+        return "cross-encoder", f"its config.json says {head}: it scores pairs"
     kind = config.get("model_type", "no model_type")
     return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
 

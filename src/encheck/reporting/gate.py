@@ -85,7 +85,7 @@ def _told(against: Mapping[str, Any]) -> Iterator[str]:
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """One capability as the tables show it; rates in percent and points."""
-    outcome = row["outcome"] if row["gates"] else "reported"
+    outcome = "reported" if not row["gates"] else "kept" if _kept(row) else row["outcome"]
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
         change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
@@ -96,6 +96,11 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     change = "-" if None in numbers else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*numbers)
     seen = "-" if row["detectable"] is None else f"{row['detectable']:.3f}"
     return (outcome, row["family"], row["capability"], *figures, change, "-", "-", seen)
+
+
+def _kept(row: Mapping[str, Any]) -> bool:
+    """Whether the row could have blocked, has not, and is no evidence."""
+    return not row["evidence"] and row["outcome"] != "block"
 
 
 def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], *, most: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from encheck.baseline import Baseline, case_of, read, save
+from encheck.errors import BaselineError
 from encheck.gating import Side, Weighed, seed_noise, side_of, side_of_baseline, weigh
 from encheck.reporting import gate
 from encheck.reporting.recorder import Recorder
@@ -34,7 +35,13 @@ def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted:
         noise = seed_noise(sides) if twins else None
         save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
     if recorder.baselines:
-        weighed = [_weigh(b, results, recorder, model, sides[1:], restricted=restricted) for b in recorder.baselines]
+        try:
+            weighed = [
+                _weigh(b, results, recorder, model, sides[1:], restricted=restricted) for b in recorder.baselines
+            ]
+        except BaselineError as error:
+            recorder.described[0]["notes"].append(f"the gate could not be used: {error}")  # for summary.md too
+            raise
         recorder.gate = gate.as_dict(weighed, settings.inconclusive)
         _fill(recorder.rows, recorder.baselines[0])
         return max(status, recorder.gate["exit_code"]) if status == 0 else status
