@@ -12,7 +12,7 @@ from encheck.comparing import WORDS, Difference, behaviour, compare_sides, names
 from encheck.errors import UsageError
 from encheck.gating import Side, side_of
 from encheck.marking import pieces
-from encheck.reporting import charts, html
+from encheck.reporting import comparison_charts, html
 from encheck.reporting.payload import Items, pack, visible
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import table
@@ -125,8 +125,8 @@ def render(found: Comparison) -> str:
     against = found.first.name
     rows = [{**asdict(d), "run": name} for name, some in found.differences.items() for d in some]
     specs = {
-        "differences": charts.differences(rows, against=against),
-        "dilemma": charts.dilemma(found.points, benchmark=found.benchmark),
+        "differences": comparison_charts.differences(rows, against=against),
+        "dilemma": comparison_charts.dilemma(found.points, benchmark=found.benchmark),
     }
     captions = {
         "differences": f"Each model less {against} on the same items, with 95% intervals over clusters.",

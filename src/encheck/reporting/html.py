@@ -9,9 +9,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from encheck.reporting import charts, gate, view
+from encheck.reporting import gate, view
 from encheck.reporting.payload import Items, packed
 from encheck.reporting.sections import Section, sections
+from encheck.reporting.vega_lite import series
 
 Row = Mapping[str, Any]
 
@@ -39,7 +40,7 @@ def render(results: Mapping[str, Any], items: Items) -> str:
         trends=_trend,
         not_run=[row for row in results["checks"] if row["verdict"] == "skipped"],
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
-        series=charts.series,
+        series=series,
         gate=results.get("gate"),
         gate_head=gate.HEAD,
         gate_cells=gate.cells,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.reporting import charts
-from encheck.reporting.charts import Spec
 from encheck.reporting.payload import Items
+from encheck.reporting.vega_lite import Spec, series
 from encheck.reporting.view import judged, sentence
 
 Row = Mapping[str, Any]
@@ -56,7 +56,7 @@ class Section:
         found: dict[tuple[str | None, str], list[str]] = {}
         for row in self.rows:
             if row["reason"]:
-                found.setdefault((row["verdict"], row["reason"]), []).append(charts.series(row))
+                found.setdefault((row["verdict"], row["reason"]), []).append(series(row))
         return [(*key, "; ".join(names)) for key, names in found.items()]
 
     @property
@@ -91,7 +91,7 @@ def _section(
 ) -> Section:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
     names = {row["id"].rpartition("/")[0]: row for row in rows}
-    cases = [(case, charts.series(row), row["model"]) for case, row in names.items() if case in items]
+    cases = [(case, series(row), row["model"]) for case, row in names.items() if case in items]
     some = {name: items[case] for case, name, _ in cases}
     pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(_pictures(rows, figures, some))]
     return Section(anchor, *key, told, rows, figures, cases, pictures)
