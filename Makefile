@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: check test lint types docs clean
 
@@ -10,14 +10,14 @@ check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedde
 	$(BIN)/python -m pytest
 
 test: $(VENV)/dev.stamp  ## the tool's own tests
-	$(BIN)/python -m pytest tests -n 2 --dist worksteal -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist worksteal -q
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
-	rm -rf build && mkdir -p build/types
+	rm -rf build/types build/lib build/bdist.* && mkdir -p build/types
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/types . >build/types/log 2>&1 || (cat build/types/log; false)
 	$(INSTALL) --no-deps --target build/types/site build/types/*.whl
 	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck

@@ -22,7 +22,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-MARKERS = "synonym or antonym or number or retrieval or invariance or health or contract"
+import numpy as np
+
+COUNTED = "no_sentence_is_near_to_all"  # its scores are numbers of neighbours
 ADAPTERS = '''
 """MiniLM run in other ways."""
 
@@ -171,18 +173,24 @@ def embed(model: Any, texts: list[str]) -> Any:
     return torch.nn.functional.normalize(found["sentence_embedding"], dim=-1)
 
 
+def folder_of(folder: Path, name: str) -> Path:
+    """Where a model's report and baseline are kept."""
+    return folder / "measured" / name.replace(" ", "-").replace("%", "")
+
+
 def measure(folder: Path, name: str, *args: str) -> None:
-    """Run the checks on one model and keep its baseline and its report, unless they are there."""
-    out = folder / "measured" / name.replace(" ", "-").replace("%", "")
+    """Run the default suite on one model and keep its baseline and its report, unless they are there."""
+    out = folder_of(folder, name)
     if (out / "base/baseline.json").exists():
         return
-    command = [sys.executable, "-m", "encheck", "run", "-m", MARKERS, "-q", *args]
+    command = [sys.executable, "-m", "encheck", "run", "-q", *args]
     command += [
         f"--save-baseline={out / 'base'}",
         f"--report-dir={out / 'report'}",
         f"--store={folder / 'store.sqlite'}",
     ]
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"PYTHONPATH": path}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{name}: exit {done.returncode}\n{done.stdout}{done.stderr}")
@@ -196,7 +204,7 @@ def weighed(folder: Path, before: str, after: str, *, noise: float | None = None
     from encheck.baseline import read
     from encheck.gating import weigh
 
-    paths = [folder / "measured" / n.replace(" ", "-").replace("%", "") for n in (before, after)]
+    paths = [folder_of(folder, name) for name in (before, after)]
     results = json.loads((paths[1] / "report/results.json").read_text("utf-8"))
     table = pyarrow.parquet.read_table(paths[1] / "report/items.parquet").to_pydict()
     items: dict[str, dict[str, list[Any]]] = {}
@@ -208,9 +216,19 @@ def weighed(folder: Path, before: str, after: str, *, noise: float | None = None
     return weigh(read(paths[0] / "base"), results, items, model=model, seed_noise=noise)
 
 
+def apart(folder: Path, before: str, after: str) -> float:
+    """The largest difference between two models' scores of one item: what a tolerance has to cover."""
+    from encheck.baseline import read
+
+    tables = [read(folder_of(folder, name) / "base").tables for name in (before, after)]
+    pairs = [(t, tables[1][case]) for case, t in tables[0].items() if t.claim != COUNTED]
+    gaps = [np.abs(getattr(t, side) - getattr(other, side)) for t, other in pairs for side in ("near", "far")]
+    return float(max(np.nanmax(gap, initial=0) for gap in gaps))
+
+
 def damage_rows(folder: Path) -> Iterator[str]:
-    yield "| candidate, against MiniLM in fp32 | gate | why | balanced score |"
-    yield "| --- | --- | --- | --- |"
+    yield "| candidate, against MiniLM in fp32 | gate | why | balanced score | largest difference of a score |"
+    yield "| --- | --- | --- | --- | --- |"
     otherwise = {"batches of 7 and two threads": "batch: 7, threads: 2", "dynamic int8": "int8: true"}
     (folder / "otherwise.py").write_text(ADAPTERS, "utf-8")
     lines = [
@@ -230,7 +248,8 @@ def damage_rows(folder: Path) -> Iterator[str]:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         score = found.balanced[1]
         said = "-" if score is None else f"{score:.3f}"
-        yield f"| {name} | {found.decision.outcome} | {reasons[0] + more if reasons else ''} | {said} |"
+        gap = apart(folder, "fp32", name if args else "fp32")
+        yield f"| {name} | {found.decision.outcome} | {reasons[0] + more if reasons else ''} | {said} | {gap:.1g} |"
 
 
 def tune_rows(folder: Path, count: int) -> Iterator[str]:
@@ -240,7 +259,7 @@ def tune_rows(folder: Path, count: int) -> Iterator[str]:
     names = [f"tune {seed}" for seed in range(count)]
     for seed, name in enumerate(names):
         measure(folder, name, f"--model={tuned(folder, seed)}")
-    sides = [side_of_baseline(read(folder / "measured" / n.replace(" ", "-") / "base")) for n in names]
+    sides = [side_of_baseline(read(folder_of(folder, n) / "base")) for n in names]
     noise = seed_noise(sides)
     yield f"seed noise between {count} fine-tunes: {noise:.2f} deltas"
     yield "| | pass | block | inconclusive |\n| --- | --- | --- | --- |"

@@ -1,6 +1,6 @@
 """What a report of 50,000 items takes: seconds and peak memory to make it, its size, and when it can be used.
 
-    python benchmarks/report.py [--items 50000] [--browser chromium]
+python benchmarks/report.py [--items 50000] [--browser chromium]
 """
 
 from __future__ import annotations

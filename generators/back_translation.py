@@ -37,9 +37,11 @@ def why_not(source: str, text: str) -> str:
     'the back-translation is a copy'
     """
     before, after = words(source), words(text)
+    if not after:
+        return "the back-translation is empty"
     if before == after:
         return "the back-translation is a copy"
-    if not after or not SHORTEST <= len(after) / max(len(before), 1) <= LONGEST:
+    if not SHORTEST <= len(after) / max(len(before), 1) <= LONGEST:
         return "the back-translation is much longer or shorter"
     if len(set(after)) < REPEATED * len(after):
         return "the back-translation repeats itself"

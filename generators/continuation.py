@@ -1,8 +1,8 @@
 """Continuations: the sentence goes on, and says more and more (Peng, Weir and Weeds 2023, section 3.3).
 
 The final punctuation gives way to ", and" and the words that follow, cut after five words, ten, and so on; "and" counts
-as the first of them, punctuation at the cut falls away. What follows was written by hand (the probes) or by a language
-model (`--continuation-model`); `careful` mode ends the longer sentence as the sentence ended.
+as the first of them, punctuation does not count, and falls away at the cut. What follows was written by hand (the
+probes) or by a language model (`--continuation-model`); `careful` mode ends the longer sentence as the sentence ended.
 """
 
 from __future__ import annotations
@@ -20,16 +20,26 @@ AT_CUT = ".,;:!?…-–—\"'”’()"
 
 def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence with `level` more words, or why there are none."""
-    if not group.continuation:
+    if group.continuation is None:
         return "no continuation: give --continuation-model"
     words = ["and", *group.continuation.split()]
-    if len(words) < level:
+    ends = [i for i, word in enumerate(words, start=1) if is_word(word)]
+    if len(ends) < level:
         return f"the continuation has fewer than {level} words"
     start = end_of(group.source)
-    ending = group.source[start:].rstrip() if english.mode == "careful" else ""
-    added = f", {' '.join(words[:level]).rstrip(AT_CUT)}{ending}"
+    ending = group.source[start:].strip() if english.mode == "careful" else ""
+    added = f", {' '.join(words[: ends[level - 1]]).rstrip(AT_CUT)}{ending}"
     edits = (Edit(start, len(group.source), added),)
     return Variant(apply_edits(group.source, edits), "continuation", level, edits, "continuation", f"{level} words")
+
+
+def is_word(token: str) -> bool:
+    """Whether what stands between two blanks counts as a word.
+
+    >>> [is_word(token) for token in ("and", "1806,", "-")]
+    [True, True, False]
+    """
+    return any(map(str.isalnum, token))
 
 
 def end_of(text: str) -> int:

@@ -9,6 +9,7 @@ neighbour, and rejects an exchange after which the same words stand in the same 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -53,9 +54,10 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     parse = english.parse(group.source)
     careful = english.mode == "careful"
     units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
-    groups = groups_of(units, parse.words, keep=_movable(parse) if careful else _any)
+    keep = _movable(parse) if careful else _any
+    groups = groups_of(units, parse.words, keep=keep)
     if len(groups) < SWAPS:
-        return f"fewer than {SWAPS} groups of words with the same tag"
+        return _too_few(parse, Counter(unit.tag for unit in units if _open(unit) and keep(unit)))
     rejected: list[str] = []
     swaps = _careful(parse, units, groups, rng, rejected) if careful else _drawn(groups, rng)
     if len(swaps) < SWAPS:
@@ -64,6 +66,14 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     said = "; ".join(f"{tag}: {_text(parse, a)} <-> {_text(parse, b)}" for tag, (a, b) in swaps[:level])
     text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
     return Swapped(text, "swap", level, edits, "swap_chain", said, steps, tuple(rejected))
+
+
+def _too_few(parse: Parse, tags: Counter[str]) -> str:
+    """Why there are too few groups; `tags` counts the words that could be moved, equal ones too."""
+    if not len(parse) and parse.text.strip():
+        return "longer than what is parsed"
+    different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
+    return f"fewer than {SWAPS} groups of {different}words with the same tag"
 
 
 def units_of(
@@ -77,7 +87,7 @@ def units_of(
     """
     found, at = [], 0
     while at < len(words):
-        end, label = at + 1, entities[at].partition("-")[2]
+        end, label = at + 1, entities[at][2:]
         while label and end < len(words) and entities[end] == f"I-{label}":
             end += 1
         lemma = lemmas[at].lower() if lemmas else ""
@@ -92,6 +102,10 @@ def _tag(word: str, tag: str, lemma: str) -> str:
     return "NOUN" if tag.startswith("NN") else tag
 
 
+def _open(unit: Unit) -> bool:
+    return unit.tag.startswith(("ENT:", "JJ", "RB")) or unit.tag in OPEN
+
+
 def _any(_unit: Unit) -> bool:
     return True
 
@@ -100,8 +114,7 @@ def groups_of(units: Sequence[Unit], words: Sequence[str], *, keep: Callable[[Un
     """Units of the open classes by tag: distinct ones (case apart, the first of equal ones), two or more a group."""
     found: dict[str, dict[str, Unit]] = {}
     for unit in units:
-        is_open = unit.tag.startswith(("ENT:", "JJ", "RB")) or unit.tag in OPEN
-        if is_open and keep(unit):
+        if _open(unit) and keep(unit):
             surface = " ".join(words[unit.start : unit.end]).casefold()
             found.setdefault(unit.tag, {}).setdefault(surface, unit)
     return {tag: tuple(distinct.values()) for tag, distinct in sorted(found.items()) if len(distinct) > 1}
@@ -113,11 +126,14 @@ def _movable(parse: Parse) -> Callable[[Unit], bool]:
     def movable(unit: Unit) -> bool:
         if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
             return False
-        before, after = parse.starts[unit.start] - 1, parse.ends[unit.end - 1]
-        sides = (parse.text[before : before + 1] if before >= 0 else "", parse.text[after : after + 1])
-        return not any(side and (side.isalnum() or side in JOINERS) for side in sides)
+        before, after = parse.starts[unit.start], parse.ends[unit.end - 1]
+        return not (before and _joins(parse.text[before - 1])) and not _joins(parse.text[after : after + 1])
 
     return movable
+
+
+def _joins(side: str) -> bool:
+    return side.isalnum() or (side != "" and side in JOINERS)
 
 
 def _drawn(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:

@@ -230,7 +230,7 @@ def _triple(source: str, name: str, triple: dict, reference: Reference) -> Itera
     new, old = list((control - changed).elements()), list((changed - control).elements())
     gap = _mean(map(reference.zipf, new)) - _mean(map(reference.zipf, old))
     if abs(gap) > ZIPF_TOLERANCE:
-        yield f"{name}: control's {new} against {old} of changed: {gap:+.2f} powers of ten, want {ZIPF_TOLERANCE} at most"
+        yield f"{name}: control's {new} against {old} of changed: {gap:+.2f} powers of ten, want {ZIPF_TOLERANCE}"
 
 
 def _mean(values: Iterable[float]) -> float:

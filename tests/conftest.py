@@ -1,5 +1,6 @@
 """Fixtures of the tool's own tests."""
 
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,24 @@ def shared_data():
 
 
 @pytest.fixture(scope="session")
+def every_third_probe(tmp_path_factory):
+    """What --data takes for a third of the embedded probes: each check still has clusters enough to decide."""
+    lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
+    path = tmp_path_factory.mktemp("probes") / "third.jsonl"
+    path.write_text("\n".join(lines[::3]), "utf-8")
+    return f"probes:{path}"
+
+
+@pytest.fixture(scope="session")
 def torch_once():
     """Some libraries cannot be imported twice in a process, and pytester forgets what was imported while it ran."""
+    import nltk  # spares each of the runs three seconds of importing it
     import numpy.fft
     import scipy.optimize
     import scipy.stats
     import spacy  # imports torch too
 
+    assert nltk
     assert numpy.fft
     assert scipy.optimize
     assert scipy.stats

@@ -289,7 +289,9 @@ def test_a_file_is_held_to_its_hash(tmp_path):
 def test_what_pins_an_entry_is_said():
     known = known_models()
     assert pinned(known["sbert"]) == known["sbert"].revision[:12]
-    assert [pinned(known[name]) for name in ("e5", "doc2vec", "oracle")] == ["not pinned", "-", "-"]
+    assert pinned(known["e5"]) == known["e5"].revision[:12]
+    assert [pinned(known[name]) for name in ("doc2vec", "oracle")] == ["-", "-"]
+    assert pinned(ModelConfig("m", name="owner/name")) == "not pinned"
     assert pinned(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
 
 
@@ -339,15 +341,22 @@ def test_a_call_is_found_however_it_is_written(tmp_path, data):
 # a whole run
 
 
-def run(tmp_path, *args):
-    command = [sys.executable, "-m", "encheck", "run", "-q", "--no-store", *args, "--report-dir", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    path = tmp_path / "out" / "results.json"
-    return done, json.loads(path.read_text()) if path.exists() else None
+@pytest.fixture
+def run(tmp_path, every_third_probe):
+    """`encheck run` in an empty folder: the process that ended and its results."""
+
+    def run(*args):
+        command = [sys.executable, "-m", "encheck", "run", "-q", "--no-store", "--report-dir=out", *args]
+        command.append(f"--data={every_third_probe}")
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        path = tmp_path / "out" / "results.json"
+        return done, json.loads(path.read_text()) if path.exists() else None
+
+    return run
 
 
-def test_doc2vec_is_trained_on_the_texts_of_the_run(tmp_path):
-    done, results = run(tmp_path, "-m", "paraphrase", "--model=doc2vec", "--model-arg", "epochs=2")
+def test_doc2vec_is_trained_on_the_texts_of_the_run(run):
+    done, results = run("-m", "paraphrase", "--model=doc2vec", "--model-arg", "epochs=2")
     assert done.returncode in (0, 1), done.stderr
     (model,) = results["models"]
     assert model["how"]["epochs"] == 2
@@ -355,22 +364,22 @@ def test_doc2vec_is_trained_on_the_texts_of_the_run(tmp_path):
     assert results["checks"]
 
 
-def test_a_model_of_no_numbers_is_found_out_before_anything_is_generated(tmp_path):
+def test_a_model_of_no_numbers_is_found_out_before_anything_is_generated(run, tmp_path):
     from safetensors.numpy import load_file, save_file
 
     folder = shutil.copytree(tiny.build(tmp_path / "made"), tmp_path / "diverged")
     weights = load_file(folder / "model.safetensors")
     save_file({n: w * np.nan for n, w in weights.items()}, folder / "model.safetensors", metadata={"format": "pt"})
-    done, results = run(tmp_path, "-m", "jumble", f"--model={folder}")
+    done, results = run("-m", "jumble", f"--model={folder}")
     assert done.returncode == 1
     assert {row["verdict"] for row in results["checks"]} == {"error"}
     assert "diverged gives vectors that hold NaN or infinity" in results["models"][0]["error"]
     assert results["run"]["generate_seconds"] == 0
 
 
-def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(tmp_path):
+def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(run, tmp_path):
     folder = tiny.build(tmp_path / "made", prompts={"query": "the red: "}, default_prompt_name="query")
-    _, results = run(tmp_path, "-m", "paraphrase", f"--model={folder}")
+    _, results = run("-m", "paraphrase", f"--model={folder}")
     assert results["models"][0]["prompt"] == "the red: "
     assert results["models"][0]["how"]["prompts"] == {"query": "the red: "}
     assert "prompts: {" in (tmp_path / "out" / "report.html").read_text()

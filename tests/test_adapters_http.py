@@ -1,6 +1,9 @@
 """Encoders behind HTTP, against a real server on loopback: what comes back right, every fault, and where keys show."""
 
 import logging
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +53,9 @@ def test_minilm_over_http_gives_what_it_gives_here():
     with serving(local.encode) as (address, state):
         ours = opened(SimpleNamespace(address=address, state=state))
         assert np.abs(ours.encode(texts) - local.encode(texts)).max() < 1e-5
+        state.faults.extend([*FAULTS.values(), None, *FAULTS.values()])
+        assert np.abs(ours.encode(texts) - local.encode(texts)).max() < 1e-5
+        assert len(ours.waits) == 2 * len(FAULTS)
 
 
 def test_batches_keep_to_what_the_server_says_it_takes(server):
@@ -131,7 +137,8 @@ def test_an_answer_that_takes_too_long_is_asked_for_again(server):
 def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
     ours = opened(SimpleNamespace(address="http://127.0.0.1:9"), options={"retries": 1})
     with pytest.raises(
-        ModelError, match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Is the server there"
+        ModelError,
+        match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: see that",
     ):
         ours.fingerprint()
 
@@ -258,6 +265,35 @@ def test_the_key_is_sent_and_stands_nowhere_else(server, key, caplog):
     assert server.state.requests[-1][2] == f"Bearer {KEY}"
     seen = [repr(ours.client), str(vars(ours)), str(ours.about()), ours.fingerprint(), caplog.text, str(ours.config)]
     assert not any(KEY in text for text in seen)
+
+
+def test_what_stands_around_a_key_is_left_out(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\r\n")
+    opened(server).encode(["dog"])
+    assert server.state.requests[-1][2] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("broken", [f"{KEY}\nX-Other: 1", f"{KEY}\u2026"])
+def test_a_key_that_no_header_takes_is_refused_without_repeating_it(server, monkeypatch, broken):
+    monkeypatch.setenv("OPENAI_API_KEY", broken)
+    with pytest.raises(EncoderError, match="the key in OPENAI_API_KEY holds a character that no header") as caught:
+        opened(server).encode(["dog"])
+    assert KEY not in str(caught.value)
+    assert server.state.requests == []
+
+
+def test_a_run_leaves_the_key_in_no_report_log_store_or_error(server, tmp_path):
+    server.state.faults.extend([None, None, *[(401, {"error": f"the key {KEY} is not known"})] * 50])
+    arguments = {"name": server.address, "model": "tiny", "concurrency": "1"}
+    command = [sys.executable, "-m", "encheck", "run", "-m", "paraphrase", "--model=openai", "--store=kept.sqlite"]
+    command += ["--report-dir=out", *(f"--model-arg={key}={value}" for key, value in arguments.items())]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | {"OPENAI_API_KEY": KEY})
+    assert done.returncode == 1, done.stderr
+    assert {said for _, _, said in server.state.requests} == {f"Bearer {KEY}"}
+    left = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert b"the key *** is not known" in left["results.json"]
+    assert {"report.html", "kept.sqlite"} < set(left)
+    assert not any(KEY.encode() in data for data in [*left.values(), done.stdout, done.stderr])
 
 
 def test_a_server_that_sends_the_key_back_does_not_bring_it_into_an_error(server, key):

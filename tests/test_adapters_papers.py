@@ -209,7 +209,7 @@ INFERSENT = {
         EncoderError,
         "takes word vectors of 8 dimensions, but .* has 7",
     ),
-    "vectors without the mark": (without_end, EncoderError, "has no '</s>': these are not the vectors"),
+    "vectors without the mark": (without_end, EncoderError, "has no '</s>': the vocabulary does not match. Remedy: "),
     "no vectors": (lambda p: (p.parent / "glove.txt").unlink(), ModelError, "glove.txt does not exist"),
 }
 
@@ -238,7 +238,7 @@ def test_a_state_dict_that_would_call_something_is_refused_by_name_and_not_run(t
 
 def test_infersent_says_that_it_needs_vectors(tmp_path):
     name = tiny_models.infersent(tmp_path).name
-    with pytest.raises(ModelError, match=r"InferSent needs word vectors: --model-arg vectors=PATH"):
+    with pytest.raises(ModelError, match=r"InferSent needs word vectors. Remedy: --model-arg vectors=PATH"):
         opened(ModelConfig("t", name=name, adapter="infersent"))
 
 
@@ -348,18 +348,22 @@ LASER = {
     "no pieces": (
         lambda f: (f / "laser.spm").unlink(),
         ModelError,
-        r"\.spm does not exist. Say where it is: --model-arg spm=PATH",
+        r"\.spm does not exist. Remedy: say where it is: --model-arg spm=PATH",
     ),
     "pieces of another kind": (
         lambda f: (f / "laser.spm").write_text("x"),
         EncoderError,
         "laser.spm is no SentencePiece model",
     ),
-    "no vocabulary": (lambda f: (f / "laser.cvocab").unlink(), ModelError, "cvocab does not exist. .*vocabulary=PATH"),
-    "a larger vocabulary": (grow, EncoderError, r"has \d+ rows of embeddings, but its vocabulary goes to \d+"),
+    "no vocabulary": (
+        lambda f: (f / "laser.cvocab").unlink(),
+        EncoderError,
+        "cvocab does not exist. .*vocabulary=PATH",
+    ),
+    "a larger vocabulary": (grow, EncoderError, r"has \d+ rows of embeddings, but the vocabulary .*cvocab goes to \d+"),
     "a vocabulary that is no text": (
         lambda f: (f / "laser.cvocab").write_bytes(b"\xff\xfe"),
-        ModelError,
+        EncoderError,
         "is not UTF-8",
     ),
     "another model": (

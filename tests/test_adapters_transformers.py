@@ -9,10 +9,22 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.batching import halving, limit_threads, out_of_memory, pick_devices, spread, usable_cores
+from encheck.bench import Bench, Subject
+from encheck.encoders.batching import (
+    halving,
+    limit_threads,
+    out_of_memory,
+    pick_devices,
+    spread,
+    threads,
+    usable_cores,
+)
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
 from encheck.errors import EncoderError, ModelError
+from encheck.making import Maker
+from encheck.progress import Progress
+from encheck.store import Store, text_key
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps on the red dog", "dog", "", "what is under a cat? a blue dog."]
@@ -129,6 +141,19 @@ def test_a_prompt_by_role_stands_before_the_text(plain):
         expected = bare.encode([prompt + text for text in TEXTS])
         assert np.abs(ours.encode(TEXTS, role=role) - expected).max() < 1e-5
     assert ours.about() == {"prompt": "the ", "prompts": {"query": "red ", "document": "blue "}, "pooling": "mean"}
+
+
+def test_a_run_keeps_what_a_text_gets_without_a_role(plain, tmp_path):
+    ours = opened(plain, prompt="the ", prompts={"query": "red "})
+    store = Store(tmp_path / "store.sqlite")
+    bench = Bench({"tiny": Subject("tiny", ModelConfig("tiny"), ours)}, {}, store, maker=Maker())
+    ours.encode(TEXTS[:2], role="query")  # before the run, as a caller of its own
+    bench.encode({"tiny": [tuple(TEXTS[:2])]}, progress=Progress(quiet=True))
+    kept, there = store.get("vector", ours.fingerprint(), [text_key(text) for text in TEXTS[:2]])
+    store.close()
+    assert there.all()
+    assert (kept == ours.encode(TEXTS[:2])).all()
+    assert np.abs(kept - ours.encode(TEXTS[:2], role="query")).max() > 1e-3
 
 
 def test_sentence_transformers_finds_its_prompts_by_role_too(tmp_path):
@@ -274,7 +299,7 @@ BROKEN = {
     "weights cut off": (lambda f: tiny_models.cut(f / "model.safetensors"), "model.safetensors cannot be read"),
     "a larger vocabulary": (
         lambda f: tiny_models.change_json(f / "config.json", vocab_size=40),
-        r"tokenizer.json has token \d+, but config.json says vocab_size 40: the vocabulary does not match the model",
+        r"tokenizer.json has token \d+, but config.json says vocab_size 40: the vocabulary does not match",
     ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "has no tokenizer: a checkpoint holds tokenizer.json"),
     "a configuration cut off": (lambda f: tiny_models.cut(f / "config.json"), "config.json is not JSON"),
@@ -427,14 +452,32 @@ def test_several_devices_are_named_by_commas():
 
 
 def test_the_cores_of_a_container_are_counted_by_its_quota(tmp_path):
-    quota = tmp_path / "cpu.max"
-    assert usable_cores(tmp_path / "gone") >= 1
-    quota.write_text("max 100000\n")
-    assert usable_cores(quota) == usable_cores(tmp_path / "gone")
-    quota.write_text("100000 100000\n")
-    assert usable_cores(quota) == 1
-    quota.write_text("50000 100000\n")
-    assert usable_cores(quota) == 1
+    everywhere = usable_cores(tmp_path / "gone")
+    assert everywhere >= 1
+    for said, cores in {"max 100000": everywhere, "100000 100000": 1, "50000 100000": 1, "?": everywhere}.items():
+        (tmp_path / "cpu.max").write_text(said + "\n")
+        assert usable_cores(tmp_path) == cores
+
+
+@pytest.mark.parametrize(("quota", "all_of_them"), [("-1", True), ("100000", False)])
+def test_the_older_cgroups_are_read_too(tmp_path, quota, all_of_them):
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(quota + "\n")
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert usable_cores(tmp_path) == (usable_cores(tmp_path / "gone") if all_of_them else 1)
+
+
+@pytest.mark.parametrize(("said", "expected"), [("3", 3), ("", None), ("0", None), ("many", None)])
+def test_engines_get_as_many_threads_as_is_said_or_as_there_are_cores(monkeypatch, said, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    assert threads() == (expected or usable_cores())
+
+
+def test_all_gpus_are_named_at_once(monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    assert pick_devices("cuda:all") == ["cuda:0", "cuda:1", "cuda:2"]
 
 
 def test_threads_that_the_user_set_stay(monkeypatch):

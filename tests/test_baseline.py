@@ -45,6 +45,14 @@ def test_no_sentence_path_or_host_name_is_in_it(folder):
     assert not any("source 1" in str(value) for column in table.to_pydict().values() for value in column)
 
 
+def test_clusters_are_kept_as_hashes(tmp_path):
+    items = {f"{CASE}/m-d-1": columns(*scores(), clusters=["https://example.org/thread"] * 400)}
+    save(tmp_path / "base", results(), tables_of(results(), items, "m"), model="m")
+    clusters = set(pyarrow.parquet.read_table(tmp_path / "base/items.parquet")["cluster"].to_pylist())
+    assert len(clusters) == 1
+    assert not any("example" in name for name in clusters)
+
+
 def test_two_saves_of_one_run_are_the_same_files(folder, tmp_path):
     write(tmp_path / "again")
     assert all(

@@ -16,6 +16,11 @@ def encheck(tmp_path, monkeypatch):
     return lambda *args: CliRunner().invoke(app, list(args))
 
 
+@pytest.fixture
+def run(encheck, every_third_probe):
+    return lambda *args: encheck("run", "-q", f"--data={every_third_probe}", *args)
+
+
 def test_version_is_the_packages(encheck):
     assert encheck("--version").output.strip() == __version__
 
@@ -59,8 +64,8 @@ def test_a_wrong_data_file_is_one_line_and_exit_4(encheck):
     assert "Is ';' the delimiter?" in outcome.output
 
 
-def test_run_then_show_then_store_then_prune(encheck):
-    assert encheck("run", "-m", "antonym", "--model", "bag-of-words", "-q").exit_code == 1
+def test_run_then_show_then_store_then_prune(run, encheck):
+    assert run("-m", "antonym", "--model", "bag-of-words").exit_code == 1
     shown = encheck("show", "probes/", "--model=bag-of-words").output
     item = shown.split()[0]
     assert item.startswith("probes/")
@@ -71,16 +76,39 @@ def test_run_then_show_then_store_then_prune(encheck):
     assert "bag-of-words" not in encheck("store").output
 
 
-def test_show_scores_again_what_the_run_scored(encheck):
-    encheck("run", "-m", "antonym", "--model", "oracle", "-q")
-    for line in encheck("show", "probes/", "--model=oracle").output.splitlines():
-        if ", now " in line:
-            before, _, now = line.partition(", now ")
-            assert before.split()[-1] == now.split()[0]
+def test_show_scores_again_what_the_run_scored(run, encheck):
+    run("-m", "antonym", "--model", "oracle")
+    shown = encheck("show", "probes/", "--model=oracle").output.splitlines()
+    scored = [line.partition(", now ") for line in shown if ", now " in line]
+    assert scored
+    assert [before.split()[-1] for before, _, _ in scored] == [now.split()[0] for _, _, now in scored]
 
 
-def test_an_item_that_is_not_there_is_said(encheck):
-    encheck("run", "-m", "antonym", "--model", "oracle", "-q")
+SIDES = ("near", "far ")
+
+
+@pytest.mark.parametrize("checks", ["swapchain and not continuation", "continuation"])
+def test_show_scores_pairs_in_the_order_in_which_the_run_scored_them(run, encheck, checks):
+    run("-m", checks, "--model=lopsided")
+    lines = [line for line in encheck("show", "probes/", "--model=lopsided").output.splitlines() if line[2:6] in SIDES]
+    assert len(lines) > 100
+    for line in lines:
+        before, _, now = line.partition(", now ")
+        assert before.split()[-1] == now.split()[0]
+
+
+def test_show_says_where_a_model_learns_from_other_texts_than_the_run_had(encheck, caplog):
+    Path("own.csv").write_text("first,second,label\na b c,a b d,1\nc d e,e f g,0\nx,y,1\nh i,k l,0\n")
+    encheck("run", "-m", "symmetry", "--model=tf-idf", "--data=pairs:own.csv", "-q")
+    encheck("show", "pairs/", "--model=tf-idf")
+    assert "learns from a run's texts" in caplog.text
+    caplog.clear()
+    encheck("show", "pairs/", "--model=jaccard")
+    assert "learns" not in caplog.text
+
+
+def test_an_item_that_is_not_there_is_said(run, encheck):
+    run("-m", "antonym", "--model", "oracle")
     outcome = encheck("show", "mrpc/nope")
     assert outcome.exit_code == 4
     assert "no item of" in outcome.output
@@ -96,21 +124,19 @@ def test_what_run_does_not_know_goes_to_pytest(encheck):
     assert "test_antonym_is_farther_than_control" in encheck("run", "--collect-only", "-q", "-k", "control").output
 
 
-def test_options_of_run_reach_the_run(encheck, tmp_path):
-    encheck(
-        "run", "-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=out", "-q"
-    )
+def test_options_of_run_reach_the_run(run, tmp_path):
+    run("-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=out")
     found = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert (found["run"]["settings"]["epsilon"], found["run"]["settings"]["seed"]) == (0.1, 3)
     assert found["data"][0]["seed"] == 3
 
 
-def test_the_current_folder_is_left_clean_but_for_the_report(encheck, tmp_path):
-    encheck("run", "-m", "antonym", "--model=oracle", "-q")
+def test_the_current_folder_is_left_clean_but_for_the_report(run, tmp_path):
+    run("-m", "antonym", "--model=oracle")
     assert [p.name for p in tmp_path.iterdir()] == ["reports"]
 
 
-def test_no_ini_or_conftest_of_the_current_folder_is_read(encheck, tmp_path):
+def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     (tmp_path / "conftest.py").write_text("raise RuntimeError\n")
-    assert encheck("run", "-m", "antonym", "--model=oracle", "-q").exit_code == 0
+    assert run("-m", "antonym", "--model=oracle").exit_code == 0

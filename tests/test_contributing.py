@@ -46,9 +46,9 @@ def encheck(python, tmp_path):
     return encheck
 
 
-def test_the_check_and_the_generator_have_teeth(encheck):
-    assert encheck("run", "-k", "shouting", "--model=random", "-q").returncode == 1
-    passed = encheck("run", "-k", "shouting", "--model=bag-of-words", "-q")
+def test_the_check_and_the_generator_have_teeth(encheck, every_third_probe):
+    assert encheck("run", "-k", "shouting", "--model=random", "-q", "--data", every_third_probe).returncode == 1
+    passed = encheck("run", "-k", "shouting", "--model=bag-of-words", "-q", "--data", every_third_probe)
     assert passed.returncode == 0, passed.stdout
     assert "shouting keeps the similarity" in passed.stdout
 
@@ -62,10 +62,10 @@ def test_the_data_set_is_there_and_names_the_line_of_a_bad_row(encheck, tmp_path
     assert "headlines.tsv:1: 2 tab-separated fields, but should be 3" in refused.stderr
 
 
-def test_the_encoder_runs_by_its_name(encheck, tmp_path):
+def test_the_encoder_runs_by_its_name(encheck, tmp_path, every_third_probe):
     (tmp_path / "my_package").mkdir()
     (tmp_path / "my_package/letters.py").write_text(example("An encoder"))
     (tmp_path / "models.yaml").write_text(example("An encoder", "yaml"))
-    done = encheck("run", "-m", "synonym", "--model=letters", "-q")
+    done = encheck("run", "-m", "synonym", "--model=letters", "-q", "--data", every_third_probe)
     assert "letters on probes" in done.stdout
     assert done.returncode in (0, 1)

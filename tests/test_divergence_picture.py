@@ -21,7 +21,7 @@ def values(columns):
 
 def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
     found = values(COLUMNS)
-    assert {v for v in found["train", "paraphrases"].values()} == {0, 0.5}
+    assert set(found["train", "paraphrases"].values()) == {0, 0.5}
     assert found["train", "paraphrases"][0.0] == 0.5  # the pair of the same words
     assert found["train", "others"][0.95] == 1  # no word in common
     assert sum(found["test", "others"].values()) == pytest.approx(1)

@@ -21,11 +21,18 @@ def run(pytester):
     return run
 
 
+@pytest.fixture(scope="module")
+def folder_of_baselines(tmp_path_factory):
+    return tmp_path_factory.mktemp("baselines")
+
+
 @pytest.fixture
-def baseline(run, tmp_path):
-    outcome = run("oracle", f"--encheck-save-baseline={tmp_path / 'base'}", f"--encheck-report-dir={tmp_path / 'b'}")
-    assert outcome.ret == 0
-    return tmp_path / "base"
+def baseline(run, folder_of_baselines, tmp_path):
+    """The oracle's, made once a module."""
+    folder = folder_of_baselines / "base"
+    if not folder.exists():
+        assert run("oracle", f"--encheck-save-baseline={folder}", f"--encheck-report-dir={tmp_path / 'b'}").ret == 0
+    return folder
 
 
 def test_a_model_passes_against_itself_and_its_thresholds_are_shown(run, baseline, tmp_path):
@@ -85,6 +92,16 @@ def test_twins_say_how_far_luck_goes(run, baseline, tmp_path):
     assert [m["label"] for m in found["models"]] == ["bag-of-words", "oracle"]
     assert found["gate"]["against"][0]["seed_noise"] > 1
     assert outcome.ret == 10  # luck as large as that leaves no room for evidence
+    outcome.stdout.fnmatch_lines(["*seeds alone move a capability by * deltas*"])
+
+
+def test_twins_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
+    folder = tmp_path / "base"
+    run(
+        "oracle", f"--encheck-save-baseline={folder}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={tmp_path}"
+    )
+    assert json.loads((folder / "baseline.json").read_text("utf-8"))["seed_noise"] > 1
+    outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
     outcome.stdout.fnmatch_lines(["*seeds alone move a capability by * deltas*"])
 
 

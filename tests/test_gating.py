@@ -58,6 +58,18 @@ def test_only_items_of_the_gate_split_are_weighed(against):
     assert (row.n, row.lost, row.outcome) == (200, 0, "pass")
 
 
+@pytest.mark.parametrize(("splits", "seen"), [(("train", "test"), 200), (("validation", "test"), 100)])
+def test_the_validation_part_of_a_corpus_is_not_weighed(against, splits, seen):
+    near, far = scores(200)
+    split = [splits[0]] * 100 + [splits[1]] * 100
+    assert against(near, far, old=(near, far), split=split).decision.rows[0].n == seen
+
+
+def test_data_that_are_all_validation_are_weighed(against):
+    near, far = scores(200)
+    assert against(near, far, old=(near, far), split="validation").decision.rows[0].n == 200
+
+
 def test_another_kind_of_model_is_refused(against):
     with pytest.raises(BaselineError, match="gives vectors, but 'm' gives scores of pairs"):
         against(*scores(), said=results(kind="pair"))
@@ -97,17 +109,29 @@ def test_a_model_that_cannot_encode_is_blocked(against):
     assert found.decision.reasons[0] == "contract broken: the model cannot encode: holds NaN"
 
 
-def test_a_broken_contract_blocks(against):
+@pytest.mark.parametrize("verdict", ["fail", "error", "known_failure"])
+def test_a_broken_contract_blocks_known_or_not(against, verdict):
     said = results()
-    said["checks"].append({**said["checks"][0], "check": "contract", "claim": "it_is_finite", "verdict": "fail"})
+    said["checks"].append({**said["checks"][0], "check": "contract", "claim": "it_is_finite", "verdict": verdict})
     said["checks"][-1]["id"] = "it_is_finite/m-d-1/share"
     assert against(*scores(), said=said).decision.reasons[0] == "contract broken: it is finite on d"
 
 
-def test_a_win_rate_below_chance_is_reported_only(against):
+def test_a_win_rate_below_chance_that_rises_is_no_evidence(against):
     found = against(*scores(wins=0.5), old=scores(wins=0.3))
-    assert "less than chance" in found.reported[f"{CASE}/d/1"]
+    (row,) = found.decision.rows
+    assert (row.capability, row.outcome, row.evidence) == ("antonym/d/1/reversed", "pass", False)
+    assert "wrong way round (wins 30.0%)" in row.why
     assert found.decision.outcome == "inconclusive"
+
+
+def test_a_win_rate_below_chance_that_falls_blocks_and_its_items_are_named(against):
+    found = against(*scores(wins=0.3, lost=range(40)), old=scores(wins=0.3))
+    assert found.decision.outcome == "block"
+    assert found.flips["antonym/d/1/reversed"] == ([f"d/{i}" for i in range(40)], [])
+
+
+LOW, HIGH = [0.2, 0.9], [0.9, 0.2]
 
 
 def table(near, far=None, *, kind="triplet", check="antonym", labels=None, claim=CASE, items=None):
@@ -133,14 +157,25 @@ def test_a_constant_added_to_all_similarities_changes_no_calibrated_gap(shift):
     assert found.mean() == pytest.approx(0.6 / 0.9)
 
 
+def test_the_error_of_the_calibration_is_that_of_pools_drawn_again():
+    """The gap of two classes, each pool of random pairs as large as the real one."""
+    rng = np.random.default_rng(0)
+    gaps = [0.6 / (1 - rng.normal(0.1, 0.1, 2_000).mean()) for _ in range(2_000)]
+    scale = Scale(0.1, 1.0, pairs=2_000, spread=0.1)
+    assert scale.error(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
+
+
 @pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
 def test_raw_similarities_and_ranks_never_gate(kind, check):
-    assert figure_of(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9), Scale(0, 1))[0] is None
+    assert figure_of(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
 
 
-def test_a_gap_below_zero_is_reported_only():
-    found = figure_of(table([0.2, 0.9], kind="labelled", check="paraphrase", labels=[1, 0]), Scale(0, 1))
-    assert found == (None, "the baseline puts the other class nearer: damage would narrow the gap")
+def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
+    gaps = [table(near, kind="labelled", check="paraphrase", labels=[1, 0], claim=str(near)) for near in (LOW, HIGH)]
+    found = pooled([compare(gap, gap, (Scale(0, 1), Scale(0, 1))) for gap in gaps])
+    assert [(p.capability, p.reversed) for p in found] == [
+        ("paraphrase/d/1/reversed-gap", True), ("paraphrase/d/1", False),
+    ]  # fmt: skip
 
 
 def test_cases_of_one_check_and_level_are_one_capability():
@@ -159,6 +194,7 @@ def test_figures_of_another_kind_are_a_capability_of_their_own():
     gap = table(near, kind="labelled", check="paraphrase", labels=[1, 0] * 100, claim="gap")
     found = pooled([compare(won, won, scales), compare(gap, gap, scales)])
     assert [p.capability for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
+    assert [p.kind for p in found] == ["rate", "mean"]
 
 
 def side(near, far):

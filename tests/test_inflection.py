@@ -1,11 +1,10 @@
 """Inflection: attested forms only, in the case of the word that is replaced; a and an."""
 
 import importlib.util
+import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
-
-import re
 
 import pytest
 from hypothesis import given

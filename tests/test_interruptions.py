@@ -34,14 +34,15 @@ class Slow(BagOfWords):
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, every_third_probe):
     """Begin `encheck run` on a slow encoder in an empty folder of its own."""
     (tmp_path / "slow.py").write_text(ADAPTER)
     (tmp_path / "models.yaml").write_text("slow: {adapter: 'slow:Slow'}\n")
 
     def start(*args, slowness="0", **more):
         environment = os.environ | {"PYTHONPATH": str(tmp_path), "SLOWNESS": slowness}
-        command = [sys.executable, "-m", "encheck", "run", "--model=slow", "--report-dir=out", "-q", *args]
+        command = [sys.executable, "-m", "encheck", "run", "--model=slow", "--report-dir=out", "-q"]
+        command += [f"--data={every_third_probe}", *args]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True, **more)
 

@@ -1,6 +1,7 @@
 """The embedded lexicon: the same words, senses and relations as NLTK reads them from WordNet's files."""
 
 import importlib.util
+import io
 import os
 import subprocess
 import sys
@@ -36,7 +37,17 @@ def theirs():
     reader = lexicon(str(WORDNET))
     if reader.release != "WordNet 3.0":
         pytest.skip(f"{WORDNET} holds {reader.release}, and the embedded lexicon is made of 3.0")
+    read_at_once(reader._wordnet)
     return reader
+
+
+def read_at_once(reader):
+    """Let NLTK find in memory what it seeks in its files, sense by sense: the same lines, in a quarter of the time."""
+    for pos, name in {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}.items():
+        reader._data_file_map[pos] = io.StringIO((WORDNET / f"data.{name}").read_text("ascii"))
+    lines = (WORDNET / "cntlist.rev").read_text("ascii").splitlines()
+    counts = {key: int(count) for key, _, count in map(str.split, lines)}
+    reader.lemma_count = lambda lemma: counts.get(lemma._key, 0)
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +72,13 @@ def test_every_lemma_is_there_and_no_other(ours, theirs, pos):
 def test_every_sense_has_the_synonyms_order_counts_and_frames_of_nltk(ours, theirs, pos):
     different = [w for w in theirs.lemmas(pos) if ours.senses(w, pos) != theirs.senses(w, pos)]
     assert different == []
+
+
+@pytest.mark.parametrize("pos", PARTS)
+def test_the_counts_that_were_read_at_once_are_those_that_nltk_looks_up(theirs, pos):
+    reader = theirs._wordnet
+    some = [each for lemma in theirs.lemmas(pos)[::50] for each in reader.lemmas(lemma, pos)]
+    assert [each.count() for each in some] == [type(reader).lemma_count(reader, each) for each in some]
 
 
 @pytest.mark.parametrize("pos", PARTS)

@@ -110,9 +110,9 @@ WRONG = {
     ),
     "unknown pooling": ("m:\n  name: x\n  pooling: men", 3, "unknown pooling 'men'; did you mean 'mean'?"),
     "pooling without use": (
-        "m:\n  name: x\n  pooling: mean",
-        3,
-        "pooling says nothing to the adapter sentence-transformers, which takes revision, package, ",
+        "m:\n  name: x\n  adapter: model2vec\n  pooling: mean",
+        4,
+        "pooling says nothing to the adapter model2vec, which takes revision, package, ",
     ),
     "number for a prompt": ("m:\n  name: x\n  prompts:\n    query: 7", 4, "prompts.query is 7, but should be text"),
     "text for truth": ("m:\n  name: x\n  trust_remote_code: sure", 3, "is 'sure', but should be of type bool"),
@@ -257,6 +257,7 @@ def test_the_packaged_models_hold_the_default_pinned_and_the_fakes():
     assert {"oracle", "bag-of-words", "overlap", "constant", "random", "nan"} < set(found)
 
 
+SEARCH = "Given a web search query, retrieve relevant passages that answer the query"
 PROMPTS = {
     "e5": ("query: ", "query: ", "passage: "),
     "e5-multilingual": ("query: ", "query: ", "passage: "),
@@ -265,6 +266,13 @@ PROMPTS = {
     "nomic": ("clustering: ", "search_query: ", "search_document: "),
     "embeddinggemma": ("task: sentence similarity | query: ", "task: search result | query: ", "title: none | text: "),
     "arctic": (None, "query: ", ""),
+    "e5-instruct": ("Instruct: Retrieve semantically similar text.\nQuery: ", f"Instruct: {SEARCH}\nQuery: ", ""),
+    "qwen3": ("Instruct: Retrieve semantically similar text\nQuery:", f"Instruct: {SEARCH}\nQuery:", ""),
+    "jina-v3": (
+        None,
+        "Represent the query for retrieving evidence documents: ",
+        "Represent the document for retrieval: ",
+    ),
 }
 
 
@@ -304,6 +312,12 @@ def test_every_encoder_of_the_papers_and_the_current_ones_have_an_entry_with_a_l
     found = known_models()
     assert {*PAPERS, *CURRENT, "bert", "roberta"} <= set(found)
     assert all(c.licence and c.description for c in found.values() if ":" not in c.adapter)
+
+
+def test_every_entry_of_a_checkpoint_says_its_pooling():
+    checkpoints = [c for c in known_models().values() if c.adapter in ("sentence-transformers", "transformers")]
+    assert len(checkpoints) > 30
+    assert all(c.pooling for c in checkpoints)
 
 
 def test_a_revision_is_a_whole_commit_or_is_left_out():

@@ -49,22 +49,23 @@ def test_models_yaml_of_the_wheel_is_the_clones(installed):
     assert packed == (ROOT / "models.yaml").read_bytes()
 
 
-def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path):
+def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path, every_third_probe):
     python = installed[1]
     where = run(python, "-c", "import encheck; print(encheck.__file__)", cwd=tmp_path).stdout
     assert str(ROOT) not in where
     command = run(python, "-m", "encheck", "run", "-m", "antonym", "--model=oracle", "-q", cwd=tmp_path)
     assert command.returncode == 0, command.stderr
     args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
-    by_pytest = run(python, *args, cwd=tmp_path)
+    by_pytest = run(python, *args, f"--encheck-data={every_third_probe}", cwd=tmp_path)
     assert by_pytest.returncode == 0, by_pytest.stdout
     assert re.search(r"oracle passes (\d+) of \1 checks", by_pytest.stdout)
 
 
-def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path):
-    done = run(installed[1], "-m", "encheck", "run", "-m", "antonym", "--model", "sbert", "-q", cwd=tmp_path)
+def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, every_third_probe):
+    args = ["run", "-m", "antonym", "-q", "--data", every_third_probe]
+    done = run(installed[1], "-m", "encheck", *args, "--model", "sbert", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "known failure" in done.stdout
-    again = "import sys, encheck.cli as c\ntry: c.main(['run', '-m', 'antonym', '-q'])\nexcept SystemExit: pass\n"
+    again = f"import sys, encheck.cli as c\ntry: c.main({args})\nexcept SystemExit: pass\n"
     warm = run(installed[1], "-c", again + "print('torch' in sys.modules)", cwd=tmp_path)
     assert warm.stdout.strip().endswith("False")

@@ -6,13 +6,14 @@ from collections import Counter
 import numpy as np
 import pytest
 import tiny
+import tiny_models
 
-from encheck.bench import Bench, Subject
+from encheck.bench import Bench, Subject, scorer_of
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.alignment import frames_of, span_vectors, spans_of
 from encheck.encoders.base import Encoder, Fitted, PairScorer
 from encheck.encoders.bertscore import greedy
-from encheck.encoders.config import ModelConfig, packaged_models, read_models
+from encheck.encoders.config import ModelConfig, packaged_models, read_models, with_args
 from encheck.encoders.load import Device, load
 from encheck.encoders.token_states import States
 from encheck.errors import EncoderError, ModelError
@@ -131,6 +132,12 @@ def test_classes_that_say_nothing_must_be_named(folders):
     for name in ("B", "1"):
         found = cross_encoder(folder, positive=name).score_pairs(FIRST, SECOND)
         assert found == pytest.approx(softmax(logits(folder))[:, 1], abs=1e-6)
+
+
+def test_a_class_can_be_named_by_its_number_on_the_command_line(folders):
+    folder = classifier(folders / "numbered", labels=("a", "b", "c"))
+    config = with_args(ModelConfig("tiny", "cross-encoder", str(folder)), {"positive": "1"})
+    assert load(config, device=CPU).score_pairs(FIRST, SECOND) == pytest.approx(softmax(logits(folder))[:, 1], abs=1e-6)
 
 
 def test_both_directions_are_averaged_on_request(binary):
@@ -342,6 +349,70 @@ def test_every_model_of_the_papers_tables_has_an_entry():
     assert {name: known[name].adapter for name in wanted} == wanted
     assert {known[n].pooling for n, adapter in wanted.items() if adapter == "transformers"} == {"cls"}
     assert set(wanted.values()) <= set(ADAPTERS)
+
+
+def sentence_bert(folder):
+    return tiny.build(folder)
+
+
+def roberta(folder):
+    return tiny_models.roberta(folder).name
+
+
+def paraphrase_bert(folder):
+    return classifier(folder, labels=("LABEL_0", "LABEL_1"))
+
+
+def paraphrase_roberta(folder):
+    """A RoBERTa with a classification head, as transformers saves it."""
+    import torch
+    from transformers import RobertaConfig, RobertaForSequenceClassification
+
+    torch.manual_seed(0)
+    words = pair_tokenizer()
+    words.model_max_length = 512
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = RobertaConfig(
+        vocab_size=len(words), max_position_embeddings=40, type_vocab_size=2, initializer_range=0.5, pad_token_id=0,
+        **sizes,
+    )  # fmt: skip
+    RobertaForSequenceClassification(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+OF_THE_TABLES = {
+    "bert-paraphrase": paraphrase_bert, "roberta-paraphrase": paraphrase_roberta,
+    "simcse-unsup": tiny.build_plain, "simcse-sup": tiny.build_plain, "simcse-pas": tiny.build_plain,
+    "simcse-bertscore": tiny.build_plain, "simcse-roberta-unsup": roberta, "simcse-roberta-sup": roberta,
+    "simcse-roberta-pas": roberta, "simcse-roberta-bertscore": roberta,
+    "sbert-v1": sentence_bert, "sbert-v2": sentence_bert,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "build"), OF_THE_TABLES.items(), ids=OF_THE_TABLES)
+def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_kind(name, build, tmp_path):
+    config = with_args(read_models(packaged_models())[name], {"name": str(build(tmp_path / "model"))})
+    subject = Subject("m", config, load(config, device=CPU))
+    pairs = [*PAIRS, ("the dog sings " * 40, "a cat"), ("the dog sings", "the dog sings")]
+    Bench({"m": subject}, {}, Store(tmp_path / "s.sqlite"), maker=Maker()).encode(
+        {"m": pairs}, progress=Progress(quiet=True)
+    )
+    assert subject.error is None
+    found = scorer_of(subject)(*zip(*pairs, strict=True))
+    assert np.isfinite(found).all()
+    assert len(set(found.round(6))) > 2
+    if config.adapter != "cross-encoder":
+        assert found[-1] == pytest.approx(1, abs=1e-5)
+        assert found[0] < 0.9999
+
+
+def test_halves_of_surrogate_pairs_are_read_by_every_scorer(plain, binary):
+    for model in (scorer("bertscore", plain), scorer("alignment", plain), cross_encoder(binary), lexical("bm25")):
+        texts = ["the dog \ud800 sings", "a cat"]
+        if isinstance(model, Fitted):
+            model.fit(texts)
+        assert np.isfinite(model.score_pairs(texts, texts)).all()
 
 
 @pytest.mark.parametrize("weighted", [True, False])

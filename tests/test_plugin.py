@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import jsonschema
@@ -38,9 +39,12 @@ OWN_CHECK = """
 
 
 @pytest.fixture
-def run(pytester):
+def run(pytester, every_third_probe):
+    """Run the suite in this process, on every third probe unless the arguments name data."""
+
     def run(*args):
-        return pytester.runpytest("--pyargs", "encheck.checks", "-p", "no:cacheprovider", *args)
+        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={every_third_probe}"]
+        return pytester.runpytest("--pyargs", "encheck.checks", "-p", "no:cacheprovider", *data, *args)
 
     return run
 
@@ -56,32 +60,75 @@ def results(run, tmp_path):
     return results
 
 
+@pytest.fixture(scope="module")
+def kept():
+    return {}
+
+
+@pytest.fixture
+def whole(kept, results, tmp_path):
+    """Run every check once a module for each set of arguments: results, items, exit code and what was printed."""
+
+    def whole(*args):
+        if args not in kept:
+            found, outcome = results(*args)
+            items = pyarrow.parquet.read_table(tmp_path / "run" / "items.parquet")
+            kept[args] = SimpleNamespace(found=found, items=items, ret=outcome.ret, said=outcome.stdout.str())
+        return kept[args]
+
+    return whole
+
+
 def verdicts(found):
     return {(row["claim"], row["level"]): row["verdict"] for row in found["checks"] if row["verdict"]}
 
 
-def test_the_oracle_passes_everything(results):
-    found, outcome = results("--encheck-model=oracle")
-    passed = [claim for (claim, _), verdict in verdicts(found).items() if verdict == "pass"]
-    assert set(verdicts(found).values()) == {"pass", "skipped"}
-    assert {name for (name, _), verdict in verdicts(found).items() if verdict == "skipped"} == {NO_GRADES}
+def test_the_oracle_passes_everything(whole):
+    run = whole("--encheck-model=oracle", "--encheck-data=probes")
+    passed = [claim for (claim, _), verdict in verdicts(run.found).items() if verdict == "pass"]
+    assert set(verdicts(run.found).values()) == {"pass", "skipped"}
+    assert {name for (name, _), verdict in verdicts(run.found).items() if verdict == "skipped"} == {NO_GRADES}
     assert len(passed) >= 18
-    assert outcome.ret == 0
+    assert run.ret == 0
+
+
+def test_the_summary_shows_verdicts_matrix_and_where_the_report_is(whole):
+    said = whole("--encheck-model=oracle", "--encheck-data=probes").said
+    assert re.search(r"^oracle on probes$", said, re.MULTILINE)
+    assert "all four criteria: passed" in said
+    assert re.search(r"^oracle passes (\d+) of \1 checks", said, re.MULTILINE)
+    assert re.search(r"^report: .*report\.html$", said, re.MULTILINE)
 
 
 @pytest.mark.parametrize("model", ["constant", "random"])
-def test_every_check_has_teeth(results, model):
-    found, outcome = results(f"--encheck-model={model}")
-    good = {"pass", "stale_known_failure", "known_failure"}
-    assert {claim for (claim, _), verdict in verdicts(found).items() if verdict in good} <= {SYMMETRIC, *SOUND[model]}
-    assert outcome.ret == 1
+def test_every_check_has_teeth(whole, model):
+    run = whole(f"--encheck-model={model}")
+    harmless = {NO_GRADES, SYMMETRIC, *SOUND[model]}
+    assert {v for (claim, _), v in verdicts(run.found).items() if claim not in harmless} <= {"fail", "error"}
+    assert run.ret == 1
 
 
-def test_a_bag_of_words_fails_whatever_needs_more_than_words(results):
-    found, _ = results("--encheck-model=bag-of-words")
-    failed = {claim for (claim, _), verdict in verdicts(found).items() if verdict == "fail"}
+def test_a_bag_of_words_fails_whatever_needs_more_than_words(whole):
+    run = whole("--encheck-model=bag-of-words", "--encheck-no-store")
+    failed = {claim for (claim, _), verdict in verdicts(run.found).items() if verdict == "fail"}
     assert {"synonym_is_nearer_than_control", "antonym_is_farther_than_synonym_of_the_same_word"} <= failed
     assert {"jumble_is_farther_than_reorder", "role_reversal_is_farther_than_reorder"} <= failed
+
+
+def test_two_workers_find_the_same_as_one(whole, results, tmp_path):
+    asked = ("--encheck-model=bag-of-words", "--encheck-no-store")
+    one = whole(*asked)
+    two, outcome = results(*asked, "-n2", name="two")
+    assert outcome.ret == 1
+    assert [one.found[k] == two[k] for k in ("models", "data", "checks")] == [True] * 3
+    assert pyarrow.parquet.read_table(tmp_path / "two" / "items.parquet").equals(one.items)
+
+
+def test_results_hold_to_their_schema(whole):
+    passed = whole("--encheck-model=oracle", "--encheck-data=probes")
+    failed = whole("--encheck-model=overlap", "--encheck-model=nan")
+    for run in (passed, failed):
+        jsonschema.validate(run.found, schema(), cls=jsonschema.Draft202012Validator)
 
 
 def test_a_pair_scorer_without_vectors_is_tested_too(results):
@@ -99,23 +146,9 @@ def test_a_model_that_gives_nan_ends_in_error_and_names_a_text(results):
 
 
 def test_one_bad_model_does_not_take_the_others_along(results):
-    found, _ = results("--encheck-model=nan", "--encheck-model=oracle", "-m", "jumble")
+    found, _ = results("--encheck-model=nan", "--encheck-model=oracle", "-m", "number")
     by_model = {row["model"]: row["verdict"] for row in found["checks"] if row["verdict"]}
     assert by_model == {"nan": "error", "oracle": "pass"}
-
-
-def test_results_hold_to_their_schema(results):
-    found, _ = results("--encheck-model=overlap", "--encheck-model=nan")
-    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
-
-
-def test_two_workers_find_the_same_as_one(results, tmp_path):
-    one, _ = results("--encheck-model=bag-of-words", "--encheck-no-store", name="one")
-    two, outcome = results("--encheck-model=bag-of-words", "--encheck-no-store", "-n2", name="two")
-    assert outcome.ret == 1
-    assert [one[k] == two[k] for k in ("models", "data", "checks")] == [True] * 3
-    tables = [pyarrow.parquet.read_table(tmp_path / name / "items.parquet") for name in ("one", "two")]
-    assert tables[0].equals(tables[1])
 
 
 def test_a_warm_run_encodes_nothing_and_finds_the_same(results):
@@ -139,20 +172,14 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
     outcome = run("--encheck-model=bag-of-words", "-k", "synonym_of_the_same_word")
     outcome.stdout.re_match_lines(
         [
-            r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=600, 600 clusters\) for 'bag-of-words' on probes, "
+            r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=200, 200 clusters\) for 'bag-of-words' on probes, "
             r"but should be at least 0\.9",
             r"word overlap alone: margin rate = .*",
-            r"the 3 worst of 600:",
+            r"the 3 worst of 200:",
             r".* near .*\[-.*-\]\{\+.*\+\}",
             r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=bag-of-words",
         ]
     )
-
-
-def test_the_summary_shows_verdicts_matrix_and_where_the_report_is(run):
-    outcome = run("--encheck-model=oracle")
-    outcome.stdout.fnmatch_lines(["*oracle on probes*", "*all four criteria: passed*", "oracle passes *"])
-    assert re.search(r"oracle passes (\d+) of \1 checks", outcome.stdout.str())
 
 
 def test_junit_carries_our_figures_as_properties(run, tmp_path):
@@ -167,10 +194,10 @@ def test_data_without_the_variants_is_skipped_and_nothing_measured_is_exit_5(res
     rows = "".join(f"a dog number{i} barks,the dog number{i} barked,{i % 2}\n" for i in range(60))
     (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
     data = f"--encheck-data=pairs:{tmp_path / 'own.csv'}"
-    found, outcome = results("--encheck-model=oracle", "-m", "antonym", data)
+    found, outcome = results("--encheck-model=oracle", "-m", "modality", data)
     assert set(verdicts(found).values()) == {"skipped"}
     assert outcome.ret == 5
-    assert results("--encheck-model=oracle", "-m", "antonym", data, "-n2")[1].ret == 5
+    assert results("--encheck-model=oracle", "-m", "modality", data, "-n2")[1].ret == 5
 
 
 def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
@@ -208,7 +235,7 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
         """
     )
     pytester.makefile(".yaml", models="plain: {adapter: 'encheck.encoders.fake:BagOfWords'}")
-    found, _ = results("--encheck-model=plain")
+    found, _ = results("--encheck-model=plain", "-m", "antonym or synonym")
     rows = {(r["claim"], r["level"]): r for r in found["checks"] if r["verdict"]}
     assert rows["antonym_is_farther_than_control", "1"]["verdict"] == "pass"
     third = rows["synonym_keeps_the_similarity", "3"]
@@ -239,16 +266,18 @@ def test_figures_on_data_that_the_model_has_seen_are_flagged(pytester, results, 
     assert all("trained on probes" in r["reason"] for r in found["checks"] if r["verdict"])
 
 
-def test_a_check_of_the_users_own_is_one_file(pytester):
+def test_a_check_of_the_users_own_is_one_file(pytester, every_third_probe):
     pytester.makepyfile(OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"))
-    outcome = pytester.runpytest("--encheck-model=bag-of-words", "-p", "no:cacheprovider")
+    args = ["--encheck-model=bag-of-words", f"--encheck-data={every_third_probe}", "-p", "no:cacheprovider"]
+    outcome = pytester.runpytest(*args)
     outcome.assert_outcomes(passed=1)
     outcome.stdout.fnmatch_lines(["*pass*antonyms are at all similar*"])
 
 
-def test_a_check_that_breaks_is_an_error_in_the_results(pytester):
+def test_a_check_that_breaks_is_an_error_in_the_results(pytester, every_third_probe):
     pytester.makepyfile(OWN_CHECK.format(body="raise ZeroDivisionError('oops')"))
-    outcome = pytester.runpytest("--encheck-model=bag-of-words", "-p", "no:cacheprovider")
+    args = ["--encheck-model=bag-of-words", f"--encheck-data={every_third_probe}", "-p", "no:cacheprovider"]
+    outcome = pytester.runpytest(*args)
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*ERROR*antonyms are at all similar*"])
 
@@ -327,14 +356,13 @@ def test_a_report_folder_that_cannot_be_written_is_said(run, tmp_path):
     assert "cannot write the results to" in outcome.stdout.str() + outcome.stderr.str()
 
 
-def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path):
+def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path, every_third_probe):
     pytester.makepyfile(
         test_a=OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"),
         test_b="def test_interrupted():\n    raise KeyboardInterrupt",
     )
-    outcome = pytester.runpytest_subprocess(
-        "--encheck-model=bag-of-words", f"--encheck-report-dir={tmp_path / 'run'}", "-p", "no:cacheprovider"
-    )
+    args = ["--encheck-model=bag-of-words", f"--encheck-data={every_third_probe}", "-p", "no:cacheprovider"]
+    outcome = pytester.runpytest_subprocess(*args, f"--encheck-report-dir={tmp_path / 'run'}")
     assert outcome.ret == 2
     found = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
     assert set(verdicts(found).values()) == {"pass"}

@@ -1,6 +1,5 @@
 """The embedded probes are what their datasheet (docs/probes.md) says: size, balance, no artefacts."""
 
-import itertools
 import sys
 from collections import Counter
 from pathlib import Path
@@ -108,11 +107,14 @@ def test_the_default_encoder_wins_neither_always_nor_never_on_half_of_the_phenom
     from encheck.encoders.load import load as load_model
 
     model = load_model(config_for("sbert", known_models()), device=Device("cpu"))
+    chosen = {
+        name: [(g.source, g.variant(*kept).text, g.variant(*changed).text) for g in GROUPS if g.variant(*changed)][:80]
+        for name, (kept, changed) in check_probes.CONTRASTS.items()
+    }
+    texts = sorted({text for contrasts in chosen.values() for contrast in contrasts for text in contrast})
+    vectors = dict(zip(texts, model.encode(texts), strict=True))
     rates = {}
-    for name, (kept, changed) in check_probes.CONTRASTS.items():
-        some = [g for g in GROUPS if g.variant(*changed)][:80]
-        texts = [[g.source, g.variant(*kept).text, g.variant(*changed).text] for g in some]
-        vectors = model.encode(list(itertools.chain.from_iterable(texts))).reshape(len(some), 3, -1)
-        cosines = np.einsum("ikd,id->ik", vectors[:, 1:], vectors[:, 0])
-        rates[name] = float((cosines[:, 0] > cosines[:, 1]).mean())
+    for name, contrasts in chosen.items():
+        source, kept, changed = (np.array([vectors[text] for text in side]) for side in zip(*contrasts, strict=True))
+        rates[name] = float(((kept * source).sum(axis=1) > (changed * source).sum(axis=1)).mean())
     assert sum(0.2 <= rate <= 0.8 for rate in rates.values()) * 2 >= len(rates), rates

@@ -248,10 +248,47 @@ def test_the_sentence_begins_with_a_capital_after_the_swap():
         assert not any(word[0].isupper() for word in made.text.split()[1:])
 
 
-@pytest.mark.parametrize("text", ["", "x", "Dogs bark.", "word " * 30_000])
-def test_texts_without_three_groups_say_so(text):
+FEW = "fewer than 3 groups of words with the same tag"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("", FEW), ("x", FEW), ("Dogs bark.", FEW), ("word " * 10_000, FEW),
+     ("word " * 30_000, "longer than what is parsed")],
+    ids=["empty", "letter", "short", "long", "longer"],
+)  # fmt: skip
+def test_texts_without_three_groups_say_so(text, reason):
     english = English()
     english.parse_all([text])
-    assert swap_chain(Group("g", text, text, "c"), level=3, rng=Random(0), english=english) == (
-        "fewer than 3 groups of words with the same tag"
-    )
+    assert swap_chain(Group("g", text, text, "c"), level=3, rng=Random(0), english=english) == reason
+
+
+def test_words_that_stand_twice_are_no_two_members():
+    tokens = ["big", "dogs", "ran", "and", "Big", "Dogs", "Ran"]
+    parse = flat(tokens, ["JJ", "NNS", "VBD", "CC", "JJ", "NNS", "VBD"])
+    assert chain(parse) == "fewer than 3 groups of different words with the same tag"
+
+
+@given(st.lists(st.sampled_from(["", "B-LOC", "I-LOC", "B-PER", "I-PER"]), min_size=6, max_size=12), st.integers(0, 9))
+def test_entities_that_run_into_each_other_are_cut_into_units_that_cover_the_text_once(entities, seed):
+    tokens = [f"w{i}" for i in range(len(entities))]
+    parse = flat(tokens, ["NN", "VBD", "JJ"] * 4 if len(tokens) == 12 else (["NN", "VBD", "JJ"] * 4)[: len(tokens)],
+                 entities=entities)  # fmt: skip
+    units = units_of(parse.words, parse.tags, parse.entities)
+    assert [i for unit in units for i in range(unit.start, unit.end)] == list(range(len(tokens)))
+    made = chain(parse, seed=seed)
+    assert isinstance(made, str) or Counter(words(made.text)) == Counter(words(parse.text))
+
+
+def test_the_swaps_of_the_reference_are_made_and_no_others(oracle):
+    for told in oracle["hand_tagged"]:
+        tokens = told["tokens"]
+        parse = flat(tokens, told["ptb_tags"], entities=bio(len(tokens), told["entities"]))
+        one, three = ({chain(parse, level=level, seed=seed) for seed in range(400)} for level in (1, 3))
+        if not told["eligible_open"]:
+            assert one == three == {"fewer than 3 groups of words with the same tag"}
+            continue
+        assert {made.text for made in one} == set(told["all_possible_1_swap"])
+        found = {made.text for made in three}
+        assert len(found) == told["n_possible_3_swap"]
+        assert set(told["some_3_swap"]) <= found

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import tiny
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from encheck.datasets.base import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.errors import LockError, ModelError, NothingToMeasure, UsageError
+from encheck.fluency import Surprisal
 from encheck.generators.back_translation import back_translation, why_not
 from encheck.generators.continuation import continuation
 from encheck.language.english import English
@@ -28,12 +30,16 @@ GOES_ON = "was raised in Baltimore, Maryland where the family moved to live"
 def causal(folder, *, seed=0):
     """A GPT-2 of one layer, as transformers saves it."""
     import torch
+    from tokenizers import processors
     from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.manual_seed(seed)
     words = tiny.tokenizer()
+    words.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
+    words.bos_token = words.eos_token = "[SEP]"  # one token that begins and ends, none that pads: as GPT-2 has it
+    words.pad_token = None
     sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": 160, "initializer_range": 0.5}
-    GPT2LMHeadModel(GPT2Config(vocab_size=len(words), bos_token_id=2, eos_token_id=3, **sizes)).save_pretrained(folder)
+    GPT2LMHeadModel(GPT2Config(vocab_size=len(words), bos_token_id=3, eos_token_id=3, **sizes)).save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
 
@@ -100,8 +106,14 @@ def test_a_question_keeps_its_mark_and_a_sentence_without_an_end_gets_none():
     assert going_on("It rained", GOES_ON, 5).text.endswith("Baltimore")
 
 
+def test_punctuation_that_stands_alone_is_no_word():
+    assert going_on("It rained .", "was wet , so they - all - left .", 5).text == "It rained, and was wet , so they."
+    assert going_on("It rained .", "was wet , so", 5) == "the continuation has fewer than 5 words"
+
+
 def test_a_short_continuation_and_none_are_said():
     assert going_on("It rained.", "stopped", 5) == "the continuation has fewer than 5 words"
+    assert going_on("It rained.", "", 5) == "the continuation has fewer than 5 words"
     assert going_on("It rained.", None, 5) == "no continuation: give --continuation-model"
 
 
@@ -154,6 +166,59 @@ def test_chains_of_other_data_are_made_with_the_language_model(gpt):
     assert len(chain.members) >= 2
 
 
+LONG = "the dog sings " * 900
+
+
+def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, marians):
+    for writer in (Continuer(gpt, device="cpu"), Translator(marians[0], device="cpu")):
+        found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
+        assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
+    group = Group("g", LONG, "x", "c")
+    assert restated([group], Maker(translations=Translator(marians[0], device="cpu"))) == [
+        "the back-translation is empty"
+    ]
+
+
+def test_surprisal_is_the_loss_of_the_language_model_in_bits(gpt):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model, words = AutoModelForCausalLM.from_pretrained(gpt).eval(), AutoTokenizer.from_pretrained(gpt)
+    texts = ["the dog sings", "a red cat sleeps on the blue dog", "dog"]
+    for text, found in zip(texts, bits(gpt)(texts), strict=True):
+        ids = torch.tensor([[words.bos_token_id, *words(text)["input_ids"]]])
+        with torch.inference_mode():
+            chances = model(ids).logits[0, :-1].log_softmax(-1)
+        each = [float(chances[i, token]) for i, token in enumerate(ids[0, 1:])]
+        assert found == pytest.approx(-np.mean(each) / np.log(2), abs=1e-4)
+
+
+def bits(gpt, **options):
+    return Surprisal(Continuer(gpt, device="cpu", **options))
+
+
+def test_surprisal_of_a_text_without_room_is_no_number_and_all_is_kept(gpt, tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    first, again = bits(gpt, store=store), bits(gpt, store=store)
+    texts = ["the dog sings", LONG, "the dog sings"]
+    found = first(texts)
+    assert found[0] == found[2] > 0
+    assert np.isnan(found[1])
+    assert again(texts) == pytest.approx(found, nan_ok=True)
+    assert (first.computed, again.computed) == (2, 0)
+
+
+def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given(gpt):
+    a, b = (
+        "The old gardener quietly planted red tulips and quickly watered dry ferns.",
+        "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
+    )
+    data = from_rows("own", [Row(a, b, 1)])
+    (chain,) = swap_chains()(data, "pivot=a", Maker(surprisal=bits(gpt))).kept
+    assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
+    assert swap_chains()(data, "pivot=a", Maker()).kept[0].surprisal == ()
+
+
 def test_a_translation_goes_there_and_back(marians):
     there, back = (Translator(name, device="cpu") for name in marians)
     texts = ["the dog sings", "she sleeps under the red cat"]
@@ -179,7 +244,7 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path):
     [
         ("the MILL closed on Monday!", "copy"),
         ("Closed.", "longer or shorter"),
-        ("", "longer or shorter"),
+        ("", "empty"),
         ("the mill the mill the mill the", "repeats itself"),
         ("Mühle Montag geschlossen worden heute", "no English"),
         ("On Monday they shut the mill down.", ""),
@@ -219,11 +284,27 @@ def test_back_translations_are_held_to_a_lock_file(tmp_path):
     assert isinstance(Maker().variants([group], back_translation({group.source: "They shut the mill."}))[0], Variant)
 
 
+def test_what_models_wrote_is_frozen_in_a_lock_file_and_held_to_it(gpt, marians, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
+    (tmp_path / "own.tsv").write_text(rows)
+    writers = [f"--continuation-model={gpt}", f"--back-translate={','.join(marians)}"]
+    made = CliRunner().invoke(app, ["variants", "--data", "pairs:own.tsv", "--lock", "own.lock", *writers])
+    assert made.exit_code == 0, made.output
+    locked = {json.loads(line).get("generator") for line in (tmp_path / "own.lock").read_text("utf-8").splitlines()}
+    assert "continuation" in locked
+    args = ["run", "-m", "continuation", "--data", "pairs:own.tsv", "--model=overlap", "--lock=own.lock", "-q"]
+    assert CliRunner().invoke(app, [*args, *writers]).exit_code in (0, 1)
+    other = str(causal(tmp_path / "other", seed=7))
+    outcome = CliRunner().invoke(app, [*args, f"--continuation-model={other}", "--report-dir=other-run"])
+    assert outcome.exit_code == 4, outcome.output
+
+
 def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
     (tmp_path / "own.tsv").write_text(rows)
-    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}",
+    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
             f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q"]  # fmt: skip
     outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
     assert outcome.exit_code in (0, 1), outcome.output

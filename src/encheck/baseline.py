@@ -1,6 +1,6 @@
 """A baseline: what one model scored, item by item, in a small folder that a repository can keep.
 
-`baseline.json` says what was measured and how, `items.parquet` has ids, hashes of texts, clusters, splits and scores:
+`baseline.json` says what was measured and how, `items.parquet` has ids, hashes of texts and clusters, splits, scores:
 no sentence, no path, no host. The hashes are the lock of the items: a candidate is compared on exactly these texts.
 """
 
@@ -71,10 +71,11 @@ def _table(row: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Tabl
     far_texts = [None if SEARCHED in i else t for i, t in zip(columns["item"], columns["far"], strict=True)]
     texts = zip(columns["source"], columns["near"], far_texts, strict=True)
     near, far = (_single(columns[name]) for name in ("near_score", "far_score"))
+    clusters = tuple(map(content_hash, columns["cluster"]))  # data name them by URL, or by the title of a thread
     return Table(
         case_of(row), row["claim"], row["check"], row["data"], row["level"], _kind(columns),
         tuple(columns["item"]), tuple(content_hash(*(t for t in some if t is not None)) for some in texts),
-        tuple(columns["cluster"]), tuple(columns["split"]), tuple(columns["label"]), near, far,
+        clusters, tuple(columns["split"]), tuple(columns["label"]), near, far,
     )  # fmt: skip
 
 
@@ -171,7 +172,12 @@ def read(folder: Path) -> Baseline:
         raise BaselineError(f"{folder} is half of a baseline: it has no {ITEMS}. Make it again with --save-baseline")
     if _hash(items) != summary.get("items_sha256"):
         raise BaselineError(f"{items} is not the one that was saved: it was changed. Make the baseline again")
-    return Baseline(folder, summary, _read_items(items, summary))
+    try:
+        return Baseline(folder, summary, _read_items(items, summary))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BaselineError(
+            f"{folder} holds other fields than --save-baseline writes ({error!r}). Make the baseline again"
+        ) from error
 
 
 def _read_summary(path: Path) -> dict[str, Any]:

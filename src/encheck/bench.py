@@ -135,14 +135,16 @@ class Bench:
     def try_out(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
         """Encode one pair with each model, before anything is generated: does it load, and give numbers?
 
-        It is a pair that the run needs anyway. A model that first learns from all texts of the run is left out.
+        It is a pair that the run needs anyway. A model that can compute nothing before it has learned from all texts of
+        the run is left out.
         """
         first = {model: data for model, data, _, _ in requests}
-        tried = {m: self.reference(d)[:1] for m, d in first.items() if not isinstance(self.subjects[m].model, Fitted)}
+        tried = {m: self.reference(d)[:1] for m, d in first.items() if _computes(self.subjects[m].model)}
         self.encode(
             {model: [pair for item in some for pair in item.pairs] for model, some in tried.items()},
             lock=lock,
             progress=progress,
+            fit=False,
         )
 
     def refuse_failed(self, model: str) -> None:
@@ -150,17 +152,24 @@ class Bench:
         if error := self.subjects[model].error:
             raise error
 
-    def encode(self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress) -> None:
-        """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them."""
+    def encode(
+        self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress, fit: bool = True
+    ) -> None:
+        """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them.
+
+        A model that learns from the texts of the run does so first, unless `fit` is false.
+        """
         start = time.perf_counter()
         for name, pairs in wanted.items():
-            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress)
+            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress, fit=fit)
         self.seconds["encode"] += time.perf_counter() - start
 
-    def _prepare(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+    def _prepare(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress, *, fit: bool) -> None:
         fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
         start = time.perf_counter()
         try:
+            if fit and isinstance(subject.model, Fitted):
+                subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
             fill(subject, pairs, lock, progress)
         except EncoderError as error:
             subject.error = error
@@ -173,8 +182,6 @@ class Bench:
 
     def _fill_vectors(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        if isinstance(subject.model, Fitted):
-            subject.model.fit(texts)
         keys = [text_key(t) for t in texts]
 
         def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
@@ -187,9 +194,6 @@ class Bench:
         subject.rows = {text: i for i, text in enumerate(texts)}
 
     def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
-        if isinstance(subject.model, Fitted):
-            subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
-
         def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
             assert isinstance(subject.model, PairScorer)
             for start in range(0, len(missing), PAIRS_PER_BATCH):
@@ -310,6 +314,11 @@ class Bench:
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
         return self._scales.get((model, data))
+
+
+def _computes(model: Model) -> bool:
+    """Whether a model can compute before it has seen the texts of the run."""
+    return not isinstance(model, Fitted) or bool(getattr(model, "ready", False))
 
 
 Scorer = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]

@@ -13,10 +13,21 @@ from encheck.types import Chain, Edit
 def chain_table(case: str, scores: ChainScores) -> dict[str, list[Any]]:
     """Columns of the per-item file. `near` is the paraphrase's side, `far` the member; ids end in the member's number.
 
-    With pivot b the paraphrase is the `source` of the row, since it is what the others are compared with.
+    With pivot b the paraphrase is the `source` of the row, since it is what the others are compared with, and the
+    others are the first texts of the pairs that were scored (see `pair_of`).
     """
     rows = [row for i, item in enumerate(scores.items) for row in _rows(case, item, scores, i)]
     return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def pair_of(item: str, source: str, other: str) -> tuple[str, str]:
+    """The pair that was scored for a row of the per-item file: with pivot b and in continuations the source is second.
+
+    >>> pair_of("d/1f/swap/3/pivot-b/0/1", "b", "b1")
+    ('b1', 'b')
+    """
+    is_second = {"pivot-b", "continuation"} & set(item.split("/")[2:])
+    return (other, source) if is_second else (source, other)
 
 
 def _rows(case: str, item: Chain, scores: ChainScores, at: int) -> list[dict[str, Any]]:

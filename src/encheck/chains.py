@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Literal, cast
 
 from encheck.datasets.base import Dataset
+from encheck.fluency import Unusual, unusual_of
 from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
@@ -18,10 +17,8 @@ from encheck.similarity import jaccard
 from encheck.types import Chain, Group, Items, Variant, apply_edits, content_hash
 
 PIVOTS = ("pivot=a", "pivot=b")
-RARE = 0.01  # a pair of tags is unusual where the second follows the first less often than this
 Pivot = Literal["a", "b"]
 Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # for each group, a reason where there is none
-Unusual = Callable[[Sequence[str]], float]
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:
@@ -39,7 +36,7 @@ def swap_chains(sources: Sources | None = None) -> Builder:
         unusual = unusual_of(maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)])
         chains = (_chain(dataset, g, v, pivot_of(level), maker, unusual) for g, v in zip(groups, made, strict=True))
         reasons = [reason for reason in stated if isinstance(reason, str)]
-        return collect(dataset, [*chains, *reasons])
+        return collect(dataset, [*_with_surprisal(list(chains), maker), *reasons])
 
     return build
 
@@ -94,24 +91,6 @@ def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
     return maker.variants(plain, back_translation(texts))
 
 
-def unusual_of(maker: Maker, texts: Iterable[str]) -> Unusual:
-    """A function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
-
-    What is usual is counted in these texts: they are sentences as people write them.
-    """
-    maker.english.parse_all(texts := list(dict.fromkeys(texts)))
-    pairs = Counter(pair for text in texts for pair in pairwise(maker.english.parse(text).tags))
-    firsts: Counter[str] = Counter()
-    for (first, _), count in pairs.items():
-        firsts[first] += count
-
-    def share(tags: Sequence[str]) -> float:
-        found = [pairs[pair] < max(RARE * firsts[pair[0]], 1) for pair in pairwise(tags)]
-        return sum(found) / len(found) if found else 0.0
-
-    return share
-
-
 def _chain(
     dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: Unusual
 ) -> Chain | str:
@@ -133,20 +112,32 @@ def _chain(
     )  # fmt: skip
 
 
+def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
+    """The chains with what the language model thinks of each text, where there is one."""
+    if maker.surprisal is None:
+        return made
+    texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
+    found = iter(map(float, maker.surprisal(texts)))
+    return [
+        replace(chain, surprisal=tuple(next(found) for _ in chain.pairs)) if isinstance(chain, Chain) else chain
+        for chain in made
+    ]
+
+
 def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Items:
     """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each beside the paraphrase (Figure 1).
 
     A continuation that ends earlier gives a shorter chain, of one member at least.
     """
     stated = measured_groups(dataset.groups)
-    groups = _continued([group for group in stated if isinstance(group, Group)], maker)
+    groups = continued([group for group in stated if isinstance(group, Group)], maker)
     cuts = [cut for cut in CUTS if cut <= int(level)]
     made = [maker.variants(groups, continuation, level=cut) for cut in cuts]
     chains = (_continuation(dataset, group, outcomes) for group, *outcomes in zip(groups, *made, strict=True))
     return collect(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
 
 
-def _continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
+def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
     """The groups with what the language model writes on, where there is one."""
     if maker.continuations is None:
         return list(groups)

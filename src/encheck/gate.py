@@ -107,15 +107,25 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule, seed_noise: floa
         blocks = gates[i] and adjusted[i] <= rule.alpha
         outcome: Outcome = "block" if blocks else "pass" if good[i] and gates[i] else "inconclusive"
         baseline, up, down = float(one.baseline.mean()), int(f.up[i]), int(f.down[i])
-        headroom = one.kind == "mean" or baseline >= 2 * f.delta[i]
+        weak = _no_evidence(one, baseline, float(f.delta[i]))
         row = Row(
             one.capability, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
             float(one.candidate.mean()), float(f.change[i]), float(low[i]), float(high[i]), float(f.error[i]),
-            float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(headroom and gates[i]),
+            float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(gates[i] and not weak),
             up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(detectable[i]), None,
         )  # fmt: skip
-        rows.append(_explained(row, rule, float(demand[i]), headroom))
+        rows.append(_explained(row, rule, float(demand[i]), weak))
     return tuple(rows)
+
+
+def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
+    """Why keeping this figure says nothing for the candidate; empty where it does."""
+    if one.reversed:
+        has = f"wins {baseline:.1%}" if one.kind == "rate" else f"has {baseline:.3f}"
+        return f"the baseline has it the wrong way round ({has}): damage would raise it, so keeping it is no evidence"
+    if one.kind == "rate" and baseline < 2 * delta:
+        return f"no headroom: the baseline wins {baseline:.1%}, so keeping it is no evidence"
+    return ""
 
 
 def _p_of_loss(f: Figures, free: Floats, rule: Rule, seed_noise: float) -> Floats:
@@ -137,7 +147,7 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _explained(row: Row, rule: Rule, demand: float, headroom: bool) -> Row:
+def _explained(row: Row, rule: Rule, demand: float, weak: str) -> Row:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if not row.gates:
         why = (
@@ -148,9 +158,8 @@ def _explained(row: Row, rule: Rule, demand: float, headroom: bool) -> Row:
         return replace(
             row, why=f"lost more than {_points(row, rule.block * row.delta)} (Holm-adjusted p {row.adjusted:.2g})"
         )
-    if not headroom:
-        why = f"no headroom: the baseline wins {row.baseline:.1%}, so keeping it is no evidence"
-        return replace(row, why=why)
+    if weak:
+        return replace(row, why=weak)
     if row.outcome == "pass":
         return row
     return replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))

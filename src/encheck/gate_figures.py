@@ -1,8 +1,8 @@
 """What a gate compares: the per-item figure of each capability, from two models' scores on the same items.
 
 A capability is a check (marker) x data x level: the items of its claims, pooled. Win rates of triplets and calibrated
-margins gate. Raw similarities, raw margins and AUC never do, nor does a win rate below one half: they rise when a model
-is damaged.
+margins gate. Raw similarities, raw margins and AUC never do: they rise when a model is damaged. A win rate below one
+half rises too; it is a capability of its own, `.../reversed`, that can block and is no evidence for passing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from encheck.scores import Scale
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
-GATE_SPLIT, DEV_SPLIT = "gate", "dev"
+GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
 FAMILY = {
     "paraphrase": "meaning kept", "synonym": "meaning kept",
     "antonym": "meaning changed", "negation": "meaning changed", "number": "meaning changed",
@@ -43,6 +43,8 @@ HEALTH = {
 }
 CHANCE = 0.5
 DELTAS = {"room": 0.1, "spread": 0.05, "hubs": 0.05}
+CALIBRATED = ("gap", "symmetry", "spread")
+REVERSED = {"win": "reversed", "gap": "reversed-gap"}
 
 
 @dataclass(frozen=True)
@@ -79,17 +81,20 @@ class Table:
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 
     def seen(self, split: str) -> Table:
-        """The items of this split where the data have dev and gate; all of them where they have not.
+        """The items of this split where the data have dev and gate; all but `validation` where that is one of several.
 
-        A gate sees `gate` alone, whatever selects checkpoints `dev` alone.
+        A gate sees `gate` alone, whatever selects checkpoints `dev` or `validation` alone.
         """
-        here = np.array([s == split for s in self.splits], bool)
-        has_both = {DEV_SPLIT, GATE_SPLIT} & set(self.splits)
-        return self.of(np.flatnonzero(here)) if has_both else self
+        there = set(self.splits)
+        if there & {DEV_SPLIT, GATE_SPLIT}:
+            return self.of(np.flatnonzero([s == split for s in self.splits]))
+        if VALIDATION in there and len(there) > 1:
+            return self.of(np.flatnonzero([(s == VALIDATION) == (split == DEV_SPLIT) for s in self.splits]))
+        return self
 
 
-def figure_of(before: Table, scale: Scale) -> tuple[str | None, str]:
-    """The figure that gates a case, decided by the baseline; or None, and why it is reported only."""
+def figure_of(before: Table) -> tuple[str | None, str]:
+    """The figure that gates a case, or None, and why it is reported only."""
     if before.check in REPORTED:
         return None, REPORTED[before.check]
     if before.check == "health" and before.claim in HEALTH:
@@ -97,13 +102,15 @@ def figure_of(before: Table, scale: Scale) -> tuple[str | None, str]:
     if before.kind == "pair":
         return None, "a mean similarity rises with damage"
     if before.kind == "triplet":
-        rate = float(values("win", before, scale).mean())
-        if rate < CHANCE and before.check not in ("retrieval", "health"):
-            return None, f"the baseline wins {rate:.0%}, less than chance: damage would raise it"
         return "win", ""
-    if before.kind == "labelled" and float(values("gap", before, scale).mean()) < 0:
-        return None, "the baseline puts the other class nearer: damage would narrow the gap"
     return ("symmetry" if before.kind == "turned" else "gap"), ""
+
+
+def is_reversed(before: Table, figure: str, old: Floats) -> bool:
+    """Whether the baseline has it the wrong way round: fewer wins than chance, or the other class nearer."""
+    if figure == "win":
+        return before.check not in ("retrieval", "health") and float(old.mean()) < CHANCE
+    return figure == "gap" and float(old.mean()) < 0
 
 
 def values(figure: str, table: Table, scale: Scale) -> Floats:
@@ -131,7 +138,7 @@ def _signed(table: Table) -> Floats:
 
 @dataclass(frozen=True)
 class Compared:
-    """One case under both models: its gating figure item by item."""
+    """One case under both models: its gating figure item by item; `kind` tells which figures can be pooled."""
 
     before: Table
     figure: str
@@ -145,13 +152,20 @@ class Compared:
         moved = np.flatnonzero(np.sign(self.new - self.old) == sign)
         return [self.before.items[i] for i in moved] if self.figure == "win" else []
 
+    @property
+    def kind(self) -> str:
+        """Which figures are pooled: rates, means, what the baseline has the wrong way round; health's one by one."""
+        if is_reversed(self.before, self.figure, self.old):
+            return REVERSED[self.figure]
+        return self.figure if self.figure in DELTAS else "rate" if self.figure == "win" else "mean"
+
 
 def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compared | None:
     """The gating figure of a case under both models, on the same items; None where the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed.
     """
-    figure, _ = figure_of(before, scales[0])
+    figure, _ = figure_of(before)
     if figure is None:
         return None
     old, new = values(figure, before, scales[0]), values(figure, after, scales[1])
@@ -159,30 +173,35 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compare
     alike &= np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
     new = np.where(alike, old, new)
     errors = [scale.error(float(v.mean())) for scale, v in zip(scales, (old, new), strict=True)]
-    error = 0.0 if figure == "win" else float(np.hypot(errors[0], errors[1]))
     same = bool(alike.all())
-    return Compared(before, figure, old, new, same, 0.0 if same else error)
+    error = float(np.hypot(errors[0], errors[1])) if figure in CALIBRATED and not same else 0.0
+    return Compared(before, figure, old, new, same, error)
+
+
+def capabilities(found: Sequence[Compared]) -> dict[str, list[Compared]]:
+    """The cases of one check, data set and level with figures of one kind, by the name of their capability."""
+    grouped: dict[tuple[str, str], list[Compared]] = {}
+    for one in found:
+        grouped.setdefault((one.before.capability, one.kind), []).append(one)
+    several = Counter(name for name, kind in grouped if kind not in REVERSED.values())
+    return {
+        f"{name}/{kind}" if kind in REVERSED.values() or several[name] > 1 else name: some
+        for (name, kind), some in grouped.items()
+    }
 
 
 def pooled(found: Sequence[Compared]) -> list[Paired]:
-    """One `Paired` a capability: the cases of one check, data set and level, with figures of one kind, together."""
+    """One `Paired` a capability."""
     codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
-    grouped: dict[tuple[str, str], list[Compared]] = {}
-    for one in found:
-        kind = one.figure if one.figure in DELTAS else "rate" if one.figure == "win" else "mean"
-        grouped.setdefault((one.before.capability, kind), []).append(one)
-    several = Counter(name for name, _ in grouped)
-    return [
-        _pooled(name if several[name] == 1 else f"{name}/{kind}", kind, some, codes)
-        for (name, kind), some in grouped.items()
-    ]
+    return [_pooled(name, some, codes) for name, some in capabilities(found).items()]
 
 
-def _pooled(name: str, kind: str, some: Sequence[Compared], codes: Mapping[str, int]) -> Paired:
-    clusters = [codes[name] for one in some for name in one.before.clusters]
+def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int]) -> Paired:
+    first = some[0]
+    clusters = [codes[label] for one in some for label in one.before.clusters]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
     error = float(np.hypot.reduce([one.error * len(one.old) / len(old) for one in some]))
-    what: Kind = "rate" if kind == "rate" else "mean"
-    family = FAMILY.get(some[0].before.check, "meaning changed")
-    same = all(one.alike for one in some)
-    return Paired(name, family, what, old, new, np.array(clusters, np.intp), DELTAS.get(kind), error, same)
+    what: Kind = "rate" if first.figure == "win" else "mean"
+    family, delta = FAMILY.get(first.before.check, "meaning changed"), DELTAS.get(first.figure)
+    same, turned = all(one.alike for one in some), first.kind in REVERSED.values()
+    return Paired(name, family, what, old, new, np.array(clusters, np.intp), delta, error, same, turned)

@@ -48,7 +48,8 @@ class Paired:
 
     `baseline` and `candidate` have shape [n] and the same items in the same order; `clusters` numbers the cluster of
     each item, by the same numbers in all capabilities. `calibration_error` is what the calibration adds to the
-    standard error of the change; `same` says that all scores agree within the noise tolerance.
+    standard error of the change; `same` says that all scores agree within the noise tolerance. `reversed` says that the
+    baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
     """
 
     capability: str
@@ -60,6 +61,7 @@ class Paired:
     delta: float | None = None
     calibration_error: float = 0.0
     same: bool = False
+    reversed: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from encheck.balance import balanced, win_rates
 from encheck.baseline import Baseline, case_of, tables_of
 from encheck.errors import BaselineError
 from encheck.gate import decide, measure
-from encheck.gate_figures import GATE_SPLIT, Compared, Table, compare, figure_of, pooled
+from encheck.gate_figures import GATE_SPLIT, Compared, Table, capabilities, compare, figure_of, pooled
 from encheck.gate_rows import DEFAULT, Decision, Rule
 from encheck.scores import Scale
 
+BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -83,7 +84,7 @@ def weigh(
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
     compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
     missing = [name for name in before.tables if name not in after.tables and (name in ran or not restricted)]
-    new = [name for name, table in after.tables.items() if name not in before.tables and _gates(table, after)]
+    new = [name for name, table in after.tables.items() if name not in before.tables and figure_of(table)[0]]
     noise = baseline.seed_noise or 0.0 if seed_noise is None else seed_noise
     decision = decide(
         pooled(compared),
@@ -99,7 +100,7 @@ def weigh(
         reported,
         (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
         sum(name not in ran for name in before.tables) if restricted else 0,
-        tuple(_differences(baseline, results, model)),
+        tuple(_notes(baseline, results, model)),
     )
 
 
@@ -113,12 +114,8 @@ def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, st
             if found:
                 compared.append(found)
             else:
-                reported[name] = figure_of(table, scales[0])[1]
+                reported[name] = figure_of(table)[1]
     return compared, reported
-
-
-def _gates(table: Table, side: Side) -> bool:
-    return figure_of(table.seen(GATE_SPLIT), side.scales[table.data])[0] is not None
 
 
 def _refuse_other_kind(baseline: Baseline, results: Results, model: str) -> None:
@@ -169,11 +166,21 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
 
+def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
+    """What was otherwise when the baseline was made, and what to do about it."""
+    found = _differences(baseline, results, model)
+    remedy = (
+        "every item is the baseline's own all the same; where the change is not the candidate's, make the baseline "
+        "again with --save-baseline"
+    )
+    return [*found, remedy] if found else []
+
+
 def _broken(results: Results, rows: Sequence[Mapping[str, Any]], model: str) -> list[str]:
     """Contracts that the candidate broke: it could not be measured, or a contract check failed."""
     error = next(m["error"] for m in results["models"] if m["label"] == model)
     found = [f"the model cannot encode: {error}"] if error else []
-    failed = [r for r in rows if r["check"] == "contract" and r["verdict"] in ("fail", "error")]
+    failed = [r for r in rows if r["check"] == "contract" and r["verdict"] in BROKEN]
     return found + [f"{r['claim'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
 
 
@@ -182,12 +189,10 @@ def _balanced(side: Side, cases: Sequence[str]) -> float | None:
 
 
 def _flips(compared: Sequence[Compared]) -> dict[str, tuple[list[str], list[str]]]:
-    flips: dict[str, tuple[list[str], list[str]]] = {}
-    for one in compared:
-        lost, gained = flips.setdefault(one.before.capability, ([], []))
-        lost += one.flips(-1)
-        gained += one.flips(1)
-    return flips
+    return {
+        name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
+        for name, some in capabilities(compared).items()
+    }
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> float | None:

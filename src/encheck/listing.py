@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from encheck.chains import turned
+from encheck.chains import continued, turned
 from encheck.datasets.base import Dataset
 from encheck.generators.antonym import antonym, negated_antonym
 from encheck.generators.back_translation import back_translation
+from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.control import control
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
@@ -54,7 +55,7 @@ class Listing:
 def list_all(dataset: Dataset, maker: Maker) -> Iterator[Listing]:
     """Every generator and level on this data."""
     for generator, levels in (*WORKS, *_of_models(dataset, maker)):
-        groups = [turned(g) for g in dataset.groups] if generator is swap_chain else dataset.groups
+        groups = _groups(generator, dataset, maker)
         for level in levels:
             listing = Listing(name_of(generator), level)
             for group, outcome in zip(groups, maker.variants(groups, generator, level=level), strict=True):
@@ -65,9 +66,18 @@ def list_all(dataset: Dataset, maker: Maker) -> Iterator[Listing]:
             yield listing
 
 
+def _groups(generator: Generator, dataset: Dataset, maker: Maker) -> Sequence[Group]:
+    """The groups as this generator meets them in a run."""
+    if generator is swap_chain:
+        return [turned(group) for group in dataset.groups]
+    return continued(dataset.groups, maker) if generator is continuation else dataset.groups
+
+
 def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
     """The generators of what models write, where there are some."""
     sources = [group.source for group in dataset.groups]
+    if maker.continuations is not None:
+        yield continuation, CUTS
     if maker.translations is not None:
         yield back_translation(dict(zip(sources, maker.translations(sources), strict=True))), (1,)
 

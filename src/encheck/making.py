@@ -65,6 +65,7 @@ class Maker:
     english: English = field(default_factory=English)
     lock: Lock | None = None
     continuations: Texts | None = None
+    surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
     translations: Texts | None = None
     _made: dict[tuple[Generator, int, str, str], Outcome] = field(default_factory=dict)
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.correlation import weighted_spearman
+from encheck.generators.continuation import is_word
 from encheck.items import TEST, VALIDATION
 from encheck.metrics import figure
 from encheck.scores import ChainScores
@@ -26,6 +27,7 @@ from encheck.types import Estimate
 Floats = NDArray[np.float64]
 Ties = Literal["expected", "strict", "optimistic"]
 STRATA = ("low", "middle", "high")
+BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
 def top_of(values: Floats, *, ties: Ties = "expected") -> Floats:
@@ -125,12 +127,16 @@ def mean_rank(scores: ChainScores) -> Estimate:
 
 @figure
 def overlap_spearman(scores: ChainScores) -> Estimate:
-    """Spearman's correlation of the paraphrase's score with its word overlap: near 1, the model ranks by overlap."""
+    """Spearman's correlation of the paraphrase's score with its word overlap: near 1, the model ranks by overlap.
+
+    A model whose whole interval is above `BY_OVERLAP` is named: `ranks_by` of the params says so.
+    """
     overlap = np.array([item.overlap for item in scores.items])
     once = np.ones((1, len(overlap)), np.float32)
     value = float(weighted_spearman(scores.values[:, 0], overlap, once)[0])
     drawn = [weighted_spearman(scores.values[:, 0], overlap, weights) for weights in scores.resampler.item_weights()]
-    return _estimate("overlap_spearman", scores, value, np.concatenate(drawn))
+    estimate = _estimate("overlap_spearman", scores, value, np.concatenate(drawn))
+    return replace(estimate, params={"ranks_by": "word overlap"}) if estimate.low > BY_OVERLAP else estimate
 
 
 def overlap(scores: ChainScores) -> Estimate:
@@ -141,6 +147,18 @@ def overlap(scores: ChainScores) -> Estimate:
 def unusual(scores: ChainScores, *, step: int) -> Estimate:
     """Mean share of unusual tag pairs after this many swaps: what is less fluent is told apart without meaning."""
     return _mean(f"unusual_tags_{step}", scores, np.array([item.unusual[step] for item in scores.items]))
+
+
+def surprisal(scores: ChainScores, *, step: int) -> Estimate:
+    """Mean bits a token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
+    return _mean(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
+
+
+def length(scores: ChainScores, *, column: int) -> Estimate:
+    """Mean number of words of the first text of each pair in this column, over the chains that have it."""
+    firsts = [[first for first, _ in item.pairs[column : column + 1]] for item in scores.items]
+    counts = [sum(map(is_word, some[0].split())) if some else np.nan for some in firsts]
+    return _mean(f"words_{column}", scores, np.array(counts, float))
 
 
 def rejected(scores: ChainScores) -> Estimate:
@@ -175,10 +193,16 @@ def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterat
     """Share of right predictions by number of swaps (Figure 3): after none it is a paraphrase, after one or more none.
 
     At `threshold`, else where the balanced accuracy of the validation part's chains is highest; where there is no
-    such part, on the other folds. One line a member.
+    such part, on the other folds. One line a member; none where no other fold is there to learn from. Then what a
+    trained head of two classes says by itself, as the paper has it, where there is one.
     """
-    for column in range(scores.values.shape[1]):
-        yield accuracy(scores, column=column, threshold=threshold)
+    columns = range(scores.values.shape[1])
+    if threshold is not None or _learns(scores):
+        yield from (accuracy(scores, column=column, threshold=threshold) for column in columns)
+    if scores.decision is not None:
+        for column in columns:
+            found = accuracy(scores, column=column, threshold=scores.decision)
+            yield replace(found, metric=f"head_{found.metric}", lexical=None)
 
 
 @figure
@@ -189,6 +213,11 @@ def accuracy(scores: ChainScores, *, column: int, threshold: float | None = None
     right = np.where(np.isnan(values), np.nan, (values >= cuts) == (column == 0))
     params = {"threshold": float(np.mean(cuts)), "folds": float(folds)}
     return replace(_share(f"accuracy_{column}", part, right), params=params)
+
+
+def _learns(scores: ChainScores) -> bool:
+    """Whether a threshold can come from other chains than those it is used on."""
+    return len({item.cluster for item in scores.items}) > 1
 
 
 def _cuts(scores: ChainScores, threshold: float | None) -> tuple[ChainScores, Floats, int]:
@@ -202,8 +231,7 @@ def _cuts(scores: ChainScores, threshold: float | None) -> tuple[ChainScores, Fl
     fold = fold_of([item.cluster for item in part.items])
     cuts = np.empty(len(fold))
     for k in np.unique(fold):
-        others = fold != k
-        cuts[~others] = _best(part.values[others if others.any() else ~others])
+        cuts[fold == k] = _best(part.values[fold != k])
     return part, cuts, len(np.unique(fold))
 
 
@@ -253,7 +281,16 @@ def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[
 
 
 def oddities(scores: ChainScores) -> Iterator[Estimate]:
-    """Fluency after each number of swaps, and the exchanges that were rejected."""
+    """Fluency after each number of swaps, by tags and by a language model, and the exchanges that were rejected."""
     part = measured(scores)
-    yield from (unusual(part, step=step) for step in range(part.values.shape[1]))
+    steps = range(part.values.shape[1])
+    yield from (unusual(part, step=step) for step in steps)
+    if all(item.surprisal for item in part.items):
+        yield from (surprisal(part, step=step) for step in steps)
     yield rejected(part)
+
+
+def lengths(scores: ChainScores) -> Iterator[Estimate]:
+    """Words before and after each cut of a continuation: length gives its order away."""
+    part = measured(scores)
+    yield from (length(part, column=column) for column in range(part.values.shape[1]))

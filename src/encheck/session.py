@@ -16,14 +16,15 @@ from encheck.chain_table import chain_table
 from encheck.claims import Claim
 from encheck.datasets import base as datasets
 from encheck.encoders.config import ModelConfig, known_models, with_args
-from encheck.encoders.load import Device, config_for, load
+from encheck.encoders.load import Device, as_fetched, config_for, load
 from encheck.errors import UsageError, unknown
+from encheck.fluency import Surprisal
 from encheck.known_failures import known_failure, label_of
 from encheck.language.english import English, Lock
 from encheck.language.lexicon import lexicon
 from encheck.language.pipeline import Pipeline
 from encheck.lock import Lock as LockFile
-from encheck.making import Maker, Texts
+from encheck.making import Maker
 from encheck.messages import failure_message
 from encheck.progress import Progress
 from encheck.scores import ChainScores, Floats, MarginScores, Scores, TurnedScores
@@ -46,6 +47,7 @@ from encheck.verdict import judge
 from encheck.writing import Continuer, back_translator
 
 log = logging.getLogger("encheck")
+CONTRACT = "contract"  # its checks decide with a baseline too: a contract is no threshold
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,8 @@ def _config(label: str, spec: str, settings: Settings, known: Mapping[str, Model
     """The entry of a model with the run's arguments over it; what a path was taken for is said."""
     given = arguments_for(label, settings.model_args)
     config = config_for(spec, known, adapter=given.get("adapter"))
+    if spec not in known and "adapter" not in given:
+        config = as_fetched(config)
     if spec not in known and config.description:
         log.warning("%s: %s", label, config.description)
     return with_args(config, given)
@@ -174,11 +178,14 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
 
 
-def resolve_writers(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> tuple[Texts | None, Texts | None]:
-    """The language model and the translators that the settings name; UsageError where one cannot be had."""
+def give_writers(maker: Maker, settings: Settings, store: Store, *, lock: Lock = nullcontext) -> None:
+    """Give the maker the language model and the translators that the settings name; UsageError where there is none."""
     asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
-    continuer = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
-    return continuer, back_translator(settings.back_translate, **asked) if settings.back_translate else None
+    if settings.continuation_model:
+        maker.continuations = model = Continuer(settings.continuation_model, **asked)
+        maker.surprisal = Surprisal(model)
+    if settings.back_translate:
+        maker.translations = back_translator(settings.back_translate, **asked)
 
 
 def open_store(settings: Settings) -> Store:
@@ -219,7 +226,7 @@ class Session:
         subjects = resolve_models(settings, self.store)
         self.english = resolve_english(settings, self.store, lock=self._parse_lock)
         maker = Maker(settings.seed, self.english, LockFile.read(settings.lock) if settings.lock else None)
-        maker.continuations, maker.translations = resolve_writers(settings, self.store, lock=self._lock)
+        give_writers(maker, settings, self.store, lock=self._lock)
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
 
     def prepare(self) -> None:
@@ -254,8 +261,11 @@ class Session:
     def row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, threshold: float | None, reason: str
     ) -> CheckResult:
-        """A row of results.json."""
+        """A row of results.json; what a figure names a model for is noted."""
         metric = _metric_key(estimate)
+        if estimate and (named := estimate.params.get("ranks_by")):
+            said = f"{estimate.value:.2f} ({case.claim_name})"
+            log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, said)
         return CheckResult(
             id=f"{case.claim_name}/{case.name}/{metric}",
             claim=case.claim_name,
@@ -283,7 +293,7 @@ class Session:
         verdict, reason = judge(estimate, threshold, known_failure=known)
         if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        if self.settings.baseline and not own and verdict != "error":
+        if self.settings.baseline and not own and verdict != "error" and case.marker != CONTRACT:
             return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
         return self.row(case, estimate, verdict, threshold, reason)
 
@@ -395,7 +405,7 @@ def _describe_model(subject: Subject) -> dict[str, Any]:
         "adapter": config.adapter,
         "fingerprint": subject.model.fingerprint(),
         "kind": subject.kind,
-        "revision": config.revision,
+        "revision": about.pop("revision", config.revision),
         "licence": config.licence,
         "prompt": about.pop("prompt", config.prompt),
         "how": about,

@@ -212,7 +212,7 @@ class Chain:
     With `pivot` "b" every member stands beside the paraphrase, as the paper prints it; with "a" beside the sentence
     itself. `edits` are each member's, of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
     overlap of sentence and paraphrase; `unusual` the share of unusual tag pairs in the paraphrase, then the members;
-    `rejected` why other exchanges were not taken.
+    `surprisal` their bits a token, where a language model was given; `rejected` why other exchanges were not taken.
     """
 
     id: str
@@ -226,6 +226,7 @@ class Chain:
     edited: Literal["partner", "source"] = "partner"
     overlap: float = 1.0
     unusual: tuple[float, ...] = ()
+    surprisal: tuple[float, ...] = ()
     rejected: tuple[str, ...] = ()
 
     @property

@@ -1,7 +1,8 @@
 """Models that write: a causal language model that goes on with a sentence, and a pair that translates there and back.
 
 Both write greedily, so that the same model gives the same text on every machine that rounds alike; what they wrote is
-kept in the store, by the fingerprint of their files. Sentences are packed by tokens.
+kept in the store, by the fingerprint of their files. Sentences are packed by tokens; nothing is written for one that
+the model has no room for.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from encheck.encoders.batching import pack, pick_devices
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import HUB_ID, folder_of
 from encheck.encoders.pretrained import check_folder, files_of
+from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
 from encheck.types import content_hash
 
 Lock = Callable[[], AbstractContextManager[object]]
 TOKENS = 1_024  # of a batch, before anything is written
+NO_LIMIT = 1_000_000
 PAIRS = "Helsinki-NLP/opus-mt-{}-{}"
 
 
@@ -76,15 +79,21 @@ class Writer(ABC):
 
     def _made(self, texts: Sequence[str]) -> dict[str, str]:
         made: dict[str, str] = {}
-        rows = [self.tokenizer(text)["input_ids"] for text in texts]
+        rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in whole(texts)]
         for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS):
-            some = [texts[i] for i in positions]
-            made |= (batch := dict(zip(some, self._write([rows[i] for i in positions]), strict=True)))
+            written = self._written([rows[i] for i in positions])
+            made |= (batch := dict(zip([texts[i] for i in positions], written, strict=True)))
             if self.store is not None:
                 blobs = {text_key(text): written.encode("utf-8") for text, written in batch.items()}
                 self.store.put_blobs("text", self.fingerprint, blobs, name=self.name)
         self.written += len(made)
         return made
+
+    def _written(self, rows: list[list[int]]) -> list[str]:
+        """What is written for each row of tokens; nothing where there are none, or more than there is room for."""
+        fits = [0 < len(row) <= self.positions - self.kept_free for row in rows]
+        found = iter(self._write([row for row, fit in zip(rows, fits, strict=True) if fit]) if any(fits) else ())
+        return [next(found) if fit else "" for fit in fits]
 
     def _write(self, rows: list[list[int]]) -> list[str]:
         import torch
@@ -96,6 +105,12 @@ class Writer(ABC):
         return [self.cleaned(text) for text in decoded]
 
     padding = "right"
+    kept_free = 0  # positions for what is written after the text
+
+    @property
+    def positions(self) -> int:
+        """How many tokens the model has room for."""
+        return int(getattr(self.model.config, "max_position_embeddings", None) or NO_LIMIT)
 
     def new_tokens(self, made: Any, _padded: Any) -> Any:
         """The tokens that were written, of what `generate` gave."""
@@ -130,12 +145,12 @@ class Writer(ABC):
 class Continuer(Writer):
     """A causal language model: the words that it writes after a text (Peng et al. 2023: GPT-2)."""
 
-    kind, padding = "continuation", "left"
+    kind, padding, kept_free = "continuation", "left", 64
 
     @property
     def settings(self) -> dict[str, Any]:
         """Greedy, no three tokens twice: GPT-2 would go in circles."""
-        return {"max_new_tokens": 64, "no_repeat_ngram_size": 3}
+        return {"max_new_tokens": self.kept_free, "no_repeat_ngram_size": 3}
 
     def load(self) -> Any:
         """AutoModelForCausalLM."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Hub:
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
             self._check_columns(where, rows.column_names)
             counts: Counter[str] = Counter()
-            for row in made_rows(where, self._published(rows), lambda f, split=name: self._row(f, split), bad=bad):
+            for row in made_rows(where, self._published(rows), partial(self._row, split=name), bad=bad):
                 counts[str(row.label)] += 1
                 yield row
             warn_unless_published(name, counts, self.expected)
@@ -55,7 +56,7 @@ class Hub:
         """(number, row) of those whose label was published."""
         return ((n, row) for n, row in enumerate(rows, 1) if not (self.label and str(row[self.label]) == "-1"))
 
-    def _row(self, fields: Mapping[str, Any], split: str) -> Row:
+    def _row(self, fields: Mapping[str, Any], *, split: str) -> Row:
         first, second, named = fields[self.first], fields[self.second], SPLITS.get(split, split)
         if self.score:
             score = graded(str(fields[self.score]), self.low, self.high)

@@ -39,7 +39,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "sentence-transformers": Adapter(
         _of("sentence_transformers:SentenceTransformerEncoder"),
         "sentence-transformers checkpoint",
-        (*CODE, *TEXT, *TORCH, "trust_remote_code"),
+        (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
     ),
     "transformers": Adapter(
@@ -93,7 +93,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         source="hub",
     ),
     "doc2vec": Adapter(
-        _of("doc2vec:Doc2VecEncoder"),
+        _of("doc2vec:open_doc2vec"),
         "Doc2Vec model of gensim",
         ("sha256", "similarity"),
         ("gensim",),

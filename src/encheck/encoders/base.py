@@ -8,6 +8,7 @@ not need the model to be loaded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.errors import EncoderError
 
+ROW_A_TEXT = "Remedy: return an array with a row of finite numbers for each text"
 Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
 
 
@@ -57,7 +59,11 @@ class BatchEncoder(Encoder, Protocol):
 
 @runtime_checkable
 class Fitted(Model, Protocol):
-    """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them."""
+    """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them.
+
+    One with an attribute `ready` that is true computes before it has learned, too, under the fingerprint of then: it is
+    tried out before the run, as a model that learns nothing is.
+    """
 
     def fit(self, texts: Sequence[str]) -> None:
         """Take note of all texts of the run, in any order; learning can wait for the first score."""
@@ -84,11 +90,22 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> It
     left = np.ones(len(texts), bool)
     for positions, vectors in source:
         some = [texts[i] for i in positions]
-        checked = check_vectors(vectors, some, width=width)
-        _refuse(~left[positions], some, "came twice from batches()")
+        with _named(encoder):
+            checked = check_vectors(vectors, some, width=width)
+            _refuse(~left[positions], some, "came twice from batches()")
         left[positions], width = False, checked.shape[1]
         yield positions, checked
-    _refuse(left, texts, "never came from batches()")
+    with _named(encoder):
+        _refuse(left, texts, "never came from batches()")
+
+
+@contextmanager
+def _named(encoder: Encoder) -> Iterator[None]:
+    """Says of which class the encoder is that gave what is no vector."""
+    try:
+        yield
+    except EncoderError as error:
+        raise EncoderError(f"{type(encoder).__module__}:{type(encoder).__qualname__}: {error}. {ROW_A_TEXT}") from error
 
 
 def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = None) -> NDArray[np.float32]:

@@ -17,7 +17,10 @@ from encheck.encoders.base import Batch
 Ints = NDArray[np.intp]
 Replica = TypeVar("Replica")
 TOKENS_PER_BATCH = {"cpu": 1_536, "mps": 16_384, "cuda": 65_536}
-OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad allocation")
+OUT_OF_MEMORY = (
+    *("out of memory", "can't allocate memory", "bad allocation", "failed to allocate memory", "oom when allocating"),
+    *("could not allocate", "alloc_failed", "bad_alloc"),
+)
 log = logging.getLogger("encheck")
 
 
@@ -48,7 +51,7 @@ def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iter
     """The batch, or its halves where memory runs out; what does not fit alone raises."""
     try:
         vectors = run(positions)
-    except (RuntimeError, MemoryError) as error:
+    except Exception as error:
         if len(positions) < 2 or not out_of_memory(error):
             raise
     else:
@@ -122,14 +125,23 @@ def limit_threads() -> None:
         torch.set_num_threads(share)
 
 
-def usable_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
-    """Cores that this process may run on, with the quota of its container."""
+def threads() -> int:
+    """How many threads an engine other than torch should start: as $OMP_NUM_THREADS says, else the usable cores."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return int(said) if said.isdigit() and int(said) else usable_cores()
+
+
+def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """Cores that this process may run on, with the quota of its container (either version of cgroups)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        limit, period = quota.read_text().split()
-        return max(1, min(cores, int(limit) // int(period)))
-    except (OSError, ValueError):  # no such file, or "max"
-        return cores
+    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            limit, period = map(int, " ".join((cgroup / name).read_text() for name in names).split())
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+        if limit > 0:  # the older version says -1 where there is no limit
+            return max(1, min(cores, limit // period))
+    return cores
 
 
 def pick(features: dict[str, list[Any]], positions: Ints) -> dict[str, list[Any]]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.pair_model import Floats, Pair, PairModel
+from encheck.encoders.text import whole
 from encheck.encoders.token_states import States, TokenEncoder
 from encheck.types import content_hash
 
@@ -83,6 +84,7 @@ class BertScore(TokenScorer):
     """F1 of the tokens, weighted by IDF unless `idf: false`."""
 
     engine = "bertscore-1"
+    ready = True
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
@@ -92,7 +94,7 @@ class BertScore(TokenScorer):
     def fit(self, texts: Sequence[str]) -> None:
         """Count document frequencies in these texts; that waits for the first pair."""
         if self.weighted:
-            self._corpus = tuple(sorted(set(texts)))
+            self._corpus = tuple(sorted(set(whole(texts))))
             self.__dict__.pop("_frequency", None)
             self.changed()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
 
@@ -169,14 +170,15 @@ _PARTS: dict[str, tuple[str, Callable[[object], bool]]] = {
 def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     """The entry with what --model-arg key=value says over it: a field, or else an option of the adapter.
 
-    Values are read as YAML. ConfigError for what an entry of models.yaml may not hold either.
+    Values are read as YAML, but for text, which is taken as it is: a class may be called 1. ConfigError for what an
+    entry of models.yaml may not hold either.
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
     changed: dict[str, Any] = {}
-    options = dict(config.options)
+    options, texts = dict(config.options), _text_options(args.get("adapter", config.adapter))
     for key, text in args.items():
         if key not in fields:
-            options[key] = _argument(key, text)
+            options[key] = text if key in texts else _argument(key, text)
         else:
             changed[key] = text if _TYPES.get(key, (str,)) == (str,) else _argument(key, text)
             if not isinstance(changed[key], _TYPES.get(key, (str,))):
@@ -185,6 +187,12 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     for _, problem in problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")
     return made
+
+
+def _text_options(adapter: str) -> set[str]:
+    """The options of an adapter that are text."""
+    known = ADAPTERS[adapter].options if adapter in ADAPTERS else {}
+    return {name for name, wants in known.items() if wants is str}
 
 
 def _argument(key: str, text: str) -> Any:

@@ -27,7 +27,7 @@ def detect(path: Path) -> Found:
     if path.is_file():
         return _file(path)
     if not path.is_dir():
-        raise ModelError(f"model folder {str(path)!r} does not exist")
+        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that is there")
     return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
 
 
@@ -39,8 +39,8 @@ def _file(path: Path) -> Found:
     if path.suffix not in FILES:
         kinds = ", ".join(sorted(FILES))
         raise ModelError(
-            f"{path} is a file, but should be a folder, or a file that ends in {kinds}. Or say what it is: "
-            "--model-arg adapter=NAME"
+            f"{path} is a file, but should be a folder, or a file that ends in {kinds}. "
+            "Remedy: say what it is: --model-arg adapter=NAME"
         )
     return FILES[path.suffix]
 

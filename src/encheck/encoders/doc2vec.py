@@ -6,8 +6,6 @@ generator is set anew for every text and the start comes from a checksum, so tha
 
 from __future__ import annotations
 
-import os
-import pickle
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,76 +18,54 @@ import numpy as np
 from encheck.encoders.base import Batch
 from encheck.encoders.batching import slices
 from encheck.encoders.config import ModelConfig
+from encheck.encoders.doc2vec_files import read_model
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.vectors import treebank_words
-from encheck.errors import EncoderError, ModelError
+from encheck.encoders.vectors import STRANGE, treebank_words
+from encheck.errors import EncoderError
 from encheck.types import content_hash
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
 PAPER = {"size": 100, "window": 5, "min_count": 1, "epochs": 20, "seed": 0}  # Daunting Dilemma, appendix A
-PLAIN = {
-    *("gensim.models.doc2vec.Doc2Vec", "gensim.models.keyedvectors.KeyedVectors", "gensim.models.doc2vec.Doctag"),
-    *("gensim.models.keyedvectors.CompatVocab", "gensim.models.word2vec.Word2Vec", "collections.defaultdict"),
-    *(
-        "gensim.utils.call_on_class_only",
-        "builtins.hash",
-        "builtins.int",
-        "builtins.set",
-        "_codecs.encode",
-        "numpy.ndarray",
-        "numpy.dtype",
-    ),
-    *("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct", "numpy._core.numeric._frombuffer"),
-    *("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar", "numpy.random._mt19937.MT19937"),
-    *("numpy.random._pickle.__randomstate_ctor", "numpy.random._pickle.__bit_generator_ctor"),
-    *("gensim.models.doc2vec.Doc2VecVocab", "gensim.models.doc2vec.Doc2VecTrainables", "numpy.float32"),
-}
 
 
 class Doc2VecEncoder(LocalEncoder):
-    """A file that gensim saved, or without one a model of the run's texts: 100 dimensions, window 5, 20 epochs."""
+    """A file that gensim saved."""
 
     engine = "doc2vec-1"
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.options: Mapping[str, Any] = PAPER | dict(config.options)
-        self._corpus: tuple[str, ...] = ()
-        self._model: Any = None
-        if config.name and not source.is_file():
-            raise ModelError(f"{source} is no file: a Doc2Vec model is the file that gensim's save() wrote")
-        if config.name:
-            self._model_of_file()
+        self._model: Any = read_model(source) if config.name else None
 
     def content(self) -> Mapping[str, Path]:
         """The file, and the arrays that gensim puts beside a large one."""
-        if not self.config.name:
-            return {}
         beside = self.source.parent.glob(f"{self.source.name}.*.npy")
         return {"model": self.source} | {p.name.removeprefix(self.source.name): p for p in beside}
 
     def how(self) -> list[str]:
-        """The options, and the texts that it was trained on."""
-        corpus = [] if self.config.name else [content_hash(*self._corpus)]
-        return [f"{name} {value}" for name, value in sorted(self.options.items())] + corpus
+        """The options."""
+        return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
     def about(self) -> dict[str, Any]:
-        """With how it was trained."""
-        if self.config.name:
-            return {"trained": self.source.name}
-        return {"trained": f"on the run's {len(self._corpus)} texts", **self.options}
+        """With the file."""
+        return {"trained": self.source.name}
 
-    def fit(self, texts: Sequence[str]) -> None:
-        """Name the texts to train on, where there is no file; training waits for the first text to encode."""
-        if not self.config.name:
-            self._corpus, self._model = tuple(sorted(set(texts))), None
-            self.__dict__.pop("_fingerprint", None)
+    def model(self, texts: list[str]) -> Any:
+        """gensim's model; EncoderError where it knows none of the words of these texts."""
+        words = {word for text in texts for word in _words(text)}
+        if len(words) >= STRANGE and words.isdisjoint(self._model.wv.key_to_index):
+            raise EncoderError(
+                f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
+                "vocabulary does not match. Remedy: a model of texts of this language, in lower case"
+            )
+        return self._model
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """One text after the other."""
-        model = self._model or self._train(self._corpus or texts)
+        model = self.model(texts)
         with _same_start_everywhere():
             for positions in slices(len(texts), 256):
                 yield positions, np.array([self._infer(model, texts[i]) for i in positions], np.float32)
@@ -97,6 +73,35 @@ class Doc2VecEncoder(LocalEncoder):
     def _infer(self, model: Any, text: str) -> Any:
         model.random.seed(self.options["seed"])
         return model.infer_vector(_words(text) or ["\x00"], epochs=self.options.get("infer_epochs"))
+
+
+class TrainedDoc2Vec(Doc2VecEncoder):
+    """Without a file, a model of the run's texts: 100 dimensions, window 5, minimum count 1, 20 epochs."""
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self._corpus: tuple[str, ...] = ()
+
+    def content(self) -> Mapping[str, Path]:
+        """No file."""
+        return {}
+
+    def how(self) -> list[str]:
+        """With the texts that it was trained on."""
+        return [*super().how(), content_hash(*self._corpus)]
+
+    def about(self) -> dict[str, Any]:
+        """With how it was trained."""
+        return {"trained": f"on the run's {len(self._corpus)} texts", **self.options}
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Name the texts to train on; training waits for the first text to encode."""
+        self._corpus, self._model = tuple(sorted(set(texts))), None
+        self.__dict__.pop("_fingerprint", None)
+
+    def model(self, texts: list[str]) -> Any:
+        """gensim's model of the run's texts, or without any of these."""
+        return self._model or self._train(self._corpus or texts)
 
     def _train(self, texts: Sequence[str]) -> Any:
         from gensim.models.doc2vec import Doc2Vec, TaggedDocument
@@ -108,31 +113,13 @@ class Doc2VecEncoder(LocalEncoder):
         self._model = Doc2Vec(documents, vector_size=self.options["size"], workers=1, hashfxn=_checksum, **how)
         return self._model
 
-    def _model_of_file(self) -> None:
-        """Load with a reader that makes gensim's and numpy's own objects alone; ModelError for anything else."""
-        try:
-            with self.source.open("rb") as file:
-                model: Any = _Reader(file, encoding="latin1").load()
-            named = os.fspath(self.source)
-            model._load_specials(named, None, False, lambda *parts: ".".join([named, *parts]))
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(
-                f"{self.source} is no Doc2Vec model that gensim saved ({error!r}): was it cut off?"
-            ) from error
-        if type(model).__name__ != "Doc2Vec":
-            raise ModelError(f"{self.source} holds a {type(model).__name__}, but should hold gensim's Doc2Vec")
-        self._model = model
 
-
-class _Reader(pickle.Unpickler):
-    """Makes what `PLAIN` names and nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if f"{module}.{name}" not in PLAIN:
-            raise ModelError(f"the file is a pickle that would call {module}.{name}: it is not loaded")
-        return super().find_class(module, name)
+def open_doc2vec(
+    source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
+) -> Doc2VecEncoder:
+    """The encoder of a file, or without a name the one that is trained on the run's own texts."""
+    kind = Doc2VecEncoder if config.name else TrainedDoc2Vec
+    return kind(source, config, device=device, file_hash=file_hash)
 
 
 def _words(text: str) -> list[str]:

@@ -12,7 +12,10 @@ from typing import Any
 
 from encheck.errors import ModelError
 
-CUT_OFF = "was the copy cut off, or is it a git-lfs pointer?"
+COPY = "Remedy: copy it again"
+CUT_OFF = f"was the copy cut off, or is it a git-lfs pointer? {COPY}"
+WHOLE = "Remedy: a whole checkpoint, whose files belong together"
+OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
 HARMLESS = ("torch._utils._rebuild_", "torch.storage.", "torch.FloatStorage", "torch.HalfStorage", "torch.LongStorage")
 HARMLESS_NAMES = {
     *("collections.OrderedDict", "torch.BFloat16Storage", "torch.IntStorage", "torch.DoubleStorage"),
@@ -37,7 +40,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, RecursionError, OSError) as error:
-        raise ModelError(f"{path} is not JSON: {error}") from error
+        raise ModelError(f"{path} is not JSON: {error}. {COPY}") from error
     if not isinstance(found, kind):
         raise ModelError(
             f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(found).__name__}"
@@ -51,7 +54,7 @@ def check_weights(path: Path) -> None:
 
     try:
         if path.stat().st_size == 0:
-            raise ModelError(f"{path} is empty: was the copy cut off?")
+            raise ModelError(f"{path} is empty: {CUT_OFF}")
         if path.suffix == ".safetensors":
             with safe_open(path, framework="numpy"):
                 pass
@@ -81,7 +84,7 @@ def _names_called(path: Path) -> Iterator[str]:
             with zipfile.ZipFile(path) as archive:
                 names = [n for n in archive.namelist() if n.endswith("data.pkl")]
                 if not names:
-                    raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it")
+                    raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it. {COPY}")
                 yield from _globals(io.BytesIO(archive.read(names[0])))
             return
         with path.open("rb") as file:
@@ -106,24 +109,29 @@ def _globals(file: Any) -> Iterator[str]:
 
 
 def largest_token(tokenizer: Path) -> int:
-    """The largest id of a tokenizer.json; -1 where there is no such file."""
+    """The largest id of a tokenizer.json that text can have; -1 where there is no such file.
+
+    A special token may lie beyond the last row (the one of images in text models of Gemma 3): no text makes it.
+    """
     found = read_json(tokenizer, dict)
     model = found.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    ids = [t["id"] for t in found.get("added_tokens") or () if isinstance(t, dict) and isinstance(t.get("id"), int)]
+    added = [t for t in found.get("added_tokens") or () if isinstance(t, dict) and isinstance(t.get("id"), int)]
+    special = {t["id"] for t in added if t.get("special")}
+    ids = {t["id"] for t in added}
     if isinstance(vocabulary, dict):
-        ids += [i for i in vocabulary.values() if isinstance(i, int)]
+        ids |= {i for i in vocabulary.values() if isinstance(i, int)}
     elif isinstance(vocabulary, list):
-        ids.append(len(vocabulary) - 1)
-    return max(ids, default=-1)
+        ids |= set(range(len(vocabulary)))
+    return max(ids - special, default=-1)
 
 
 def check_vocabulary(folder: Path) -> None:
-    """ModelError where tokenizer.json has tokens that the embedding of config.json has no row for."""
-    size = read_json(folder / "config.json", dict).get("vocab_size")
-    largest = largest_token(folder / "tokenizer.json")
-    if isinstance(size, int) and largest >= size:
-        raise ModelError(
-            f"{folder}/tokenizer.json has token {largest}, but config.json says vocab_size {size}: the vocabulary "
-            "does not match the model. Remedy: copy the tokenizer that the model was trained with"
-        )
+    """ModelError where a tokenizer.json has tokens that the embedding of the config.json beside it has no row for."""
+    for config in sorted(folder.rglob("config.json")):
+        found, tokenizer = read_json(config), config.parent / "tokenizer.json"
+        size = found.get("vocab_size") if isinstance(found, dict) else None
+        if isinstance(size, int) and (largest := largest_token(tokenizer)) >= size:
+            raise ModelError(
+                f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"
+            )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import check_vectors
+from encheck.encoders.base import ROW_A_TEXT, check_vectors
 from encheck.encoders.text import PROBE, coarse
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
@@ -53,8 +53,18 @@ class FunctionEncoder:
         try:
             made = self.function(list(texts), **self.options)
         except Exception as error:
-            raise EncoderError(f"{self.function.__qualname__}(texts) says: {error!r}") from error
-        return check_vectors(made, texts)
+            raise EncoderError(
+                f"{self._place}: {self.function.__qualname__}(texts) says: {error!r}. {ROW_A_TEXT}"
+            ) from error
+        try:
+            return check_vectors(made, texts)
+        except EncoderError as error:
+            raise EncoderError(f"{self._place}: {error}. {ROW_A_TEXT}") from error
+
+    @property
+    def _place(self) -> str:
+        """The function and its file, for messages."""
+        return f"{self.function.__qualname__} of {self.function.__code__.co_filename}"
 
 
 def _source(function: Callable[..., object]) -> str:

@@ -80,13 +80,15 @@ class Client:
                 problem, wait = self._hidden(f"{type(error).__name__}: {error}"), None
             if attempt < self.retries:
                 self.sleep(min(LONGEST_WAIT, 0.5 * 2**attempt if wait is None else wait))
-        raise EncoderError(f"{self.url}{path} gave no answer in {self.retries + 1} attempts; the last said: {problem}")
+        raise EncoderError(
+            f"{self.url}{path} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
+            f"Remedy: see that the server is there, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
+        )
 
     def _once(self, path: str, body: bytes | None) -> Any:
         headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
-        if key := os.environ.get(self.key_env):
-            headers["Authorization"] = f"Bearer {key}"
         request = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
+        self._sign(request)
         try:
             with urllib.request.build_opener(_NoRedirect).open(request, timeout=self.timeout) as answer:
                 return json.loads(answer.read())
@@ -96,9 +98,20 @@ class Client:
             refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
             raise refused from None
 
+    def _sign(self, request: urllib.request.Request) -> None:
+        """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""
+        key = os.environ.get(self.key_env, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise EncoderError(
+                f"the key in {self.key_env} holds a character that no header takes, such as a line break. Remedy: set "
+                "it to the key alone"
+            )
+        if key:
+            request.add_unredirected_header("Authorization", f"Bearer {key}")
+
     def _hidden(self, text: str) -> str:
         """The text without the key, which some servers send back."""
-        key = os.environ.get(self.key_env)
+        key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
 

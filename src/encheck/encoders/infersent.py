@@ -21,12 +21,13 @@ from encheck.encoders.files import check_weights, must_exist
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.encoders.vector_files import VectorFile
-from encheck.encoders.vectors import treebank_words
+from encheck.encoders.vectors import STRANGE, treebank_words
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
+TRAINED_WITH = {1: "glove.840B.300d.txt", 2: "crawl-300d-2M.vec"}
 ENDS = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}
 WORDS_PER_BATCH = 4_096
 
@@ -38,13 +39,13 @@ class InferSentEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        check_weights(must_exist(source, "the state dict", "Say where it is: --model-arg name=PATH"))
+        check_weights(must_exist(source, "the state dict", "Remedy: say where it is: --model-arg name=PATH"))
         vectors = config.options.get("vectors")
         if not vectors:
             raise ModelError(
-                f"{config.label}: InferSent needs word vectors: --model-arg vectors=PATH (GloVe, fastText)"
+                f"{config.label}: InferSent needs word vectors. Remedy: --model-arg vectors=PATH (GloVe, fastText)"
             )
-        self.file = VectorFile(Path(vectors).expanduser())
+        self.file = VectorFile(Path(vectors).expanduser(), option="vectors")
         self.version = int(config.options.get("version", 1 if "1" in source.stem else 2))
         if self.version not in ENDS:
             raise ModelError(f"{config.label}: InferSent has versions 1 and 2, but version is {self.version}")
@@ -70,7 +71,7 @@ class InferSentEncoder(LocalEncoder):
         if lstm.input_size != self.file.dimension:
             raise EncoderError(
                 f"{self.source} takes word vectors of {lstm.input_size} dimensions, but {self.file.path} has "
-                f"{self.file.dimension}. Remedy: the vectors that it was trained with"
+                f"{self.file.dimension}: {self._other}"
             )
         return lstm.to(pick_devices(self.device.name)[0])
 
@@ -96,10 +97,15 @@ class InferSentEncoder(LocalEncoder):
             self._asked |= new
         end = ENDS[self.version][1]
         if end not in self._known:
-            raise EncoderError(
-                f"{self.file.path} has no {end!r}: these are not the vectors that InferSent was trained with"
-            )
+            raise EncoderError(f"{self.file.path} has no {end!r}: {self._other}")
+        if len(wanted) >= STRANGE and wanted.isdisjoint(self._known.keys() - set(ENDS[self.version])):
+            raise EncoderError(f"{self.file.path} knows none of the {len(wanted)} words of these texts: {self._other}")
         return [[w for w in words if w in self._known] or [end] for words in found]
+
+    @property
+    def _other(self) -> str:
+        vectors = TRAINED_WITH[self.version]
+        return f"the vocabulary does not match. Remedy: the vectors that it was trained with ({vectors})"
 
     def _run(self, lstm: Any, rows: list[list[str]]) -> NDArray[np.float32]:
         import torch

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PAD, BOS = 1, 0
+PUBLISHED = "Remedy: laser2.pt or laser3-*.pt as published, and the .spm and .cvocab that come with it"
 Weights = Mapping[str, "Tensor"]
 
 
@@ -43,7 +44,7 @@ def laser3(state: Mapping[str, Any], source: Path, device: str) -> Callable[[lis
     try:
         run([[2]])
     except KeyError as error:
-        raise EncoderError(f"{source} lacks the weight {error}: it is no LASER3 encoder") from error
+        raise EncoderError(f"{source} lacks the weight {error}: it is no LASER3 encoder. {PUBLISHED}") from error
     return run
 
 
@@ -52,7 +53,9 @@ def _settings(state: Mapping[str, Any], source: Path) -> dict[str, Any]:
     found = state.get("cfg") or {}
     found = found.get("model") if isinstance(found, dict) else found
     if found is None:
-        raise EncoderError(f"{source} has neither params (LASER2) nor cfg.model (LASER3): it is no LASER encoder")
+        raise EncoderError(
+            f"{source} has neither params (LASER2) nor cfg.model (LASER3): it is no LASER encoder. {PUBLISHED}"
+        )
     told: dict[str, Any] = found if isinstance(found, dict) else vars(found)
     return {
         "heads": int(told.get("encoder_attention_heads", 16)),

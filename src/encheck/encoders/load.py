@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import logging
@@ -22,6 +23,7 @@ from encheck.store import file_sha256
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+OTHER_MODEL = "not the model it says. Remedy: fetch it again, or say sha256 of the model that you mean"
 FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
 
@@ -52,6 +54,16 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
         unknown("model", model, known)
         + ". A folder is written --model=./folder, a hub id owner/name or owner/name@revision"
     )
+
+
+def as_fetched(config: ModelConfig) -> ModelConfig:
+    """A hub id without an entry, fetched where it must be: the entry with the adapter that its files are for."""
+    if config.adapter not in ADAPTERS or ADAPTERS[config.adapter].source != "hub" or _is_path(config.name):
+        return config
+    adapter, why = detect(folder_of(config))
+    if adapter == config.adapter or ADAPTERS[adapter].source != "hub":
+        return config
+    return dataclasses.replace(config, adapter=adapter, description=f"taken for a {ADAPTERS[adapter].what}: {why}")
 
 
 def _config_of_path(model: str) -> ModelConfig:
@@ -96,10 +108,14 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
     try:
         model = factory(**config.options)
     except Exception as error:
-        raise ModelError(f"{config.label}: {config.adapter}(**options) says: {error!r}") from error
+        raise ModelError(
+            f"{config.label}: {config.adapter}(**options) says: {error!r}. Remedy: other options: --model-arg KEY=VALUE"
+        ) from error
     if not isinstance(model, Encoder | PairScorer):
         wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
-        raise ModelError(f"{config.label}: {config.adapter} is no model under test: it should have {wants}")
+        raise ModelError(
+            f"{config.label}: {config.adapter} is no model under test: it should have {wants}. Remedy: give it these"
+        )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
         raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
     return model
@@ -113,7 +129,10 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
     try:
         found: Callable[..., Model] = getattr(importlib.import_module(module), name)
     except Exception as error:
-        raise ModelError(f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}") from error
+        raise ModelError(
+            f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. "
+            "Remedy: write it module:name, and run where Python can import the module"
+        ) from error
     return found
 
 
@@ -128,9 +147,9 @@ def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     if not path.exists():
         where = f"--model={config.label} --model-arg name=PATH"
         fetch = f" It can be had from {config.fetch}." if config.fetch else ""
-        raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Say where it is: {where}")
+        raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
     if config.sha256 and (not path.is_file() or file_hash(path) != config.sha256):
-        raise ModelError(f"{config.label}: {path} does not have the SHA-256 {config.sha256}: not the model it says")
+        raise ModelError(f"{config.label}: {path} does not have the SHA-256 {config.sha256}: {OTHER_MODEL}")
     return path
 
 
@@ -139,7 +158,7 @@ def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     folder = _existing(config) if _is_path(config.name) else _packaged(config) or from_hub(config)
     weights = folder / "model.safetensors"
     if config.sha256 and (not weights.exists() or file_hash(weights) != config.sha256):
-        raise ModelError(f"{config.label}: {weights} does not have the SHA-256 {config.sha256}: not the model it says")
+        raise ModelError(f"{config.label}: {weights} does not have the SHA-256 {config.sha256}: {OTHER_MODEL}")
     return folder
 
 
@@ -147,7 +166,7 @@ def _existing(config: ModelConfig) -> Path:
     folder = Path(config.name).expanduser()
     if not folder.is_dir():
         kind = "is a file, but should be a folder" if folder.exists() else "does not exist"
-        raise ModelError(f"model folder {config.name!r} {kind}")
+        raise ModelError(f"model folder {config.name!r} {kind}. Remedy: name a folder that is there: --model=./folder")
     return folder
 
 

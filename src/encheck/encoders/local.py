@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from encheck.encoders.config import ModelConfig
+from encheck.encoders.hub import commit_of
 from encheck.encoders.text import TextEncoder
 from encheck.errors import ModelError
 from encheck.types import content_hash
@@ -59,6 +60,7 @@ class LocalEncoder(TextEncoder):
         return self._fingerprint
 
     def about(self) -> dict[str, Any]:
-        """With the code of the model's own that was allowed to run."""
+        """With the commit of the hub, and the code of the model's own that was allowed to run."""
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
-        return super().about() | (own if self.config.trust_remote_code else {})
+        commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
+        return super().about() | commit | (own if self.config.trust_remote_code else {})

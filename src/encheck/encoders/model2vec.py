@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from encheck.encoders.base import Batch
 from encheck.encoders.batching import slices
 from encheck.encoders.config import ModelConfig
-from encheck.encoders.files import must_exist
+from encheck.encoders.files import WHOLE, must_exist
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.pretrained import check_folder, files_of
 from encheck.errors import EncoderError
@@ -48,7 +48,7 @@ class Model2VecEncoder(LocalEncoder):
         try:
             return StaticModel.from_pretrained(self.source, dimensionality=self.config.truncate_dim)
         except Exception as error:
-            raise EncoderError(f"model2vec cannot load {self.source}: {error}") from error
+            raise EncoderError(f"model2vec cannot load {self.source}: {str(error).rstrip('.')}. {WHOLE}") from error
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In slices; nothing is padded."""
@@ -57,7 +57,7 @@ class Model2VecEncoder(LocalEncoder):
         if limit:
             room = limit * self.model.median_token_length  # model2vec cuts letters first, then tokens
             tokens = self.model.tokenizer.encode_batch_fast(prompted, add_special_tokens=False)
-            full = sum(len(t.ids) >= limit or len(p) > room for t, p in zip(tokens, prompted, strict=True))
+            full = sum(len(t.ids) > limit or len(p) > room for t, p in zip(tokens, prompted, strict=True))
             self.note_cut(full, len(texts), limit)
         for positions in slices(len(texts), 1_024):
             some = [prompted[i] for i in positions]

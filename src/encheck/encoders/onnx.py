@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Batch
-from encheck.encoders.batching import TOKENS_PER_BATCH, pack
+from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
 from encheck.encoders.config import ModelConfig
-from encheck.encoders.files import must_exist, read_json
+from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, read_json
 from encheck.encoders.local import LocalEncoder
+from encheck.encoders.onnx_batches import Floats, Inputs, padded, pool
+from encheck.encoders.onnx_files import TOKENIZER, external, model_file, tokenizer_folder
+from encheck.encoders.pooling import stored_pooling
 from encheck.errors import EncoderError, ModelError, unknown
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
-Floats = NDArray[np.float32]
-Inputs = dict[str, NDArray[np.int64]]
 POOLINGS = ("cls", "mean", "max", "last")
 SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")
-FILES = ("model.onnx", "onnx/model.onnx")
 
 
 class OnnxEncoder(LocalEncoder):
@@ -34,20 +34,17 @@ class OnnxEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        self.file = _model_file(source)
-        self.folder = next((p for p in (self.file.parent, self.file.parent.parent) if _tokenizer(p)), self.file.parent)
-        must_exist(self.folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
-        if self.file.stat().st_size == 0:
-            raise ModelError(f"{self.file} is empty: was the copy cut off?")
-        read_json(self.folder / "tokenizer.json", dict)
-        self.pooling = config.pooling or _stored_pooling(self.folder)
+        self.file = model_file(source)
+        self.folder = tokenizer_folder(self.file)
+        self.weights = external(self.file)
+        self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
             raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
 
     def content(self) -> Mapping[str, Path]:
         """Model, tokenizer, and weights that lie beside the model."""
-        beside = [p for p in self.file.parent.iterdir() if p.suffix in (".onnx_data", ".data", ".bin")]
-        return {"model": self.file, "tokenizer": self.folder / "tokenizer.json"} | {p.name: p for p in beside}
+        words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
+        return {"model": self.file, **words, **self.weights}
 
     def how(self) -> list[str]:
         """Pooling, maximum length and dimension."""
@@ -63,11 +60,11 @@ class OnnxEncoder(LocalEncoder):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
+        options.log_severity_level, options.intra_op_num_threads = 4, threads()  # what goes wrong is raised
         try:
             return onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
         except Exception as error:
-            raise EncoderError(_said(self.file, "ONNX Runtime", str(error))) from error
+            raise EncoderError(said(self.file, "ONNX Runtime", str(error))) from error
 
     def _providers(self) -> list[str]:
         import onnxruntime
@@ -93,9 +90,33 @@ class OnnxEncoder(LocalEncoder):
         try:
             found = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
         except Exception as error:
-            raise EncoderError(f"{self.folder}/tokenizer.json cannot be loaded: {error}") from error
+            raise EncoderError(f"{self.folder}/tokenizer.json cannot be loaded: {error}. {COPY}") from error
         found.no_padding()
         return found
+
+    @cached_property
+    def _checked_names(self) -> list[str]:
+        """The names of the inputs, once the model takes every token that text can become."""
+        names, _ = self.names
+        largest = largest_token(self.folder / "tokenizer.json")
+        if largest >= 0 and not self.takes(largest, names):
+            raise EncoderError(
+                f"{self.folder}/tokenizer.json has token {largest}, but {self.file} no row of embeddings for it: "
+                f"{OTHER_VOCABULARY}"
+            )
+        return names
+
+    def takes(self, token: int, names: Sequence[str]) -> bool:
+        """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
+        return self._runs(token, names) or not self._runs(0, names)
+
+    def _runs(self, token: int, names: Sequence[str]) -> bool:
+        inputs, mask = padded([([token], [0])], names, self.file)
+        try:
+            self._vectors(inputs, mask)
+        except EncoderError:
+            return False
+        return True
 
     @property
     def limit(self) -> int | None:
@@ -106,88 +127,39 @@ class OnnxEncoder(LocalEncoder):
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Sorted by tokens and packed by a budget, the longest first."""
-        names, _ = self.names
+        names = self._checked_names
         if limit := self.limit:
             self.tokenizer.enable_truncation(limit)
         made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
         lengths = np.array([len(t.ids) for t in made])
         if limit:
-            self.note_cut(int((lengths >= limit).sum()), len(texts), limit)
+            self.note_cut(sum(bool(t.overflowing) for t in made), len(texts), limit)
+
+        def run(positions: Ints) -> Floats:
+            inputs, mask = padded([(made[i].ids, made[i].type_ids) for i in positions], names, self.file)
+            return self._vectors(inputs, mask)[:, : self.config.truncate_dim]
+
         for positions in pack(lengths, TOKENS_PER_BATCH["cpu"]):
-            inputs, mask = _padded([made[i] for i in positions], names, self.file)
-            yield positions, self._vectors(inputs, mask)[:, : self.config.truncate_dim]
+            yield from halving(run, positions)
 
     def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
         _, outputs = self.names
         chosen = next((n for n in SENTENCE if n in outputs), outputs[0])
         try:
             found = self.infer(inputs, chosen)
-        except EncoderError:
-            raise
         except Exception as error:
-            raise EncoderError(_said(self.file, "the run", str(error))) from error
+            if out_of_memory(error):
+                raise
+            raise EncoderError(said(self.file, "this engine", str(error))) from error
         return found if found.ndim == 2 else pool(found, mask, pooling=self.pooling)
 
 
-def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
-    """From [n, tokens, d] to [n, d]; tokens whose mask is 0 are padding, which stands at the end."""
-    if pooling == "cls":
-        return states[:, 0]
-    if pooling == "last":
-        return np.asarray(states[np.arange(len(states)), np.maximum(mask.sum(axis=1) - 1, 0)])
-    if pooling == "max":
-        return np.asarray(np.where(mask[..., None] > 0, states, -np.inf).max(axis=1), np.float32)
-    weights = mask[..., None].astype(np.float32)
-    return np.asarray((states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9), np.float32)
-
-
-def _padded(made: Sequence[Any], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
-    """The inputs that the model asks for, padded at the end with 0; and the mask."""
-    width = max(1, *(len(t.ids) for t in made)) if len(made) > 1 else max(1, len(made[0].ids))
-
-    def filled(column: Callable[[Any], Sequence[int]]) -> NDArray[np.int64]:
-        out = np.zeros((len(made), width), np.int64)
-        for row, tokens in zip(out, made, strict=True):
-            row[: len(tokens.ids)] = column(tokens)
-        return out
-
-    mask = filled(lambda t: [1] * len(t.ids))
-    known = {
-        "input_ids": filled(lambda t: t.ids),
-        "attention_mask": mask,
-        "token_type_ids": filled(lambda t: t.type_ids),
-        "position_ids": np.tile(np.arange(width, dtype=np.int64), (len(made), 1)),
-    }
-    if other := [name for name in names if name not in known]:
-        raise EncoderError(f"{file} asks for the input {other[0]!r}, but there are: {', '.join(known)}")
-    return {name: known[name] for name in names}, mask
-
-
-def _model_file(source: Path) -> Path:
-    if source.is_file():
-        return source
-    found = [source / name for name in FILES if (source / name).is_file()] or sorted(source.glob("*.onnx"))
-    if not found:
-        raise ModelError(f"{source} has no .onnx file")
-    return found[0]
-
-
-def _tokenizer(folder: Path) -> bool:
-    return (folder / "tokenizer.json").is_file()
-
-
-def _stored_pooling(folder: Path) -> str:
-    """What a sentence-transformers folder beside it says, else mean."""
-    stored = read_json(folder / "1_Pooling" / "config.json", dict)
-    modes = {"cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens", "last": "pooling_mode_lasttoken"}
-    return next((name for name, key in modes.items() if stored.get(key)), stored.get("pooling_mode") or "mean")
-
-
-def _said(file: Path, who: str, message: str) -> str:
+def said(file: Path, who: str, message: str) -> str:
     """What went wrong, with a custom operator named as the code that it is."""
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
-        return f"{file} asks for an operator that ONNX does not have, code of its own, which is not run: {text}"
-    return (
-        f"{file} cannot be run by {who} ({text}). Was the copy cut off, or does the tokenizer belong to another model?"
-    )
+        return (
+            f"{file} asks for an operator that ONNX does not have, code of its own, which is not run: {text}. Remedy: "
+            "export it with the operators of ONNX alone"
+        )
+    return f"{file} cannot be run by {who} ({text}): {CUT_OFF}, or a file of its own for this engine"

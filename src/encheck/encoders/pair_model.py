@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.config import ModelConfig
+from encheck.encoders.hub import commit_of
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
@@ -64,7 +65,8 @@ class PairModel(ABC):
 
     def about(self) -> dict[str, Any]:
         """How the model is used here, for the report."""
-        return {"direction": self.direction}
+        commit = commit_of(self.source)
+        return {"direction": self.direction} | ({"revision": commit} if commit else {})
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
@@ -80,5 +82,8 @@ class PairModel(ABC):
         scores = self.compute(pairs)
         if not np.isfinite(scores).all():
             worst = pairs[int(np.flatnonzero(~np.isfinite(scores))[0])]
-            raise EncoderError(f"{self.config.label} gives scores that are NaN or infinite, first for {worst}")
+            raise EncoderError(
+                f"{self.source} gives scores that are NaN or infinite, first for {worst}. "
+                "Remedy: take a checkpoint from before its training diverged"
+            )
         return scores

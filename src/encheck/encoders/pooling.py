@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from encheck.encoders.files import read_json
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -13,7 +16,7 @@ def cls(states: Tensor, mask: Tensor) -> Tensor:
     """The first token that is no padding; shape [n, d]."""
     import torch
 
-    return states[torch.arange(len(states)), mask.long().argmax(dim=1)]
+    return states[torch.arange(len(states), device=states.device), mask.long().argmax(dim=1)]
 
 
 def last(states: Tensor, mask: Tensor) -> Tensor:
@@ -21,7 +24,7 @@ def last(states: Tensor, mask: Tensor) -> Tensor:
     import torch
 
     at = (mask.long() * torch.arange(1, mask.shape[1] + 1, device=mask.device)).argmax(dim=1)
-    return states[torch.arange(len(states)), at]
+    return states[torch.arange(len(states), device=states.device), at]
 
 
 def mean(states: Tensor, mask: Tensor) -> Tensor:
@@ -33,6 +36,22 @@ def mean(states: Tensor, mask: Tensor) -> Tensor:
 def maximum(states: Tensor, mask: Tensor) -> Tensor:
     """The largest value of each dimension over the tokens that are no padding; shape [n, d]."""
     return states.masked_fill(mask.unsqueeze(-1) == 0, float("-inf")).max(dim=1).values
+
+
+OLDER = {
+    "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_lasttoken": "lasttoken",
+}  # fmt: skip
+
+
+def stored_pooling(folder: Path) -> str | None:
+    """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None where it says none."""
+    modules = [m for m in read_json(folder / "modules.json", list) if isinstance(m, dict)]
+    paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
+    stored = read_json(folder / (paths[0] if paths else "1_Pooling") / "config.json", dict)
+    said = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
+    named = "+".join(map(str, said)) if isinstance(said, list) else str(said)
+    return {"lasttoken": "last"}.get(named, named) or None
 
 
 POOLS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {"cls": cls, "last": last, "mean": mean, "max": maximum}

@@ -6,12 +6,16 @@ import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from encheck.encoders.files import check_vocabulary, check_weights, read_json
+from encheck.encoders.files import COPY, OTHER_VOCABULARY, check_vocabulary, check_weights, read_json
+from encheck.encoders.trust import confine, refuse_code
 from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
-CONTENT = {".json", ".safetensors", ".bin", ".txt", ".model"}
+OTHERS = {"onnx", "openvino", ".git", ".cache"}  # the same model for another engine, and what downloads leave
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin")
+CONTENT = {".json", ".safetensors", ".bin", ".txt", ".model", ".bpe", ".tiktoken", ".jinja"}
 PARSED = ("modules.json", "*config.json", "*config_*.json", "tokenizer*.json", "*tokens*.json")  # names they all use
 TOKENIZERS = (
     "tokenizer.json",
@@ -24,14 +28,13 @@ TOKENIZERS = (
 )
 FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
 LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystromformer", "deberta", "gpt2", "opt"}
-TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
 
 
 def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
     """The files of a checkpoint that make its vectors, by their path inside it; with its code where that is run."""
     kinds = CONTENT | {".py"} if code else CONTENT
-    found = (p for p in folder.rglob("*") if p.suffix in kinds and p.name not in IGNORED)
-    return {p.relative_to(folder).as_posix(): p for p in sorted(found) if p.is_file()}
+    found = {p.relative_to(folder): p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file()}
+    return {n.as_posix(): p for n, p in found.items() if n.name not in IGNORED and n.parts[0] not in OTHERS}
 
 
 def check_folder(
@@ -44,51 +47,28 @@ def check_folder(
         raise ModelError(f"cannot read the model: {error}") from error
     if not names & set(marks):
         held = ", ".join(sorted(names)[:8]) or "nothing"
-        raise ModelError(f"{folder} is no checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}")
+        raise ModelError(
+            f"{folder} is no checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
+            "folder that holds them, or say what it is: --model-arg adapter=NAME"
+        )
     for path in sorted({p for pattern in PARSED for p in folder.rglob(pattern)}):
         read_json(path)
-    _confine(folder)
+    confine(folder)
     if not trusted:
-        _refuse_code(folder)
+        refuse_code(folder)
     check_all_weights(folder)
     _check_tokenizer(folder)
     check_vocabulary(folder)
 
 
-def _confine(folder: Path) -> None:
-    """ModelError where modules.json points out of the folder."""
-    for module in read_json(folder / "modules.json", list):
-        path = Path(str(module.get("path") or "")) if isinstance(module, dict) else Path()
-        if path.is_absolute() or ".." in path.parts:
-            raise ModelError(f"{folder}/modules.json points out of the folder ({path}), which is not followed")
-
-
-def _refuse_code(folder: Path) -> None:
-    for module in read_json(folder / "modules.json", list):
-        kind = module.get("type") if isinstance(module, dict) else module
-        if not str(kind).startswith("sentence_transformers."):
-            raise ModelError(f"{folder}/modules.json names code of its own ({kind}), which is not run. {TRUST}")
-    config = read_json(folder / "config.json")
-    if own := config.get("auto_map") if isinstance(config, dict) else None:
-        named = ", ".join(map(str, own.values())) if isinstance(own, dict) else str(own)
-        if not _is_built_in(str(config.get("model_type"))):
-            raise ModelError(f"{folder}/config.json names code of its own ({named}), which is not run. {TRUST}")
-
-
-def _is_built_in(kind: str) -> bool:
-    """Whether transformers has this type itself, so that no code beside it is needed; told without importing it."""
-    import importlib.util
-
-    spec = importlib.util.find_spec("transformers")
-    roots = (spec.submodule_search_locations or []) if spec else []
-    return any((Path(root) / "models" / kind.replace("-", "_")).is_dir() for root in roots)
-
-
 def check_all_weights(folder: Path) -> None:
     """ModelError where the folder has no weights, or some that are broken; safetensors go before pickles."""
-    weights = [p for p in folder.rglob("*") if p.suffix in {".safetensors", ".bin"} and p.name != "training_args.bin"]
+    found = {p for pattern in WEIGHTS for p in folder.rglob(pattern)}
+    weights = sorted(p for p in found if p.relative_to(folder).parts[0] not in OTHERS)
     if not weights:
-        raise ModelError(f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin)")
+        raise ModelError(
+            f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin). {COPY}, whole"
+        )
     safe = {p.parent for p in weights if p.suffix == ".safetensors"}
     for path in weights:
         if path.suffix == ".safetensors" or path.parent not in safe:
@@ -99,7 +79,8 @@ def _check_tokenizer(folder: Path) -> None:
     """ModelError without a vocabulary: transformers would make up one in which every word is unknown."""
     if not any(True for name in TOKENIZERS for _ in folder.rglob(name)):
         raise ModelError(
-            f"{folder} has no tokenizer: a checkpoint holds tokenizer.json, or the vocabulary of an older one"
+            f"{folder} has no tokenizer: a checkpoint holds tokenizer.json, or the vocabulary of an older one. "
+            "Remedy: copy the tokenizer that the model was trained with"
         )
 
 
@@ -131,6 +112,23 @@ class Missing(logging.Handler):
                 f"{folder} lacks weights of the model, first {missing[0]}: they would be drawn at random. "
                 "Remedy: a whole checkpoint, or, if it brings code of its own, trust_remote_code"
             )
+
+
+def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
+    """EncoderError where text can become a token that the loaded model has no row of embeddings for."""
+    special = {i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special}
+    largest = max(set(tokenizer.get_vocab().values()) - special, default=-1)
+    if largest >= rows:
+        raise EncoderError(
+            f"the tokenizer of {folder} has token {largest}, but the model {rows} rows of embeddings: "
+            f"{OTHER_VOCABULARY}"
+        )
+
+
+def cut_off(encoded: Any, limit: int) -> int:
+    """How many of these texts, as a tokenizer gave them, lost their end; a slow tokenizer tells who is at the limit."""
+    made = getattr(encoded, "encodings", None)
+    return sum(bool(e.overflowing) for e in made) if made else sum(len(i) >= limit for i in encoded["input_ids"])
 
 
 def positions_of(folder: Path) -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.files import COPY, CUT_OFF
 from encheck.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def read_state(path: Path) -> Any:
         with torch.serialization.safe_globals([argparse.Namespace]):  # holds LASER3's settings, and calls nothing
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise EncoderError(f"{path} cannot be loaded as weights ({error})") from error
+        raise EncoderError(f"{path} cannot be loaded as weights ({error}): {CUT_OFF}") from error
 
 
 def lstm_of(state: Mapping[str, Tensor], prefix: str, path: Path) -> Any:
@@ -36,14 +37,17 @@ def lstm_of(state: Mapping[str, Tensor], prefix: str, path: Path) -> Any:
     first = weights.get("weight_ih_l0")
     if first is None:
         held = ", ".join(sorted(state)[:4]) or "nothing"
-        raise EncoderError(f"{path} has no {prefix}weight_ih_l0: it is another model's state dict. It holds: {held}")
+        raise EncoderError(
+            f"{path} has no {prefix}weight_ih_l0: it is another model's state dict. It holds: {held}. "
+            "Remedy: the file as its authors publish it"
+        )
     layers = sum(name.startswith("weight_ih_l") and not name.endswith("reverse") for name in weights)
     both = "weight_ih_l0_reverse" in weights
     lstm = torch.nn.LSTM(first.shape[1], len(first) // 4, layers, bidirectional=both, batch_first=True)
     try:
         lstm.load_state_dict(weights)
     except RuntimeError as error:
-        raise EncoderError(f"{path}: the weights of {prefix} do not fit together: {error}") from error
+        raise EncoderError(f"{path}: the weights of {prefix} do not fit together: {error}. {COPY}") from error
     return lstm.float().eval()
 
 

@@ -26,6 +26,7 @@ from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
 TOO_MUCH = {400, 413, 422}
+WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
 log = logging.getLogger("encheck")
 
 
@@ -41,6 +42,7 @@ class RemoteEncoder(TextEncoder):
         self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
         self.concurrency = int(options.get("concurrency", 4))
         self._counting = Lock()
+        self._width: int | None = None
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
@@ -65,7 +67,7 @@ class RemoteEncoder(TextEncoder):
     @cached_property
     def _probe(self) -> str:
         """What a vector of the server's comes to."""
-        return coarse(self._settle(lambda: self._asked([PROBE])[0][1])[0])
+        return coarse(self._settle(lambda: self._same_width(self._asked([PROBE])[0][1], [PROBE]))[0])
 
     def fingerprint(self) -> str:
         """The model's name, a probe vector and the prompts: another model under the same address is another one."""
@@ -78,9 +80,7 @@ class RemoteEncoder(TextEncoder):
         try:
             found: Vectors = ask()
         except EncoderError as error:
-            raise ModelError(
-                f"{self.config.label}: {error}. Is the server there, and {self.client.key_env} set?"
-            ) from error
+            raise ModelError(f"{self.config.label}: {error}") from error
         return found
 
     def about(self) -> dict[str, Any]:
@@ -90,22 +90,26 @@ class RemoteEncoder(TextEncoder):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice."""
         prompted = [f"{prompt}{text}" for text in texts]
-        self._width: int | None = None
-        before = self.truncated
+        before, self._width = self.truncated, None
         with ThreadPoolExecutor(self.concurrency) as pool:
             try:
                 asked = pool.map(lambda at: self._asked([prompted[i] for i in at], at), slices(len(texts), self.batch))
                 for found in asked:
                     for positions, vectors in found:
-                        some = [texts[i] for i in positions]
-                        checked = check_vectors(vectors, some, width=self._width)
-                        self._width = checked.shape[1]
-                        yield positions, checked
+                        yield positions, self._same_width(vectors, [texts[i] for i in positions])
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
         if (cut := self.truncated - before) > len(texts) / 100:
             log.warning("%d of %d texts are longer than %s takes: what follows is cut", cut, len(texts), self.place)
+
+    def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
+        try:
+            checked = check_vectors(vectors, texts, width=self._width)
+        except EncoderError as error:
+            raise EncoderError(f"{self.place}: {error}. {WRONG_SERVER}") from error
+        self._width = checked.shape[1]
+        return checked
 
     def _asked(self, texts: list[str], positions: Ints | None = None) -> list[Batch]:
         """Batches of these texts: halves where the server finds them too many or too long together."""
@@ -114,7 +118,8 @@ class RemoteEncoder(TextEncoder):
             return [(positions, self.ask(texts))]
         except Refused as refused:
             if refused.status not in TOO_MUCH:
-                raise EncoderError(f"{self.place} refuses the request: {refused}") from None
+                remedy = f"Remedy: see that the address, the model and the key in {self.client.key_env} are right"
+                raise EncoderError(f"{self.place} refuses the request: {refused}. {remedy}") from None
             if len(texts) == 1:
                 return [(positions, self._cut(texts[0], refused))]
         middle = len(texts) // 2
@@ -132,7 +137,7 @@ class RemoteEncoder(TextEncoder):
                 with self._counting:
                     self.truncated += 1
                 return vectors
-        raise EncoderError(f"{self.place} refuses the text {text!r}: {said}") from None
+        raise EncoderError(f"{self.place} refuses the text {text!r}: {said}. {WRONG_SERVER}") from None
 
 
 class OpenAiEncoder(RemoteEncoder):
@@ -158,7 +163,9 @@ class OpenAiEncoder(RemoteEncoder):
         answer = self.client.post(path, body)
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
-            raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: does it speak OpenAI's API?")
+            raise EncoderError(
+                f"{self.place}{path} answers without `data` of embeddings: does it speak OpenAI's API? {WRONG_SERVER}"
+            )
         return _by_index(rows, len(texts), self.place)
 
 
@@ -169,12 +176,18 @@ class TeiEncoder(RemoteEncoder):
     def _info(self) -> dict[str, Any]:
         try:
             found = self.client.get("/info")
-        except (EncheckError, Refused) as error:
+        except EncheckError as error:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
             ) from None
+        except Refused as refused:
+            raise ModelError(
+                f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
+            ) from None
         if not isinstance(found, dict):
-            raise ModelError(f"{self.config.label}: {self.place}/info is no mapping. Is it text-embeddings-inference?")
+            raise ModelError(
+                f"{self.config.label}: {self.place}/info is no mapping. Is it text-embeddings-inference? {WRONG_SERVER}"
+            )
         return found
 
     @property
@@ -190,7 +203,7 @@ class TeiEncoder(RemoteEncoder):
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
         rows = self.client.post("/embed", {"inputs": texts, "truncate": cut, "normalize": False})
         if not isinstance(rows, list) or len(rows) != len(texts):
-            raise EncoderError(f"{self.place}/embed answers no list of {len(texts)} vectors")
+            raise EncoderError(f"{self.place}/embed answers no list of {len(texts)} vectors. {WRONG_SERVER}")
         return _rows(rows, self.place)
 
 
@@ -198,7 +211,9 @@ def _by_index(rows: list[dict[str, Any]], count: int, place: str) -> Vectors:
     """The embeddings in the order of their indices, each of which must come once."""
     indices = [row.get("index", i) for i, row in enumerate(rows)]
     if sorted(indices, key=str) != sorted(range(count), key=str):
-        raise EncoderError(f"{place} answers {count} texts with the indices {indices[:8]}: each should come once")
+        raise EncoderError(
+            f"{place} answers {count} texts with the indices {indices[:8]}: each should come once. {WRONG_SERVER}"
+        )
     return _rows(
         [row["embedding"] for _, row in sorted(zip(indices, rows, strict=True), key=lambda p: int(p[0]))], place
     )
@@ -211,5 +226,7 @@ def _rows(rows: list[Any], place: str) -> Vectors:
         found = np.zeros(0, np.float32)
     if found.ndim != 2:
         lengths = sorted({len(r) for r in rows if isinstance(r, list)})
-        raise EncoderError(f"{place} answers vectors of different dimensions, {lengths}, or none at all")
+        raise EncoderError(
+            f"{place} answers vectors of different dimensions, {lengths}, or none at all. {WRONG_SERVER}"
+        )
     return found

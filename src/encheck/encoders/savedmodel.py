@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Batch
-from encheck.encoders.batching import slices
+from encheck.encoders.batching import halving, out_of_memory, slices, threads
 from encheck.encoders.config import ModelConfig
-from encheck.encoders.files import CUT_OFF
+from encheck.encoders.files import COPY, CUT_OFF
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.pretrained import TRUST
+from encheck.encoders.trust import TRUST
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class SavedModelEncoder(LocalEncoder):
         graph = source / "saved_model.pb"
         if not graph.is_file() or not graph.stat().st_size:
             what = "is empty" if graph.is_file() else "does not exist"
-            raise ModelError(f"{graph} {what}: {source} is no SavedModel, or the copy was cut off")
+            raise ModelError(f"{graph} {what}: {source} is no SavedModel, or the copy was cut off. {COPY}, whole")
         self.outside = _operators_that_reach_out(graph.read_bytes())
         if self.outside and not config.trust_remote_code:
             raise ModelError(f"{graph} is code that asks for {', '.join(self.outside)}, which is not run. {TRUST}")
@@ -82,6 +83,8 @@ class SavedModelEncoder(LocalEncoder):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         import tensorflow
 
+        with suppress(RuntimeError):  # too late where TensorFlow runs already
+            tensorflow.config.threading.set_intra_op_parallelism_threads(threads())
         try:
             return tensorflow.saved_model.load(str(self.source))
         except Exception as error:
@@ -96,31 +99,42 @@ class SavedModelEncoder(LocalEncoder):
         there = sorted(self.model.signatures)
         chosen = named or ("serving_default" if "serving_default" in there else next(iter(there), ""))
         if chosen not in there:
-            raise EncoderError(f"{self.source} has no signature {chosen!r}. There are: {', '.join(there) or 'none'}")
+            raise EncoderError(
+                f"{self.source} has no signature {chosen!r}. There are: {', '.join(there) or 'none'}. Remedy: "
+                "--model-arg signature=NAME"
+            )
         function = self.model.signatures[chosen]
         name = next(iter(function.structured_input_signature[1]))
         return lambda texts: function(**{name: texts})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """In slices, as they come."""
+        self._function  # noqa: B018 - loads it, apart from the first run
+        for positions in slices(len(texts), TEXTS_PER_BATCH):
+            yield from halving(lambda at: self._run([texts[i] for i in at]), positions)
+
+    def _run(self, texts: list[str]) -> NDArray[np.float32]:
         import tensorflow
 
-        for positions in slices(len(texts), TEXTS_PER_BATCH):
-            some = tensorflow.constant([texts[i] for i in positions])
-            try:
-                made = self._function(some)
-            except Exception as error:
-                text = " ".join(str(error).split())[:300]
-                raise EncoderError(
-                    f"{self.source} does not take a list of texts ({text}): another signature?"
-                ) from error
-            yield positions, self._vectors(made)
+        try:
+            return self._vectors(self._function(tensorflow.constant(texts)))
+        except Exception as error:
+            if isinstance(error, EncoderError) or out_of_memory(error):
+                raise
+            text = " ".join(str(error).split())[:300]
+            raise EncoderError(
+                f"{self.source} does not take a list of texts ({text}): another signature? Remedy: "
+                "--model-arg signature=NAME"
+            ) from error
 
     def _vectors(self, made: Any) -> NDArray[np.float32]:
         if isinstance(made, dict):
             name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
             if name not in made:
-                raise EncoderError(f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}")
+                raise EncoderError(
+                    f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}. Remedy: "
+                    "--model-arg output=NAME"
+                )
             made = made[name]
         return np.asarray(made, np.float32)
 

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from encheck.encoders.base import Batch
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
 from encheck.encoders.config import ModelConfig
-from encheck.encoders.files import read_json
+from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.pretrained import Missing, check_folder, check_length, files_of
+from encheck.encoders.pooling import stored_pooling
+from encheck.encoders.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
 
@@ -47,7 +48,18 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.prompts = {k: v for k, v in (stored.get("prompts") or {}).items() if v} | self.prompts
         default = (stored.get("prompts") or {}).get(stored.get("default_prompt_name"))
         self.prompt = (default if config.prompt is None else config.prompt) or ""
+        self.pooling = stored_pooling(source)
+        self._check_pooling()
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
+
+    def _check_pooling(self) -> None:
+        """ModelError where the entry says another pooling than the checkpoint has: it is not changed here."""
+        asked = self.config.pooling
+        if asked and self.pooling and asked != self.pooling:
+            raise ModelError(
+                f"{self.source} pools by {self.pooling}, but pooling is {asked}. Remedy: leave pooling out, or have it "
+                f"pooled here: --model-arg adapter=transformers --model-arg pooling={asked}"
+            )
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""
@@ -59,8 +71,9 @@ class SentenceTransformerEncoder(LocalEncoder):
         return [str(self.config.max_length), self.dtype, *cut]
 
     def about(self) -> dict[str, Any]:
-        """With the dimension that vectors are cut to."""
-        return super().about() | ({"truncate_dim": self.cut_to} if self.cut_to else {})
+        """With the pooling, and the dimension that vectors are cut to."""
+        said = {"pooling": self.pooling, "truncate_dim": self.cut_to}
+        return super().about() | {name: value for name, value in said.items() if value}
 
     @cached_property
     def model(self) -> SentenceTransformer:
@@ -95,9 +108,18 @@ class SentenceTransformerEncoder(LocalEncoder):
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
         except Exception as error:
-            raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}") from error
+            raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
         heard.refuse(self.source)
+        self._check_tokens(model)
         return model.eval()
+
+    def _check_tokens(self, model: SentenceTransformer) -> None:
+        """EncoderError where the tokenizer has tokens that the first module has no row for; some have no such table."""
+        first: Any = model[0]
+        whole = getattr(first, "auto_model", None)
+        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
+        if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):
+            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
 
     def _is_plain(self, prompt: str) -> bool:
         """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""
@@ -144,5 +166,5 @@ class SentenceTransformerEncoder(LocalEncoder):
             texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False
         )
         if limit:
-            self.note_cut(sum(len(ids) >= limit for ids in encoded["input_ids"]), len(texts), limit)
+            self.note_cut(cut_off(encoded, limit), len(texts), limit)
         return dict(encoded)

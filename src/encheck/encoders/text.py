@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Batch
+from encheck.encoders.batching import out_of_memory
 from encheck.encoders.config import ModelConfig
-from encheck.errors import EncoderError
+from encheck.encoders.files import WHOLE
+from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -58,14 +60,25 @@ class TextEncoder(ABC):
         return out
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
-        """(positions, vectors) batch by batch; EncoderError names the model where one is no number."""
+        """(positions, vectors) batch by batch; EncoderError names the model where that goes wrong."""
         if not texts:
             return
-        for positions, vectors in self.compute(whole(texts), self.prompt_for(role)):
-            good = np.isfinite(vectors).all(axis=1)
-            if not good.all():
-                raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
-            yield positions, vectors
+        try:
+            for positions, vectors in self.compute(whole(texts), self.prompt_for(role)):
+                good = np.isfinite(vectors).all(axis=1)
+                if not good.all():
+                    raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
+                yield positions, vectors
+        except EncheckError:
+            raise
+        except Exception as error:
+            raise EncoderError(self._failed(error)) from error
+
+    def _failed(self, error: Exception) -> str:
+        said = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        if out_of_memory(error):
+            return f"{self.place} has no room for a single text ({said}). Remedy: max_length, --dtype, or --device"
+        return f"{self.place} cannot encode these texts ({said}). {WHOLE}"
 
     def _no_number(self, text: str) -> str:
         dtype = getattr(self, "dtype", "float32")
@@ -76,10 +89,10 @@ class TextEncoder(ABC):
         )
 
     def note_cut(self, cut: int, total: int, limit: int) -> None:
-        """Count the texts that reach the maximum length; say so where they are more than one in a hundred."""
+        """Count the texts that lost their end; say so where they are more than one in a hundred."""
         self.truncated += cut
         if cut > total / 100:
-            log.warning("%d of %d texts reach the maximum length of %d tokens: what follows is cut", cut, total, limit)
+            log.warning("%d of %d texts are longer than %d tokens, the maximum: what follows is cut", cut, total, limit)
 
 
 def coarse(vector: NDArray[np.float32]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick
+from encheck.encoders.pretrained import cut_off
 from encheck.encoders.transformers import TransformersEncoder
 
 
@@ -31,13 +32,14 @@ class TokenEncoder(TransformersEncoder):
     def states(self, texts: Sequence[str], *, layer: int = -1, unit: bool = True) -> list[States]:
         """The states of each text, packed by tokens; EncoderError where the checkpoint cannot be loaded."""
         model, limit = self.models[0], self.limit
-        features = dict(self.tokenizer(
+        encoded = self.tokenizer(
             [f"{self.prompt}{text}" for text in texts], truncation=True, max_length=limit,
             return_offsets_mapping=True, return_special_tokens_mask=True,
-        ))  # fmt: skip
+        )  # fmt: skip
+        self.note_cut(cut_off(encoded, limit), len(texts), limit)
+        features = dict(encoded)
         offsets, special = features.pop("offset_mapping"), features.pop("special_tokens_mask")
         lengths = np.array([len(ids) for ids in features["input_ids"]])
-        self.note_cut(int((lengths >= limit).sum()), len(texts), limit)
         found: dict[int, States] = {}
         budget = TOKENS_PER_BATCH.get(model.device.type, TOKENS_PER_BATCH["cpu"])
         for positions in pack(lengths, budget):

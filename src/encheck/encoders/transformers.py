@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from encheck.encoders.base import Batch
 from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick, pick_devices, spread
 from encheck.encoders.config import ModelConfig
-from encheck.encoders.files import read_json
+from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.pooling import pool
-from encheck.encoders.pretrained import check_folder, check_length, files_of, positions_of
+from encheck.encoders.pretrained import check_folder, check_length, check_tokens, cut_off, files_of, positions_of
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:
@@ -109,17 +109,9 @@ class TransformersEncoder(LocalEncoder):
         except EncoderError:
             raise
         except Exception as error:
-            raise EncoderError(f"transformers cannot load {self.source}: {error}") from error
-        self._check_tokens(model)
+            raise EncoderError(f"transformers cannot load {self.source}: {error}. {WHOLE}") from error
+        check_tokens(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
-
-    def _check_tokens(self, model: Any) -> None:
-        rows = model.get_input_embeddings().weight.shape[0]
-        if len(self.tokenizer) > rows:
-            raise EncoderError(
-                f"the tokenizer of {self._tokenizer_folder} has {len(self.tokenizer)} tokens, but the model {rows}: "
-                "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
-            )
 
     def load(self) -> Any:
         """The model on the CPU; EncoderError where a weight is missing, which would be drawn at random."""
@@ -137,7 +129,7 @@ class TransformersEncoder(LocalEncoder):
         if missing:
             raise EncoderError(
                 f"{self.base} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn at "
-                "random. Remedy: a whole checkpoint" + (", or leave `head: mlp` out" if self.head else "")
+                f"random. {WHOLE}" + (", or leave `head: mlp` out" if self.head else "")
             )
         return model.get_encoder() if model.config.is_encoder_decoder else model
 
@@ -149,13 +141,18 @@ class TransformersEncoder(LocalEncoder):
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Sorted by tokens and packed by a budget, the longest first."""
-        models, limit = self.models, self.limit
-        features = dict(self.tokenizer([f"{prompt}{t}" for t in texts], truncation=True, max_length=limit))
-        self._fill_empty(features)
+        models, features = self.models, self._tokenise([f"{prompt}{text}" for text in texts])
         lengths = np.array([len(ids) for ids in features["input_ids"]])
-        self.note_cut(int((lengths >= limit).sum()), len(texts), limit)
         budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
         yield from spread(models, pack(lengths, budget), lambda model, at: self._run(model, pick(features, at)))
+
+    def _tokenise(self, texts: list[str]) -> dict[str, list[Any]]:
+        """Token ids of every text, cut at the maximum length."""
+        encoded = self.tokenizer(texts, truncation=True, max_length=self.limit)
+        self.note_cut(cut_off(encoded, self.limit), len(texts), self.limit)
+        features = dict(encoded)
+        self._fill_empty(features)
+        return features
 
     def _fill_empty(self, features: dict[str, list[Any]]) -> None:
         """One token for a text of which the tokenizer makes none: the end, as decoders see it."""

@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.files import CUT_OFF, must_exist
+from encheck.encoders.files import COPY, CUT_OFF, must_exist
 from encheck.errors import EncoderError, ModelError
 
 Vectors = NDArray[np.float32]
@@ -24,8 +24,8 @@ LONGEST_WORD = 4_096
 class VectorFile:
     """Vectors on disk; ModelError names the file where it is none of the known formats, or was cut off."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = must_exist(path, "the file of word vectors", "Say where it is: --model-arg name=PATH")
+    def __init__(self, path: Path, *, option: str = "name") -> None:
+        self.path = must_exist(path, "the file of word vectors", f"Remedy: say where it is: --model-arg {option}=PATH")
         with path.open("rb") as file:
             first = file.readline(1 << 20)
         self.header = len(fields := first.split()) == 2 and all(f.isdigit() for f in fields)
@@ -50,7 +50,7 @@ class VectorFile:
         if self.dimension < 1 or not (self.header or all(map(_is_number, first.split()[-self.dimension :]))):
             raise ModelError(
                 f"{self.path} begins with {first[:40]!r}, but should hold word vectors: a word and its numbers a line, "
-                "or word2vec's binary format"
+                "or word2vec's binary format. Remedy: GloVe's .txt, fastText's .vec (not its .bin) or word2vec's .bin"
             )
         if self.binary and size < self._count * (4 * self.dimension + 2):
             raise ModelError(
@@ -95,9 +95,11 @@ class VectorFile:
         try:
             numbers = np.array(vector.split(), np.float32)
         except ValueError as error:
-            raise EncoderError(f"{self.path}: the vector of {word!r} is no list of numbers: {error}") from error
+            raise EncoderError(f"{self.path}: the vector of {word!r} is no list of numbers: {error}. {COPY}") from error
         if len(numbers) != self.dimension:
-            raise EncoderError(f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}")
+            raise EncoderError(
+                f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}. {COPY}"
+            )
         return numbers
 
     def _lines(self) -> Iterator[bytes]:
@@ -133,7 +135,9 @@ class VectorFile:
         while (letter := file.read(1)) not in (b" ", b""):
             letters += letter
             if len(letters) > LONGEST_WORD:
-                raise EncoderError(f"{self.path} has a word of more than {LONGEST_WORD} bytes: it is no word2vec file")
+                raise EncoderError(
+                    f"{self.path} has a word of more than {LONGEST_WORD} bytes: it is no word2vec file. {COPY}"
+                )
         return bytes(letters).lstrip(b"\n")
 
 

@@ -20,6 +20,7 @@ from encheck.encoders.batching import slices
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.vector_files import VectorFile
+from encheck.errors import EncoderError
 from encheck.types import content_hash
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 Vectors = NDArray[np.float32]
 COMMON = 1_000
+STRANGE = 8  # a pair of sentences has more words; a few odd texts have fewer
 log = logging.getLogger("encheck")
 
 
@@ -88,9 +90,19 @@ class VectorsEncoder(LocalEncoder):
         total = sum(np.float64(self.weight(w)) * self._known[w][1] for w in words)
         return np.asarray(total / len(words), np.float32)
 
+    def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
+        """EncoderError where none of many words is in the file: each text would get one and the same vector."""
+        words = set() if any(known) else {word for text in texts for word in self.words(text)}
+        if len(words) >= STRANGE:
+            raise EncoderError(
+                f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
+                "vocabulary does not match. Remedy: vectors of the texts' language"
+            )
+
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """The file is read once for all texts, then averaged."""
         known = self.learn(texts)
+        self._refuse_strange(texts, known)
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
             log.warning("%s knows no word of %d of %d texts", self.source.name, lost, len(texts))
         for positions in slices(len(texts), 1_024):
@@ -104,6 +116,7 @@ class SifEncoder(VectorsEncoder):
     """
 
     engine = "vectors-sif-1"
+    ready = True
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)

@@ -65,7 +65,11 @@ class Parse:
 
     def child(self, at: int, *deps: str) -> int | None:
         """The first token that hangs on `at` by one of these relations (obl stands for obl:tmod too)."""
-        return next((i for i in self.children[at] if self.bases[i] in deps), None)
+        bases = self.bases
+        for i in self.children[at]:
+            if bases[i] in deps:
+                return i
+        return None
 
     def subtree(self, at: int) -> tuple[int, ...]:
         """The positions of `at` and of all that hangs on it, in order."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from encheck.language.conditions import base_of
 from encheck.language.parse import Parse
@@ -25,8 +26,7 @@ EQUALS = frozenset({"conj", "flat", "appos"})
 NO_RELATION = frozenset({"det", "punct", "cc", "case", "cop"})
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Unit:
+class Unit(NamedTuple):
     """Tokens `start` to `end` of a parse, which move together; `tag` is ENT:label, NOUN, VERB or the fine tag."""
 
     start: int

@@ -1,0 +1,91 @@
+"""`encheck annotate`: people label pairs, blind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, app, say, told
+
+annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs, blind, and see how far they agree.")
+app.add_typer(annotate_app, name="annotate")
+
+
+@annotate_app.command()
+def sheet(
+    data: DataSpec,
+    out: Annotated[Path, typer.Option(help="The sheet to write: a CSV file.")] = Path("sheet.csv"),
+    n: Annotated[int, typer.Option("--n", min=1, help="How many pairs.")] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
+    split: Split = None,
+    variants: Variants = False,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Write a sheet without labels: pairs in random order, as many of each difficulty as of the next.
+
+    With --variants the pairs are sentences and their variants, as many of each relation as of the next.
+    """
+    from encheck.annotate import cells_of, draw, relations_of, write_sheet
+
+    with told():
+        pairs = _pairs_to_label(data, variants=variants, skip_bad_rows=skip_bad_rows)
+        strata = relations_of if variants else cells_of
+        lines = draw(pairs, n=n, seed=seed, split=split, strata_of=strata)
+        write_sheet(out, lines, new=True)
+    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {out} --name YOU")
+
+
+@annotate_app.command("label")
+def label_(
+    sheet: Annotated[Path, typer.Argument(help="The sheet, as it was written.")],
+    name: Annotated[str, typer.Option(help="Who labels; the answers go to SHEET-NAME.csv.")],
+) -> None:
+    """Show pair after pair and ask: the same meaning or not? Every answer is saved; go on where you left."""
+    from encheck.annotate import label, own_sheet
+
+    def ask(keys: str) -> str:
+        return str(typer.prompt(keys, default="", show_default=False))
+
+    with told():
+        own, lines = own_sheet(sheet, name)
+        left = label(own, lines, ask=ask, show=typer.echo)
+    typer.echo(f"{own}: {len(lines) - left} of {len(lines)} answered")
+
+
+@annotate_app.command()
+def agreement(
+    sheets: Annotated[list[Path], typer.Argument(help="The answered copies of one sheet.")],
+    data: DataSpec,
+    seed: Annotated[int, typer.Option(help="Seed of intervals and permutations.")] = 0,
+    variants: Variants = False,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Report Fleiss' kappa and seconds a pair, by difficulty, and whether people agree less where overlap misleads."""
+    from encheck.datasets.base import load
+    from encheck.reporting import annotators
+
+    with told():
+        if variants:
+            pairs = _pairs_to_label(data, variants=True, skip_bad_rows=skip_bad_rows)
+            say(annotators.lines_of_variants(sheets, pairs, seed=seed))
+        else:
+            loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
+            say(annotators.lines(sheets, loaded, seed=seed))
+
+
+def _pairs_to_label(data: str, *, variants: bool, skip_bad_rows: bool) -> Sequence[Any]:
+    """The pairs of the data, or its sentences with their variants."""
+    from encheck.annotate import variants_of
+    from encheck.datasets.base import load
+    from encheck.making import Maker
+    from encheck.session import open_store, resolve_english
+    from encheck.settings import Settings
+
+    loaded = load(data, sample=2_000 if variants else None, skip_bad_rows=skip_bad_rows)
+    if not variants:
+        return loaded.pairs
+    asked = Settings()
+    return variants_of(loaded, Maker(0, resolve_english(asked, open_store(asked))))

@@ -1,0 +1,69 @@
+"""What the commands share: the application, options that mean the same everywhere, errors and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from encheck.errors import EncheckError
+
+app = typer.Typer(
+    name="encheck",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Behavioural tests for sentence encoders. Start with: encheck run",
+)
+DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH; `encheck data` lists them.")]
+SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")]
+Split = Annotated[str | None, typer.Option(help="One split of the data alone: train, validation, test ...")]
+Variants = Annotated[bool, typer.Option("--variants", help="Sentences and their variants, in place of pairs.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="A name in models.yaml, a folder or a hub id; repeatable. Default: sbert."),
+]
+ModelArgs = Annotated[
+    list[str] | None,
+    typer.Option("--model-arg", help="[MODEL:]KEY=VALUE: a field of models.yaml, or an option of the adapter."),
+]
+SpacyModel = Annotated[
+    str | None, typer.Option(help="An installed spaCy pipeline, or a folder, in place of the bundled one.")
+]
+LexiconName = Annotated[str, typer.Option(help="embedded, nltk, or a folder of WordNet's files.")]
+BackTranslate = Annotated[
+    str | None, typer.Option(help="Rewrite sentences by way of this language (de), or by two models: ./en-de,./de-en.")
+]
+ContinuationModel = Annotated[
+    str | None, typer.Option(help="A causal language model that goes on with sentences: a folder or a hub id.")
+]
+GeneratorMode = Annotated[str, typer.Option(help="careful, or paper: by the published recipe.")]
+StorePath = Annotated[
+    Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")
+]
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Say what the user got wrong in one line, and leave with exit code 4."""
+    try:
+        yield
+    except EncheckError as error:
+        typer.echo(f"encheck: {error}", err=True)
+        raise typer.Exit(4) from error
+
+
+def print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows as aligned columns, the first one being the heading."""
+    from encheck.reporting.terminal import table
+
+    say(table(rows))
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines."""
+    for line in lines:
+        typer.echo(line)

@@ -1,0 +1,81 @@
+"""action.yml and the examples of docs/gate.md: what they run, and the exit code and outputs that come of it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+BASH = shutil.which("bash")
+STUB = """#!{bash}
+printf '%s\\n' "$@" > asked.txt
+mkdir -p rep
+printf '{results}' > rep/results.json
+echo summary > rep/summary.md
+exit {code}
+"""
+pytestmark = pytest.mark.skipif(BASH is None or os.name == "nt", reason="needs bash")
+
+
+@pytest.fixture
+def action(tmp_path):
+    """Run the action's own script with a stand-in for `encheck`; (exit code, outcome, arguments)."""
+    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    script = next(step["run"] for step in steps if step.get("id") == "gate")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "python").symlink_to(sys.executable)
+
+    def action(results, code, **asked):
+        stub = tools / "encheck"
+        stub.write_text(STUB.format(bash=BASH, results=json.dumps(results), code=code))
+        stub.chmod(0o755)
+        names = ("MODEL", "BASELINE", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA")
+        environment = os.environ | dict.fromkeys(names, "") | {"REPORT": "rep"} | asked
+        environment |= {
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "GITHUB_OUTPUT": "out",
+            "GITHUB_STEP_SUMMARY": "sum",
+        }
+        command = [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        said = (tmp_path / "out").read_text("utf-8") if (tmp_path / "out").exists() else ""
+        return done.returncode, said.strip(), (tmp_path / "asked.txt").read_text("utf-8").splitlines()
+
+    return action
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("pass", 0), ("block", 1), ("inconclusive", 10)])
+def test_the_action_ends_with_the_gates_exit_code_and_names_the_outcome(action, tmp_path, outcome, code):
+    assert action({"gate": {"outcome": outcome}}, code)[:2] == (code, f"outcome={outcome}")
+    assert (tmp_path / "sum").read_text("utf-8") == "summary\n"
+
+
+def test_a_gate_that_could_not_be_used_keeps_its_exit_code(action):
+    assert action({"checks": []}, 4)[:2] == (4, "outcome=")
+
+
+def test_the_action_passes_on_what_it_was_asked(action):
+    given = {"MODEL": "./a b", "BASELINE": "base", "CHECKS": "antonym or jumble", "DATA": "probes\nmrpc:x"}
+    asked = action({}, 0, **given, ANCHOR="old", INCONCLUSIVE="block")[2]
+    expected = {"--model=./a b", "--baseline=base", "--anchor=old", "--inconclusive=block", "--data=probes"}
+    assert expected | {"--data=mrpc:x", "antonym or jumble", "--junitxml=rep/junit.xml"} <= set(asked)
+
+
+@pytest.mark.parametrize(
+    "block", re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/gate.md").read_text("utf-8"), re.DOTALL)
+)
+def test_the_examples_are_yaml_and_name_options_that_there_are(block):
+    from encheck.settings import add_options
+
+    known = []
+    add_options(type("Group", (), {"addoption": lambda _, name, **__: known.append(name)})(), prefix="")
+    assert yaml.safe_load(block)
+    options = set(re.findall(r"(--[a-z-]+)=", block)) - {"--junitxml"}
+    assert options <= {f"--{name.lstrip('-')}" for name in known}
