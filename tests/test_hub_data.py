@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from encheck.datasets import mrpc, sick, stsb
+from encheck.datasets import mrpc, sick, stsb, twitter_url
 from encheck.datasets.base import load, names
 from encheck.datasets.hub import Hub
 from encheck.errors import DataError
@@ -49,6 +49,12 @@ def test_a_graded_set_has_scores_and_the_label_that_follows(repository):
     assert [(p.score, p.label) for p in load("stsb:hub", sample=None).pairs] == [(5.0, 1), (4.0, 1), (3.8, 0)]
 
 
+def test_a_split_that_is_one_row_of_lists_is_read_pair_by_pair(repository):
+    repository(twitter_url, test=[{"sent1": ["a b", "e f"], "sent2": ["c d", "g h"], "labels": [1, 0]}])
+    found = load("twitter-url:hub", sample=None).pairs
+    assert [(p.first, p.second, p.label) for p in found] == [("a b", "c d", 1), ("e f", "g h", 0)]
+
+
 def test_relatedness_alone_leaves_the_label_open(repository):
     repository(sick, test=[{"sentence1": "a b", "sentence2": "c d", "score": 4.5}])
     assert [(p.score, p.label) for p in load("sick:hub", sample=None).pairs] == [(4.5, None)]
@@ -82,7 +88,16 @@ def test_what_cannot_be_fetched_is_said_with_the_remedy(tmp_path, monkeypatch):
 
 def test_every_set_of_the_hub_is_pinned_to_a_commit():
     hubs = {name: module.HUB for name, module in names().items() if hasattr(module, "HUB")}
-    assert set(hubs) == {*(f"sts{y}" for y in range(12, 17)), "mrpc", "paws", "qqp", "sick", "stsb"}
+    assert set(hubs) == {
+        *(f"sts{y}" for y in range(12, 17)),
+        "mrpc",
+        "paws",
+        "pit2015",
+        "qqp",
+        "sick",
+        "stsb",
+        "twitter-url",
+    }
     assert all(len(h.revision) == 40 and set(h.revision) <= set("0123456789abcdef") for h in hubs.values())
 
 

@@ -26,7 +26,7 @@ class Hub:
 
     `label` names a column of 0 and 1 (-1: not published, left out), or `score` one of graded similarity from `low` to
     `high`, whose pairs have label 1 from `positive` on (no label without one). `expected` has rows and labels of its
-    splits.
+    splits. `listed` says that a split is one row, whose columns are lists.
     """
 
     repo: str
@@ -40,6 +40,7 @@ class Hub:
     high: float = 5.0
     positive: float | None = 4.0
     expected: Expected = field(default_factory=dict)
+    listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[Row]:
         """Pairs, split by split; DataError where the hub cannot be reached or holds something else."""
@@ -54,6 +55,10 @@ class Hub:
 
     def _published(self, rows: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """(number, row) of those whose label was published."""
+        if self.listed:
+            columns = (self.first, self.second, self.label)
+            listed = ([value for row in rows for value in row[name]] for name in columns)
+            rows = [dict(zip(columns, values, strict=True)) for values in zip(*listed, strict=True)]
         return ((n, row) for n, row in enumerate(rows, 1) if not (self.label and str(row[self.label]) == "-1"))
 
     def _row(self, fields: Mapping[str, Any], *, split: str) -> Row:

@@ -11,12 +11,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, files_of, made_rows, tab_rows
 
 LICENCE = "unknown"
 CITATION = "Xu, Callison-Burch and Dolan 2015: SemEval-2015 Task 1: Paraphrase and Semantic Similarity in Twitter (PIT)"
 FILES = "train.data, dev.data and / or test.data of PIT-2015"
+HUB = Hub(
+    "mteb/twittersemeval2015-pairclassification",
+    "70970daeab8776df92f5ea462b6173c0b46fd2d1",
+    first="sent1",
+    second="sent2",
+    label="labels",
+    expected={"test": (16_777, {"1": 3_790, "0": 12_987})},
+    listed=True,
+)  # MTEB's selection: neither votes nor topics
 EXPECTED: Expected = {
     "train.data": (13_063, {"1": 3_996, "0": 7_534, "None": 1_533}),
     "dev.data": (4_727, {"1": 1_470, "0": 2_672, "None": 585}),

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
 from encheck.datasets.reader import BadRows, Row, files_of, lines_of, made_rows, pair_rows, tab_rows
 from encheck.errors import DataError
@@ -21,6 +22,15 @@ LICENCE = "CC BY-NC-SA 3.0, and Twitter's terms"
 CITATION = "Lan, Qiu, He and Xu 2017: A Continuously Growing Dataset of Sentential Paraphrases. EMNLP"
 FILES = "Twitter_URL_Corpus_train.txt and / or _test.txt, or folders of a.toks, b.toks and sim.txt"
 SAMPLE = "Twitter_URL_Corpus_train_sample.txt"
+HUB = Hub(
+    "mteb/twitterurlcorpus-pairclassification",
+    "8b6510b0b1fa4e4c4f879467980e9be563ec1cdf",
+    first="sent1",
+    second="sent2",
+    label="labels",
+    expected={"test": (51_534, {"1": 12_988, "0": 38_546})},
+    listed=True,
+)  # MTEB's selection: neither votes nor topics
 EXPECTED: Expected = {
     "train/sim.txt": (42_200, {"1": 11_167, "0": 31_033}),
     SAMPLE: (92, {"1": 39, "0": 53}),
