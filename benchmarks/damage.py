@@ -197,7 +197,7 @@ def measure(folder: Path, name: str, *args: str) -> None:
     print(f"measured {name}", file=sys.stderr, flush=True)
 
 
-def weighed(folder: Path, before: str, after: str, *, noise: float | None = None) -> Any:
+def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     """The gate's decision between two models that were measured."""
     import pyarrow.parquet
 
@@ -254,6 +254,7 @@ def damage_rows(folder: Path) -> Iterator[str]:
 
 def tune_rows(folder: Path, count: int) -> Iterator[str]:
     from encheck.baseline import read
+    from encheck.gate_rows import QUIET
     from encheck.gating import seed_noise, side_of_baseline
 
     names = [f"tune {seed}" for seed in range(count)]
@@ -261,9 +262,11 @@ def tune_rows(folder: Path, count: int) -> Iterator[str]:
         measure(folder, name, f"--model={tuned(folder, seed)}")
     sides = [side_of_baseline(read(folder_of(folder, n) / "base")) for n in names]
     noise = seed_noise(sides)
-    yield f"seed noise between {count} fine-tunes: {noise:.2f} deltas"
+    assert noise
+    own = ", ".join(f"{name} {value:.2f}" for name, value in noise.own.items() if value > 1 / 3)
+    yield f"seed noise between {count} fine-tunes: {noise.pooled:.2f} deltas; delta is wider for {own or 'none'}"
     yield "| | pass | block | inconclusive |\n| --- | --- | --- | --- |"
-    for told, value in (("noise not told", 0.0), ("noise told by --twin", noise)):
+    for told, value in (("noise not told", QUIET), ("noise told by --twin", noise)):
         pairs = itertools.permutations(names, 2)
         seen = Counter(weighed(folder, a, b, noise=value).decision.outcome for a, b in pairs)
         counts = " | ".join(str(seen[outcome]) for outcome in ("pass", "block", "inconclusive"))

@@ -119,7 +119,7 @@ def random_ones(folder: Path, texts: list[str]) -> Iterator[tuple[str, ModelConf
         for word in vocabulary:
             file.write(f"{word} {' '.join(f'{x:.4f}' for x in rng.standard_normal(300))}\n")
     yield "vectors", ModelConfig("m", name=str(folder / "glove.txt"), adapter="vectors"), "Python, reading the file"
-    yield "doc2vec", ModelConfig("m", adapter="doc2vec"), "Python, training and inference"
+    yield "doc2vec", ModelConfig("m", adapter="doc2vec"), "Python, inference"
     lstm = torch.nn.LSTM(300, 2_048, 1, bidirectional=True)
     torch.save({f"enc_lstm.{n}": w for n, w in lstm.state_dict().items()}, folder / "infersent1.pkl")
     options = {"vectors": str(folder / "glove.txt")}

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from encheck.gate import decide
-from encheck.gate_rows import DEFAULT, FAMILIES, Paired, Rule
+from encheck.gate_rows import DEFAULT, FAMILIES, Noise, Paired, Rule
 
 SHAPE = (5, 5, 5, 1, 3, 1)
 NAMES = [(f"{family} {i}", family) for family, count in zip(FAMILIES, SHAPE, strict=True) for i in range(count)]
@@ -77,7 +77,7 @@ def draw(s: Setting, rng: np.random.Generator) -> list[Paired]:
 def rates(s: Setting, *, runs: int, rule: Rule = DEFAULT, seed: int = 0) -> dict[str, float]:
     """Share of runs that pass, block, and stay inconclusive."""
     rng = np.random.default_rng([seed, s.n, s.clusters])
-    noise = s.noise / rule.rate_delta if s.told_noise else 0.0
+    noise = Noise(s.noise / rule.rate_delta if s.told_noise else 0.0)
     seen = Counter(decide(draw(s, rng), rule=rule, seed_noise=noise).outcome for _ in range(runs))
     return {o: seen[o] / runs for o in OUTCOMES}
 

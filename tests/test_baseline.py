@@ -9,6 +9,9 @@ from gate_fakes import CASE, columns, results, scores
 
 from encheck.baseline import read, save, tables_of
 from encheck.errors import BaselineError
+from encheck.gate_rows import Noise
+
+NOISE = Noise(0.25, {"antonym/d/1": 0.5})
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def folder(tmp_path):
 def write(folder, **more):
     found = results(name="/home/me/checkpoints/five", **more)
     items = {f"{CASE}/m-d-1": columns(*scores())}
-    save(folder, found, tables_of(found, items, "m"), model="m", seed_noise=0.25)
+    save(folder, found, tables_of(found, items, "m"), model="m", seed_noise=NOISE)
 
 
 def change(folder, **fields):
@@ -35,7 +38,7 @@ def test_what_was_saved_is_read_again(folder):
     assert (table.case, table.kind, table.capability) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
     np.testing.assert_allclose(table.near, near, atol=1e-7)
     np.testing.assert_allclose(table.far, far, atol=1e-7)
-    assert found.seed_noise == 0.25
+    assert found.seed_noise == NOISE
 
 
 def test_no_sentence_path_or_host_name_is_in_it(folder):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.gate import decide
-from encheck.gate_rows import Paired, Rule
+from encheck.gate_rows import Noise, Paired, Rule
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
@@ -117,7 +117,13 @@ def test_the_error_of_the_calibration_widens_the_interval():
 def test_twins_that_differ_by_luck_are_let_through():
     candidates = [rate("a", n=5_000, lost=110, gained=5)]
     assert decide(candidates).outcome == "block"
-    assert decide(candidates, seed_noise=0.75).outcome == "pass"
+    assert decide(candidates, seed_noise=Noise(0.75)).outcome == "pass"
+
+
+def test_luck_in_one_capability_excuses_no_other():
+    candidates = [rate("lucky", n=5_000, lost=110, gained=5), rate("steady", n=5_000, lost=110, gained=5)]
+    decision = decide(candidates, seed_noise=Noise(0.0, {"lucky": 0.75}))
+    assert [row.outcome for row in decision.rows] == ["pass", "block"]
 
 
 def test_small_losses_in_a_whole_family_do_not_pass():

@@ -100,7 +100,7 @@ def test_twins_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
     run(
         "oracle", f"--encheck-save-baseline={folder}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={tmp_path}"
     )
-    assert json.loads((folder / "baseline.json").read_text("utf-8"))["seed_noise"] > 1
+    assert json.loads((folder / "baseline.json").read_text("utf-8"))["seed_noise"]["pooled"] > 1
     outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
     outcome.stdout.fnmatch_lines(["*seeds alone move a capability by * deltas*"])
 

@@ -205,9 +205,23 @@ def test_seed_noise_is_what_twins_differ_beyond_the_sampling_of_items():
     rng = np.random.default_rng(0)
     still = [side(*scores(2_000)) for _ in range(3)]
     moved = [side(*scores(2_000, lost=rng.permutation(1_800)[:count])) for count in (0, 60, 120)]
-    assert seed_noise(still) == 0
-    assert seed_noise(moved) == pytest.approx(np.sqrt((0.03**2 + 0.03**2 + 0.06**2) / 3) / 0.02, rel=0.1)
+    assert seed_noise(still).pooled == 0
+    assert seed_noise(moved).pooled == pytest.approx(np.sqrt((0.03**2 + 0.03**2 + 0.06**2) / 3) / 0.02, rel=0.1)
     assert seed_noise(still[:1]) is None
+
+
+def test_the_seed_noise_of_a_capability_is_drawn_towards_that_of_all():
+    steady = table(*scores(2_000), check="synonym", claim="steady")
+    moved = [
+        Side({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})
+        for lost in (0, 120)
+    ]
+    noise = seed_noise(moved)
+    square = ((0.06 / 0.02) ** 2) / 2
+    assert noise.pooled**2 == pytest.approx(square, rel=0.05)
+    assert noise.of("antonym/d/1") ** 2 == pytest.approx((4 * square + 2 * square) / 5, rel=0.05)
+    assert noise.of("synonym/d/1") ** 2 == pytest.approx(4 * square / 5, rel=0.05)
+    assert noise.of("a capability that no twin measured") == noise.pooled
 
 
 def test_the_balanced_score_falls_when_recall_pays_for_antonyms():

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from encheck.errors import BaselineError
 from encheck.gate_figures import Table
+from encheck.gate_rows import Noise
 from encheck.types import content_hash
 
 VERSION = 1
@@ -43,10 +44,10 @@ class Baseline:
         return found
 
     @property
-    def seed_noise(self) -> float | None:
+    def seed_noise(self) -> Noise | None:
         """Standard deviation of the change between twins, in deltas; None where none were given."""
         found = self.summary["seed_noise"]
-        return None if found is None else float(found)
+        return None if found is None else Noise(**found)
 
 
 def tables_of(
@@ -96,7 +97,7 @@ def save(
     tables: Mapping[str, Table],
     *,
     model: str,
-    seed_noise: float | None = None,
+    seed_noise: Noise | None = None,
 ) -> None:
     """Write a baseline, the summary last; BaselineError where the folder holds something else."""
     if folder.exists() and not (
@@ -118,7 +119,7 @@ def save(
 
 
 def _summary(
-    results: Mapping[str, Any], tables: Mapping[str, Table], model: str, seed_noise: float | None
+    results: Mapping[str, Any], tables: Mapping[str, Table], model: str, seed_noise: Noise | None
 ) -> dict[str, Any]:
     about = next(m for m in results["models"] if m["label"] == model)
     used = {table.data for table in tables.values()}
@@ -139,7 +140,7 @@ def _summary(
             for t in tables.values()
         ],
         "checks": [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in rows],
-        "seed_noise": seed_noise,
+        "seed_noise": seed_noise and asdict(seed_noise),
     }
 
 

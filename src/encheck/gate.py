@@ -15,14 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck import gate_statistics as stats
-from encheck.gate_rows import DEFAULT, FAMILIES, Decision, FamilyRow, Outcome, Paired, Row, Rule
+from encheck.gate_rows import DEFAULT, FAMILIES, QUIET, Decision, FamilyRow, Noise, Outcome, Paired, Row, Rule
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The arithmetic of all capabilities at once: shape [capabilities], `spread` [capabilities, clusters]."""
+    """The arithmetic of all capabilities at once: shape [capabilities], `spread` [capabilities, clusters].
+
+    `luck` is the standard deviation of the change that seeds alone make.
+    """
 
     n: Floats
     clusters: Floats
@@ -33,6 +36,7 @@ class Figures:
     down: Floats
     rate: NDArray[np.bool_]
     delta: Floats
+    luck: Floats
     spread: Floats
 
     def below(self, theta: Floats) -> Floats:
@@ -47,26 +51,26 @@ def decide(
     paired: Sequence[Paired],
     *,
     rule: Rule = DEFAULT,
-    seed_noise: float = 0.0,
+    seed_noise: Noise = QUIET,
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
 ) -> Decision:
     """Weigh the capabilities.
 
-    `seed_noise` is the standard deviation of the change between checkpoints that differ only in seed, in units of
-    delta. `contracts` names what broke, `missing` the capabilities that only one side has.
+    `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
+    capabilities that only one side has.
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing)
-        return Decision(outcome, reasons, (), (), seed_noise, tuple(missing), tuple(contracts))
+        return Decision(outcome, reasons, (), (), seed_noise.pooled, tuple(missing), tuple(contracts))
     figures = measure(paired, rule=rule, seed_noise=seed_noise)
-    rows = assess(paired, figures, rule=rule, seed_noise=seed_noise)
+    rows = assess(paired, figures, rule=rule)
     families = tuple(_families(rows, figures, rule=rule))
     outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing)
-    return Decision(outcome, reasons, rows, families, seed_noise, tuple(missing), tuple(contracts))
+    return Decision(outcome, reasons, rows, families, seed_noise.pooled, tuple(missing), tuple(contracts))
 
 
-def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: float) -> Figures:
+def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
     """Changes, clustered standard errors and design effects."""
     total = 1 + max(int(p.clusters.max(initial=-1)) for p in paired)
     differences = [p.candidate - p.baseline for p in paired]
@@ -79,15 +83,17 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: float) -> Figur
     with np.errstate(divide="ignore", invalid="ignore"):
         design = np.where(plain > 0, np.fmax(error**2 / plain, 1), 1.0)
     base = np.array([p.delta or (rule.rate_delta if p.kind == "rate" else rule.mean_delta) for p in paired])
+    noise = np.array([seed_noise.of(p.capability) for p in paired])
     extra = np.array([p.calibration_error for p in paired])
     return Figures(
         n, clusters, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
         np.array([(d > 0.5).sum() for d in differences], float),
-        np.array([(d < -0.5).sum() for d in differences], float), rate, base * max(1.0, 3 * seed_noise), spread,
+        np.array([(d < -0.5).sum() for d in differences], float), rate,
+        base * np.maximum(1.0, 3 * noise), base * noise, spread,
     )  # fmt: skip
 
 
-def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule, seed_noise: float) -> tuple[Row, ...]:
+def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ...]:
     """The row of each capability."""
     free = np.maximum(f.clusters - 1, 1)
     same = np.array([p.same for p in paired])
@@ -95,7 +101,7 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule, seed_noise: floa
     reach = stats.t_quantile(rule.level, free)
     bounds = _bounds(f, reach)
     low, high = np.where(same, 0.0, bounds)
-    p = np.where(same, 1.0, _p_of_loss(f, free, rule, seed_noise))
+    p = np.where(same, 1.0, _p_of_loss(f, free, rule))
     adjusted = np.ones(len(paired))
     adjusted[gates] = stats.holm(p[gates])
     demand = stats.t_quantile(1 - rule.alpha / max(int(gates.sum()), 1), free)
@@ -128,11 +134,10 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
     return ""
 
 
-def _p_of_loss(f: Figures, free: Floats, rule: Rule, seed_noise: float) -> Floats:
+def _p_of_loss(f: Figures, free: Floats, rule: Rule) -> Floats:
     """One-sided p: the loss is beyond delta / 2, and beyond what twins that differ only in seed lose by luck."""
-    noise = seed_noise * f.delta / max(1.0, 3 * seed_noise)
     with np.errstate(divide="ignore", invalid="ignore"):
-        beyond_twins = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, noise))
+        beyond_twins = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
     result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), free), stats.t_cdf(beyond_twins, free))
     return result
 

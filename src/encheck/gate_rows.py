@@ -43,6 +43,27 @@ DEFAULT = Rule()
 
 
 @dataclass(frozen=True)
+class Noise:
+    """How far luck goes: the standard deviation of the change between checkpoints that differ only in seed, in deltas.
+
+    `pooled` over all capabilities, `own` of each that twins have measured.
+
+    >>> Noise(0.2, {"jumble/probes/3": 1.1}).of("antonym/probes/1")
+    0.2
+    """
+
+    pooled: float = 0.0
+    own: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, capability: str) -> float:
+        """The noise of one capability."""
+        return self.own.get(capability, self.pooled)
+
+
+QUIET = Noise()
+
+
+@dataclass(frozen=True)
 class Paired:
     """One capability's gating figure, item by item: wins (0 or 1) of a rate, values of a mean.
 

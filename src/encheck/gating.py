@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,9 +14,10 @@ from encheck.baseline import Baseline, case_of, tables_of
 from encheck.errors import BaselineError
 from encheck.gate import decide, measure
 from encheck.gate_figures import GATE_SPLIT, Compared, Table, capabilities, compare, figure_of, pooled
-from encheck.gate_rows import DEFAULT, Decision, Rule
+from encheck.gate_rows import DEFAULT, QUIET, Decision, Noise, Rule
 from encheck.scores import Scale
 
+PRIOR = 4  # degrees of freedom
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -70,7 +72,7 @@ def weigh(
     model: str,
     restricted: bool = False,
     rule: Rule = DEFAULT,
-    seed_noise: float | None = None,
+    seed_noise: Noise | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
@@ -85,7 +87,7 @@ def weigh(
     compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
     missing = [name for name in before.tables if name not in after.tables and (name in ran or not restricted)]
     new = [name for name, table in after.tables.items() if name not in before.tables and figure_of(table)[0]]
-    noise = baseline.seed_noise or 0.0 if seed_noise is None else seed_noise
+    noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         pooled(compared),
         rule=rule,
@@ -195,18 +197,21 @@ def _flips(compared: Sequence[Compared]) -> dict[str, tuple[list[str], list[str]
     }
 
 
-def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> float | None:
-    """Standard deviation of the change between checkpoints that differ only in seed, in deltas; None for one.
+def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
+    """How far luck goes between checkpoints that differ only in seed; None for a single one.
 
-    Over all pairs and capabilities the mean square of the change, less what sampling the items explains.
+    Over all pairs the mean square of the change, less what sampling the items explains: pooled over the capabilities,
+    and of each, drawn towards the pooled one as by `PRIOR` degrees of freedom (Smyth 2004, SAGMB 3).
     """
-    squares = []
-    for i, before in enumerate(sides):
-        for after in sides[i + 1 :]:
-            paired = [
-                p for p in pooled(compare_all(before.seen(), after.seen())[0]) if len(p.baseline) >= rule.min_items
-            ]
-            if paired:
-                f = measure(paired, rule=rule, seed_noise=0.0)
-                squares.append((f.change**2 - f.error**2) / f.delta**2)
-    return float(np.sqrt(max(np.concatenate(squares).mean(), 0))) if squares else None
+    squares: dict[str, list[float]] = {}
+    for before, after in itertools.combinations(sides, 2):
+        paired = [p for p in pooled(compare_all(before.seen(), after.seen())[0]) if len(p.baseline) >= rule.min_items]
+        if paired:
+            f = measure(paired, rule=rule)
+            for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
+                squares.setdefault(one.capability, []).append(float(square))
+    if not squares:
+        return None
+    common, free = max(float(np.mean([s for some in squares.values() for s in some])), 0.0), len(sides) - 1
+    drawn = {name: (PRIOR * common + free * float(np.mean(some))) / (PRIOR + free) for name, some in squares.items()}
+    return Noise(common**0.5, {name: max(square, 0.0) ** 0.5 for name, square in sorted(drawn.items())})
