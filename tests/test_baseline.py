@@ -22,6 +22,7 @@ def folder(tmp_path):
 
 def write(folder, **more):
     found = results(name="/home/me/checkpoints/five", **more)
+    found["checks"][0]["reason"] = "/home/me/checkpoints/five is what failed"
     items = {f"{CASE}/m-d-1": columns(*scores())}
     save(folder, found, tables_of(found, items, "m"), model="m", seed_noise=NOISE)
 

@@ -23,7 +23,7 @@ from encheck.types import content_hash
 
 VERSION = 1
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
-LEFT_OUT = ("curve", "lexical", "left_out")  # of the rows: word overlap and curves do not depend on the model
+LEFT_OUT = ("curve", "lexical", "left_out", "reason")  # of the rows: large, not the model's, or a place for paths
 STRINGS = ("case", "item", "texts", "cluster", "split")
 SEARCHED = "/searched/"  # in the id of an item whose far text the model itself found
 SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode")
