@@ -67,9 +67,14 @@ def wait_until_some_are_kept(process):
         time.sleep(0.1)
 
 
+def heed_ctrl_c():
+    """What a shell starts in the background, these tests too, would ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 2), (signal.SIGKILL, -9)], ids=["ctrl-c", "killed"])
 def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code):
-    process = start("-m", "synonym", slowness="0.4")
+    process = start("-m", "synonym", slowness="0.4", preexec_fn=heed_ctrl_c)
     wait_until_some_are_kept(process)
     process.send_signal(stop)
     process.communicate(timeout=60)
