@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.balance import parts, win_rates
-from encheck.gate_figures import HEALTH, TOLERANCE, Table, values
+from encheck.gate_figures import HEALTH, Table, alike, values
 from encheck.gating import Side
 from encheck.scores import Scale
 from encheck.statistics import Resampler, interval
@@ -87,7 +87,7 @@ def figure_values(table: Table, scale: Scale) -> tuple[str, Floats]:
 def _difference(before: Table, after: Table, old_scale: Scale, new_scale: Scale, seed: int) -> Difference:
     figure, old = figure_values(before, old_scale)
     _, new = figure_values(after, new_scale)
-    moved = np.where(_alike(before, after), 0.0, new - old)
+    moved = np.where(alike(before, after), 0.0, new - old)
     resampler = Resampler(before.clusters, seed=seed)
     sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))
     low, high = interval(sums[:, 0] / sums[:, 1])
@@ -98,13 +98,6 @@ def _difference(before: Table, after: Table, old_scale: Scale, new_scale: Scale,
         before.case, before.claim, before.check, before.data, before.level, figure, len(moved), resampler.clusters,
         float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
     )  # fmt: skip
-
-
-def _alike(before: Table, after: Table) -> NDArray[np.bool_]:
-    """Items whose scores agree within the noise of batch sizes and threads: they have not changed; shape [n]."""
-    near = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
-    far = np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE, equal_nan=True)
-    return np.asarray(near & far)
 
 
 def behaviour(tables: Mapping[str, Table]) -> float | None:

@@ -169,11 +169,10 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compare
     if figure is None:
         return None
     old, new = values(figure, before, scales[0]), values(figure, after, scales[1])
-    alike = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
-    alike &= np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
-    new = np.where(alike, old, new)
+    unchanged = alike(before, after)
+    new = np.where(unchanged, old, new)
     errors = [scale.error(float(v.mean())) for scale, v in zip(scales, (old, new), strict=True)]
-    same = bool(alike.all())
+    same = bool(unchanged.all())
     error = float(np.hypot(errors[0], errors[1])) if figure in CALIBRATED and not same else 0.0
     return Compared(before, figure, old, new, same, error)
 
@@ -188,6 +187,13 @@ def capabilities(found: Sequence[Compared]) -> dict[str, list[Compared]]:
         f"{name}/{kind}" if kind in REVERSED.values() or several[name] > 1 else name: some
         for (name, kind), some in grouped.items()
     }
+
+
+def alike(before: Table, after: Table) -> NDArray[np.bool_]:
+    """Items whose scores agree within the noise of batch sizes and threads; shape [n]."""
+    near = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
+    far = np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
+    return np.asarray(near & far)
 
 
 def pooled(found: Sequence[Compared]) -> list[Paired]:

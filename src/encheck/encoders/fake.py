@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,13 @@ Vectors = NDArray[np.float32]
 DIMENSION = 256
 
 
+@lru_cache(maxsize=20_000)
 def direction(name: str, dimension: int = DIMENSION) -> Vectors:
-    """A random unit vector that depends on the name alone; shape [dimension]."""
+    """A random unit vector that depends on the name alone; shape [dimension]. It is shared: not to be written to."""
     vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
+    unit.flags.writeable = False
+    return unit
 
 
 def _rows(vectors: Iterable[NDArray[Any]], dimension: int = DIMENSION) -> Vectors:
