@@ -8,15 +8,13 @@ all figures of a run, which makes the figures of one run comparable replicate by
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-Node = TypeVar("Node", bound=Hashable)
 REPLICATES = 10_000
 LEVEL = 0.95
 _CELLS = 60_000_000  # weights kept in memory, four bytes each
@@ -24,27 +22,20 @@ _ITEM_CELLS = 2_000_000
 _CHUNK = 1_000_000
 
 
-def components(pairs: Iterable[tuple[Node, Node]]) -> list[Node]:
-    """Name the connected component of each pair in the graph that shares sentences, by one of its members.
+def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
+    """Number the connected component of each edge from a node of `first` to the node at its place in `second`.
 
-    >>> components([("a", "b"), ("c", "d"), ("b", "e")])
-    ['a', 'c', 'a']
+    >>> components(np.array([7, 8, 9]), np.array([9, 8, 5]))
+    [0, 1, 0]
     """
-    pairs = list(pairs)
-    parent: dict[Node, Node] = {}
-    for first, second in pairs:
-        a, b = _root(parent, first), _root(parent, second)
-        if a != b:
-            parent[b] = a
-    return [_root(parent, first) for first, _ in pairs]
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-
-def _root(parent: dict[Node, Node], node: Node) -> Node:
-    parent.setdefault(node, node)
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
+    nodes, places = np.unique(np.stack([first, second]), return_inverse=True)
+    ends = places.reshape(2, -1).astype(np.int32)
+    edges = coo_array((np.ones(len(first), bool), tuple(ends)), shape=(len(nodes), len(nodes)))
+    numbers: list[int] = connected_components(edges, directed=False)[1][ends[0]].tolist()
+    return numbers
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, first_line, header_of, named_rows, pair_rows, tab_rows
+from encheck.datasets.reader import BadRows, Row, column_rows, files_of, first_line, header_of, pair_rows, tab_rows
 from encheck.errors import DataError
 
 LICENCE = "Quora terms of service"
@@ -31,6 +31,7 @@ EXPECTED: Expected = {
     "test.tsv": (10_000, {"1": 5_000, "0": 5_000}),
 }
 SPLITS = {"train.tsv": "train", "dev.tsv": "validation", "test.tsv": "test"}
+COLUMNS = ("question1", "question2", "is_duplicate")
 FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
 
@@ -50,9 +51,8 @@ def _wang(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
 
 def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[Row]:
     """Named columns with standard quoting; a quoted question can hold line breaks."""
-    missing = {"question1", "question2", "is_duplicate"} - set(header_of(file, delimiter=delimiter))
+    missing = set(COLUMNS) - set(header_of(file, delimiter=delimiter))
     if missing:
         raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}; expected {FILES}")
-    named = named_rows(file, delimiter=delimiter, bad=bad)
-    rows = ((n, (f["question1"], f["question2"], f["is_duplicate"], None)) for n, f in named)
+    rows = ((n, (*f, None)) for n, f in column_rows(file, COLUMNS, delimiter=delimiter, bad=bad))
     return pair_rows(file, rows, split="train", bad=bad)

@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,6 +21,8 @@ from encheck.errors import DataError
 csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
 T = TypeVar("T")
+BLOCK = 1 << 20
+BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
 
@@ -124,13 +128,28 @@ def _delimiter_hint(line: str) -> str:
 
 def named_rows(path: Path, *, delimiter: str, bad: BadRows) -> Iterator[tuple[int, dict[str, str]]]:
     """(line number, fields by name) of a CSV or TSV file with a header and standard quoting."""
+    names = header_of(path, delimiter=delimiter)
+    return ((line, dict(zip(names, fields, strict=True))) for line, fields in _full_rows(path, delimiter, bad))
+
+
+def column_rows(
+    path: Path, columns: Sequence[str], *, delimiter: str, bad: BadRows
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(line number, the fields of these two or more columns) of such a file, where the header has them."""
+    names = header_of(path, delimiter=delimiter)
+    chosen = itemgetter(*map(names.index, columns))
+    return ((line, chosen(fields)) for line, fields in _full_rows(path, delimiter, bad))
+
+
+def _full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
+    """(line number, fields) of the rows under the header that have as many fields as it."""
     rows = _quoted_rows(path, delimiter)
-    _, names = next(rows, (1, []))
+    width = len(next(rows, (1, []))[1])
     for line, fields in rows:
-        if len(fields) == len(names):
-            yield line, dict(zip(names, fields, strict=True))
+        if len(fields) == width:
+            yield line, fields
         elif fields:
-            bad(path, line, f"{len(fields)} fields, but the header has {len(names)}")
+            bad(path, line, f"{len(fields)} fields, but the header has {width}")
 
 
 def header_of(path: Path, *, delimiter: str) -> list[str]:
@@ -155,13 +174,12 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _streamed(path: Path) -> Iterator[str]:
     """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for line in file:
-                if "\0" in line:
-                    break
-                yield line
-            else:
-                return
+        with path.open("rb") as raw:
+            whole = not any(b"\0" in block for block in iter(partial(raw.read, BLOCK), b""))
+        if whole:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                yield from file
+            return
     except (UnicodeDecodeError, OSError):
         pass
     decoded(path)
@@ -199,7 +217,9 @@ def binary_label(value: object) -> int | None:
     >>> [binary_label(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
     """
-    return {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}.get(str(value).strip().lower())
+    text = str(value)
+    known = BINARY.get(text)
+    return BINARY.get(text.strip().lower()) if known is None else known
 
 
 def pair_rows(
@@ -208,8 +228,7 @@ def pair_rows(
     """Rows from (line, (first, second, label, cluster)), each side and label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
-            sides = checked_text("first", first).strip(), checked_text("second", second).strip()
-            yield Row(*sides, _label(label), split, cluster)
+            yield Row(checked_text("first", first), checked_text("second", second), _label(label), split, cluster)
         except ValueError as error:
             bad(path, line, str(error))
 
@@ -225,7 +244,7 @@ def made_rows(
         except ValueError as error:
             bad(path, line, str(error))
         else:
-            yield row._replace(first=first.strip(), second=second.strip())
+            yield row._replace(first=first, second=second)
 
 
 def graded(value: str, low: float, high: float) -> float:
@@ -244,16 +263,15 @@ def graded(value: str, low: float, high: float) -> float:
 
 
 def checked_text(name: str, text: object) -> str:
-    """The text as it is; ValueError says in what way it is none."""
-    if text is None:
-        raise ValueError(f"the {name} text is missing")
+    """The text without white space around it; ValueError says in what way it is none."""
     if not isinstance(text, str):
-        raise ValueError(f"the {name} text is {text!r:.60}, but should be a string")
-    if not text.strip():
-        raise ValueError(f"the {name} text is empty")
+        missing = text is None
+        raise ValueError(f"the {name} text is " + ("missing" if missing else f"{text!r:.60}, but should be a string"))
     if not text.isascii() and HALF.search(text):
         raise ValueError(f"the {name} text holds half a character (a surrogate without its partner)")
-    return text
+    if stripped := text.strip():
+        return stripped
+    raise ValueError(f"the {name} text is empty")
 
 
 def _label(value: object) -> int:

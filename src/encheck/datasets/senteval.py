@@ -104,10 +104,10 @@ def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[Sentence]:
 def _sentence(name: str, line: str, fact: str) -> Sentence:
     if name.startswith("sentiment-"):
         text, _, label = line.rpartition("\t")
-        return Sentence(checked_text("sentence's", text).strip(), _known(label.strip(), ("0", "1")), fact)
+        return Sentence(checked_text("sentence's", text), _known(label.strip(), ("0", "1")), fact)
     if name.endswith(".label"):
         kind, _, text = line.partition(" ")
-        return Sentence(checked_text("question's", text).strip(), _known(kind.partition(":")[0], TREC_CLASSES), fact)
+        return Sentence(checked_text("question's", text), _known(kind.partition(":")[0], TREC_CLASSES), fact)
     return Sentence(line.strip() or NO_WORD, fact, "")
 
 
