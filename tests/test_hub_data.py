@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from encheck.datasets import mrpc, sick, stsb, twitter_url
+from encheck.datasets import mrpc, senteval, sick, sts12, sts16, stsb, twitter_url
 from encheck.datasets.base import load, names
-from encheck.datasets.hub import Hub
+from encheck.datasets.hub import Hub, Hubs
 from encheck.errors import DataError
 
 
@@ -55,6 +55,15 @@ def test_a_split_that_is_one_row_of_lists_is_read_pair_by_pair(repository):
     assert [(p.first, p.second, p.label) for p in found] == [("a b", "c d", 1), ("e f", "g h", 0)]
 
 
+def test_sentevals_pairs_are_those_of_the_five_years(repository, monkeypatch):
+    rows = [{"sentence1": "a b", "sentence2": "c d", "score": 4.5}]
+    folder = repository(sts12, train=rows, test=rows)
+    parts = {"STS12": sts12.HUB, "STS16": dataclasses.replace(sts16.HUB, repo=str(folder))}
+    monkeypatch.setattr(senteval, "HUB", Hubs(parts))
+    splits = [pair.split for pair in load("senteval:hub", sample=None).pairs]
+    assert splits == ["STS12/train", "STS12/test", "STS16/train", "STS16/test"]
+
+
 def test_relatedness_alone_leaves_the_label_open(repository):
     repository(sick, test=[{"sentence1": "a b", "sentence2": "c d", "score": 4.5}])
     assert [(p.score, p.label) for p in load("sick:hub", sample=None).pairs] == [(4.5, None)]
@@ -88,6 +97,8 @@ def test_what_cannot_be_fetched_is_said_with_the_remedy(tmp_path, monkeypatch):
 
 def test_every_set_of_the_hub_is_pinned_to_a_commit():
     hubs = {name: module.HUB for name, module in names().items() if hasattr(module, "HUB")}
+    parts = hubs.pop("senteval").parts
+    assert list(parts.values()) == [hubs[f"sts{y}"] for y in range(12, 17)]
     assert set(hubs) == {
         *(f"sts{y}" for y in range(12, 17)),
         "mrpc",

@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 import encheck.datasets
-from encheck.datasets.hub import WORD, Hub
+from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError, unknown
 from encheck.language.words import content_words
@@ -144,7 +144,7 @@ def load(
 def _read(module: ModuleType, path: str, bad: BadRows) -> Iterable[Any]:
     """What lies at the path, or on the hub where that is what the path says and the data set is there."""
     if path == WORD and hasattr(module, "HUB"):
-        return cast("Hub", module.HUB).read(bad)
+        return cast("Hub | Hubs", module.HUB).read(bad)
     found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(Path(path).expanduser(), bad)
     return found
 

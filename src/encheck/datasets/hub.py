@@ -90,3 +90,15 @@ class Hub:
                 f"{str(error).splitlines()[0]:.200}. Without a network, give a path: --data NAME:PATH"
             ) from error
         return found
+
+
+@dataclass(frozen=True)
+class Hubs:
+    """Several of them as one data set: `split` is the part's name and its split."""
+
+    parts: Mapping[str, Hub]
+
+    def read(self, bad: BadRows) -> Iterator[Row]:
+        """Pairs of each part in turn."""
+        for name, part in self.parts.items():
+            yield from (row._replace(split=f"{name}/{row.split}") for row in part.read(bad))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encheck.datasets import sts12, sts13, sts14, sts15, sts16
+from encheck.datasets.hub import Hubs
 from encheck.datasets.published import Expected, warn_unless_published
 from encheck.datasets.reader import BadRows, Row, checked_text, lines_of
 from encheck.errors import DataError
@@ -19,6 +20,8 @@ from encheck.errors import DataError
 LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
 CITATION = "Conneau and Kiela 2018: SentEval: An Evaluation Toolkit for Universal Sentence Representations. LREC"
 FILES = "SentEval's folder STS, or the folder that holds it"
+YEARS = {"STS12": sts12, "STS13": sts13, "STS14": sts14, "STS15": sts15, "STS16": sts16}
+HUB = Hubs({year: module.HUB for year, module in YEARS.items()})
 EXPECTED: Expected = {
     "rt-polarity.pos": (5_331, {"1": 5_331}),
     "rt-polarity.neg": (5_331, {"0": 5_331}),
@@ -58,14 +61,13 @@ class Sentence(NamedTuple):
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs of STS 2012 to 2016, as far as their folders are there, by year and sub-set."""
-    years = {"STS12": sts12, "STS13": sts13, "STS14": sts14, "STS15": sts15, "STS16": sts16}
-    held = {year: sorted(path.rglob(f"{year}-en-test")) for year in years}
+    held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(held.values()):
         single = ", ".join(BY_FILE | BY_LINE)
         raise DataError(f"senteval: {path} holds no folder STS1x-en-test; pairs are in STS ({single} hold no pairs)")
     for year, folders in held.items():
         if folders:
-            yield from (row._replace(split=f"{year}/{row.split}") for row in years[year].read(path, bad))
+            yield from (row._replace(split=f"{year}/{row.split}") for row in YEARS[year].read(path, bad))
 
 
 def classification(path: Path, *, bad: BadRows | None = None) -> list[Sentence]:
