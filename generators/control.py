@@ -11,7 +11,7 @@ from encheck.language.english import English
 from encheck.language.fit import POS_OF_TAG
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.language.replace import form, keeps_tags
+from encheck.language.replace import edits, form, keeps_tags
 from encheck.language.substitutes import COMMON, Substitute
 from encheck.types import Group, Variant
 
@@ -35,9 +35,12 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
     for lemma in _candidates(english.lexicon, parse, at, word, rng):
         put = form(parse, at, lemma)
-        if put is not None and keeps_tags(english, parse, {at: put}):
+        if put is None:
+            continue
+        made = edits(parse, {at: put})
+        if keeps_tags(english, parse, {at: put}, made):
             taken = {at: Substitute(lemma, "control", origin="same tag, frequency and length")}
-            return variant(parse, {at: put}, taken, relation="control", level=1)
+            return variant(parse, {at: put}, taken, made, relation="control")
     return "no other word of this tag, frequency and length"
 
 

@@ -15,7 +15,7 @@ from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
 from encheck.language.replace import edits, form, keeps_tags
 from encheck.language.substitutes import Substitute
-from encheck.types import Variant, apply_edits
+from encheck.types import Edit, Variant, apply_edits
 
 NAMES = {"s": "synonym", "a": "antonym"}
 
@@ -47,11 +47,11 @@ def slots(english: English, text: str, relation: str, *, only: frozenset[str] = 
 
 
 def _slots(english: English, text: str, relation: str, only: frozenset[str]) -> list[Slot] | str:
-    parse, look = english.parse(text), english.substitutes.at(relation)
+    parse, known = english.parse(text), english.substitutes.at(relation)
     reason = f"no {NAMES[relation]} that holds in nearly every sentence"
     found: list[Slot] = []
-    for at, key in enumerate(zip(parse.lemmas, parse.tags, strict=True)):
-        if (there := look(key)) is None or there[0] not in only:
+    for at, there in enumerate(map(known.__getitem__, zip(parse.lemmas, parse.tags, strict=True))):
+        if there is None or there[0] not in only:
             continue
         if class_of(parse, at) is None:
             outcome: Slot | str = "only words that have to stay"
@@ -84,25 +84,29 @@ def replaced(english: English, text: str, found: Sequence[Slot], *, relation: st
     parse = english.parse(text)
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
+    made: tuple[Edit, ...] = ()
     for slot in found:
         for word, substitute in slot.choices:
-            if keeps_tags(english, parse, words | {slot.at: word}):
-                words[slot.at], taken[slot.at] = word, substitute
+            tried = words | {slot.at: word}
+            change = edits(parse, tried)
+            if keeps_tags(english, parse, tried, change):
+                words, made = tried, change
+                taken[slot.at] = substitute
                 break
         if len(words) == level:
-            return variant(parse, words, taken, relation=relation, level=level)
+            return variant(parse, words, taken, made, relation=relation)
     return f"only {len(words)} of {level} words" if words else f"the {relation} would be another part of speech"
 
 
-def variant(parse: Parse, words: dict[int, str], taken: dict[int, Substitute], *, relation: str, level: int) -> Variant:
-    """The variant of these replacements, with its certificate."""
-    made = edits(parse, words)
-    said = "; ".join(
-        f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {taken[i].origin}"
-        + (f", {','.join(sorted(taken[i].flags))}" if taken[i].flags else "")
-        for i in sorted(words)
-    )
-    return Variant(apply_edits(parse.text, made), relation, level, made, relation, said)
+def variant(
+    parse: Parse, words: dict[int, str], taken: dict[int, Substitute], made: tuple[Edit, ...], *, relation: str
+) -> Variant:
+    """The variant that these edits make, with the certificate of its words."""
+    said = []
+    for i in sorted(words):
+        flags = f", {','.join(sorted(taken[i].flags))}" if taken[i].flags else ""
+        said.append(f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {taken[i].origin}{flags}")
+    return Variant(apply_edits(parse.text, made), relation, len(words), made, relation, "; ".join(said))
 
 
 def beside_slot(english: English, text: str, base: Variant, relation: str, *, name: str) -> Variant | str:

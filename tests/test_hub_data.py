@@ -115,3 +115,10 @@ def test_every_set_of_the_hub_is_pinned_to_a_commit():
 def test_a_set_that_is_on_the_hub_says_so_where_a_path_is_missing():
     with pytest.raises(DataError, match=r"or --data mrpc:hub, which fetches it"):
         load("mrpc")
+
+
+def test_a_set_that_is_not_on_the_hub_says_which_are():
+    with pytest.raises(
+        DataError, match=r"not on the hub: give the path of .* On the hub are: mrpc, paws, pit2015, qqp"
+    ):
+        load("paws-qqp:hub")

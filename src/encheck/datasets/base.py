@@ -143,6 +143,9 @@ def load(
 
 def _read(module: ModuleType, path: str, bad: BadRows) -> Iterable[Any]:
     """What lies at the path, or on the hub where that is what the path says and the data set is there."""
+    if path == WORD and not hasattr(module, "HUB") and not Path(path).exists():
+        there = ", ".join(name for name, other in names().items() if hasattr(other, "HUB"))
+        raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
     if path == WORD and hasattr(module, "HUB"):
         return cast("Hub | Hubs", module.HUB).read(bad)
     found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(Path(path).expanduser(), bad)

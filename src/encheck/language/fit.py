@@ -73,8 +73,10 @@ def in_expression(parse: Parse, at: int, known: frozenset[str], pairs: frozenset
     `pairs` are those of `known`: hardly any token stands in one, so that few places are looked at closely.
     """
     size, words, lemmas = len(parse), parse.lowers, parse.lemmas
-    near = [i for i in (at - 1, at) if 0 <= i < size - 1]
-    if not any(f"{words[i]} {words[i + 1]}" in pairs or f"{lemmas[i]} {lemmas[i + 1]}".lower() in pairs for i in near):
+    for i in range(max(at - 1, 0), min(at + 1, size - 1)):
+        if f"{words[i]} {words[i + 1]}" in pairs or f"{lemmas[i]} {lemmas[i + 1]}".lower() in pairs:
+            break
+    else:
         return False
     for start, end in ((at - 1, at + 1), (at, at + 2), (at - 2, at + 1), (at - 1, at + 2), (at, at + 3)):
         if start >= 0 and end <= size:
@@ -94,7 +96,10 @@ def fits(parse: Parse, at: int, pos: Pos, flags: frozenset[str]) -> bool:
         return False
     if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")) and is_graded(parse, at):
         return False
-    return all(holds(parse, at) for holds in conditions_of(flags))
+    for holds in conditions_of(flags):  # noqa: SIM110 - asked of every place, and this is faster
+        if not holds(parse, at):
+            return False
+    return True
 
 
 @cache

@@ -11,7 +11,6 @@ from encheck.language.inflection import in_case_of, inflect
 from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits
 
-ALIKE = {"VBP": "VB"}  # one form of the word: only the words around it tell them apart
 ENDINGS = {"VBZ": "s", "VBG": "ing"}
 UNINFLECTED = {"IN", "DT", "PDT"}
 Words = Mapping[int, str]  # position of a token -> the word that takes its place
@@ -39,24 +38,21 @@ def _has_form(word: str, lemma: str, tag: str) -> bool:
 
 def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
     """The edits that put `words` in their places, an article before them repaired."""
-    put = dict(words)
-    if any(i and parse.words[i - 1].lower() in ("a", "an") for i in words):
-        tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
-        put = articles(tokens, changed=words.keys()) | put
-    return tuple(Edit(parse.starts[i], parse.ends[i], put[i]) for i in sorted(put))
+    put = words
+    for i in words:
+        if i and parse.lowers[i - 1] in ("a", "an"):
+            tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
+            put = articles(tokens, changed=words.keys()) | dict(words)
+            break
+    return tuple([Edit(parse.starts[i], parse.ends[i], put[i]) for i in sorted(put)])
 
 
-def text_with(parse: Parse, words: Words) -> str:
-    """The sentence with these words in their places."""
-    return apply_edits(parse.text, edits(parse, words))
+def keeps_tags(english: English, parse: Parse, words: Words, made: tuple[Edit, ...]) -> bool:
+    """Whether the tagger gives the new words, put there by these edits, the tags of the old ones.
 
-
-def keeps_tags(english: English, parse: Parse, words: Words) -> bool:
-    """Whether the tagger gives the new words the tags of the old ones; raises Waiting where it was not asked yet."""
-    ((tokens, tags),) = english.tags([text_with(parse, words)])
-    kept = (tokens[i] == word and _alike(tags[i], parse.tags[i]) for i, word in words.items())
-    return len(tags) == len(parse) and all(kept)
-
-
-def _alike(tag: str, other: str) -> bool:
-    return ALIKE.get(tag, tag) == ALIKE.get(other, other)
+    Raises Waiting where it was not asked yet.
+    """
+    ((tokens, tags),) = english.tags([apply_edits(parse.text, made)])
+    if len(tags) != len(parse):
+        return False
+    return all(tokens[i] == word and tags[i] == parse.tags[i] for i, word in words.items())

@@ -7,7 +7,7 @@ words are common and have hardly any other sense.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -66,7 +66,7 @@ class Substitutes:
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
-    _by_tag: dict[str, dict[tuple[str, str], tuple[Pos, tuple[Substitute, ...]] | None]] = field(default_factory=dict)
+    _by_tag: dict[str, ByTag] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
         """Substitutes of this relation, the best first."""
@@ -85,18 +85,9 @@ class Substitutes:
         """Every two words that stand together in one of the expressions."""
         return pairs_of(self.expressions)
 
-    def at(self, relation: str) -> Callable[[tuple[str, str]], tuple[Pos, tuple[Substitute, ...]] | None]:
+    def at(self, relation: str) -> ByTag:
         """A quick look-up of (lemma, tag): part of speech and substitutes, or None where there are none."""
-        known: dict[tuple[str, str], tuple[Pos, tuple[Substitute, ...]] | None] = self._by_tag.setdefault(relation, {})
-
-        def look(key: tuple[str, str]) -> tuple[Pos, tuple[Substitute, ...]] | None:
-            if key not in known:
-                pos = POS_OF_TAG.get(key[1])
-                found = self.of(key[0].lower(), pos, relation) if pos else ()
-                known[key] = (pos, found) if pos and found else None
-            return known[key]
-
-        return look
+        return self._by_tag.setdefault(relation, ByTag(self, relation))
 
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
         judged = table().get((pos, lemma))
@@ -114,3 +105,18 @@ class Substitutes:
         senses = self.lexicon.senses(lemma, pos)
         total = sum(s.count for s in senses)
         return bool(senses) and (len(senses) == 1 or (total >= 5 and senses[0].count >= DOMINANT * total))
+
+
+class ByTag(dict[tuple[str, str], "tuple[Pos, tuple[Substitute, ...]] | None"]):
+    """(lemma, tag) -> part of speech and substitutes of one relation, or None; filled as it is asked."""
+
+    def __init__(self, substitutes: Substitutes, relation: str) -> None:
+        super().__init__()
+        self.substitutes, self.relation = substitutes, relation
+
+    def __missing__(self, key: tuple[str, str]) -> tuple[Pos, tuple[Substitute, ...]] | None:
+        lemma, tag = key
+        pos = POS_OF_TAG.get(tag)
+        found = self.substitutes.of(lemma.lower(), pos, self.relation) if pos else ()
+        self[key] = (pos, found) if pos and found else None
+        return self[key]
