@@ -1,11 +1,12 @@
 """Error rates of the gate: its own decision function on simulated checkpoints.
 
     python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
+    python benchmarks/gate.py --measured BASELINE CANDIDATE
 
 Twenty capabilities in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
 discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
 capabilities make of one source with the probability named as correlation: these are the correlations of the
-differences themselves.
+differences themselves. `--measured` says what they are between two baselines that were saved with `--save-baseline`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ class Setting:
     loss: float = 0.0
     all_lose: bool = False
 
+    @property
+    def worth(self) -> float:
+        """How many items that are all apart would tell as much: items over their design effect."""
+        return self.n / (1 + (self.n / self.clusters - 1) * ICC)
+
 
 def flips(s: Setting, loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """P(baseline wins alone), P(candidate wins alone) of each capability: their sum the discordance, if it can be."""
@@ -63,15 +69,19 @@ def draw(s: Setting, rng: np.random.Generator) -> list[Paired]:
         loss[rng.integers(count)] = s.loss
     down, up = flips(s, loss)
     clusters = np.minimum(np.arange(s.n) * s.clusters // s.n, s.n - 1)
-    own = rng.random((count, s.n))
-    by_cluster = rng.random((count, s.clusters))[:, clusters]
-    u = np.where(rng.random((count, s.n)) < np.sqrt(ICC), by_cluster, own)
-    u = np.where(rng.random((count, s.n)) < np.sqrt(s.correlation), rng.random(s.n), u)
+    with_cluster = rng.random(s.n) < np.sqrt(ICC)  # the items that go with their cluster, in all capabilities
+    u = np.where(with_cluster, _alike(count, s.clusters, s, rng)[:, clusters], _alike(count, s.n, s, rng))
     difference = (u > 1 - up[:, None]).astype(float) - (u < down[:, None])
     rest = np.clip((s.rate - down) / (1 - up - down), 0, 1)  # wins among the items that do not flip
     baseline = np.where(difference < 0, 1.0, np.where(difference > 0, 0.0, rng.random((count, s.n)) < rest[:, None]))
     candidate = baseline + difference
     return [Paired(name, family, "rate", baseline[i], candidate[i], clusters) for i, (name, family) in enumerate(NAMES)]
+
+
+def _alike(count: int, size: int, s: Setting, rng: np.random.Generator) -> np.ndarray:
+    """Uniform draws of shape [count, size]; two of one column are the same with the probability named correlation."""
+    common = rng.random((count, size)) < np.sqrt(s.correlation)
+    return np.where(common, rng.random(size), rng.random((count, size)))
 
 
 def rates(s: Setting, *, runs: int, rule: Rule = DEFAULT, seed: int = 0) -> dict[str, float]:
@@ -118,6 +128,7 @@ def acceptance(runs: int) -> Iterator[str]:
     """What was promised, at the smallest size that it was promised for, and around it."""
     head = (
         "items",
+        "worth",
         "discordance",
         "what varies",
         "unchanged passes (>= 90%)",
@@ -125,7 +136,7 @@ def acceptance(runs: int) -> Iterator[str]:
         "passed (<= 1%)",
     )
     yield line(head)
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     settings = [Setting(n=n, discordance=d) for n in (1_000, 2_000, 5_000) for d in (0.02, 0.05)]
     settings += [
         Setting(**{name: v}) for name in ("correlation", "rate", "clusters") for v in VARIED[name] if v not in (8, 0.02)
@@ -134,6 +145,7 @@ def acceptance(runs: int) -> Iterator[str]:
         same, worse = rates(s, runs=runs), rates(replace(s, loss=0.04), runs=runs)
         cells = (
             f"{s.n:,}",
+            f"{s.worth:,.0f}",
             f"{s.discordance:.0%}",
             varied(s),
             *map(percent, (same["pass"], worse["block"], worse["pass"])),
@@ -262,6 +274,25 @@ def picture(runs: int) -> str:
     return "\n".join([head, '<rect width="100%" height="100%" fill="#ffffff"/>', *parts, "</svg>", ""])
 
 
+def measured(before: Path, after: Path) -> Iterator[str]:
+    """Correlation of the differences of one cluster, for each rate of two baselines with repeated clusters."""
+    from encheck.baseline import read
+    from encheck.gate_figures import pooled
+    from encheck.gating import compare_all, side_of_baseline
+
+    yield line(("capability", "items", "clusters", "discordance", "correlation within a cluster"))
+    yield line(["---"] * 5)
+    for p in pooled(compare_all(*(side_of_baseline(read(path)) for path in (before, after)))[0]):
+        difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
+        held = np.bincount(p.clusters)
+        together = (held * (held - 1)).sum()
+        if p.kind == "rate" and together > len(difference) and difference.any():
+            products = (np.bincount(p.clusters, difference) ** 2 - np.bincount(p.clusters, difference**2)).sum()
+            changed = np.mean(p.candidate != p.baseline)
+            found = f"{products / together / difference.var():.2f}"
+            yield line((p.capability, f"{len(difference):,}", f"{(held > 0).sum():,}", f"{changed:.1%}", found))
+
+
 TABLES = {
     "acceptance": (acceptance, 5), "rule": (old_rule, 3), "size": (by_size, 1), "circumstance": (by_circumstance, 1),
     "detectable": (detectable, 1), "data": (by_data, 1),
@@ -275,7 +306,11 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=[*TABLES, "picture"])
     parser.add_argument("--svg", type=Path, help="write the picture here")
+    parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "CANDIDATE"))
     options = parser.parse_args()
+    if options.measured:
+        print(*measured(*options.measured), sep="\n")
+        return
     for name, (table, factor) in TABLES.items():
         if options.only in (None, name):
             start = time.perf_counter()

@@ -1,20 +1,32 @@
-"""Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged."""
+"""Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged.
+
+Where a sentence has neither, it may have another order of its two objects (`dative`) or a passive (`voice`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from random import Random
 
+from encheck.generators.dative import shifted
+from encheck.generators.moving import (
+    Move,
+    Span,
+    capital,
+    is_circumstance,
+    keeps_capital,
+    last_word,
+    root_of,
+    span_of,
+    text_of,
+)
+from encheck.generators.voice import passive
 from encheck.generators.written import written
 from encheck.language.conditions import base_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits
 
-Span = tuple[int, int]  # first token, one past the last
-Move = tuple[str, tuple[Edit, ...]]
-TIMES = {"DATE", "TIME"}
-FRONTABLE = {"after", "before", "during", "since", "until", "despite", "in", "on", "at", "because", "although", "when"}
 SIDES = {"NOUN", "PROPN", "ADJ"}
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
@@ -32,19 +44,31 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
         text = apply_edits(group.source, made)
         if text.lower() != group.source.lower():
             return Variant(text, "reorder", 1, made, "reorder", name)
-    return "nothing that can be moved safely"
+    return _rebuilt(group.source, parse, english)
+
+
+def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
+    """The same clause with its objects in another order, else in the passive; or why neither is safe."""
+    reasons: list[str] = []
+    for build in BUILDERS:
+        found = build(parse, english)
+        if isinstance(found, tuple):
+            name, made = found
+            return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
+        reasons += [found] if found else []
+    return reasons[0] if reasons else "nothing that can be moved safely"
 
 
 def fronted(parse: Parse) -> Iterator[Move]:
     """A time or circumstance at the end of the one main clause goes to the front, before a comma."""
-    root, end = _root(parse), _last_word(parse)
+    root, end = root_of(parse), last_word(parse)
     if root is None or parse.pos[root] not in ("VERB", "AUX") or _opens_oddly(parse):
         return
     for i in parse.children[root]:
-        span = _span(parse, i)
-        if span and span[1] - 1 == end and span[0] > root and _is_circumstance(parse, i, span):
+        span = span_of(parse, i)
+        if span and span[1] - 1 == end and span[0] > root and is_circumstance(parse, i, span):
             phrase = parse.text[parse.starts[span[0]] : parse.ends[end]]
-            first = Edit(0, parse.ends[0], f"{_capital(phrase)}, {_lower_first(parse)}")
+            first = Edit(0, parse.ends[0], f"{capital(phrase)}, {_lower_first(parse)}")
             cut = Edit(parse.ends[span[0] - 1], parse.ends[end], "")
             if parse.words[span[0] - 1] not in (",", ";", ":") and span[0] > 1:
                 yield f"fronted {base_of(parse.deps[i])}", (first, cut)
@@ -52,23 +76,17 @@ def fronted(parse: Parse) -> Iterator[Move]:
 
 def postponed(parse: Parse) -> Iterator[Move]:
     """A time or circumstance before a comma at the front goes to the end of the one main clause."""
-    root, end = _root(parse), _last_word(parse)
+    root, end = root_of(parse), last_word(parse)
     if root is None or parse.pos[root] not in ("VERB", "AUX") or parse.child(root, "conj", "parataxis", "advcl"):
         return
     for i in parse.children[root]:
-        span = _span(parse, i)
-        if (
-            span
-            and span[0] == 0
-            and span[1] < root
-            and parse.words[span[1]] == ","
-            and _is_circumstance(parse, i, span)
-        ):
+        span = span_of(parse, i)
+        if span and span[0] == 0 and span[1] < root and parse.words[span[1]] == "," and is_circumstance(parse, i, span):
             start = span[1] + 1
             if start <= end:
                 phrase = parse.text[: parse.ends[span[1] - 1]]
-                phrase = phrase if _keeps_capital(parse, 0) else phrase[0].lower() + phrase[1:]
-                rest = Edit(0, parse.ends[start], _capital(parse.words[start]))
+                phrase = phrase if keeps_capital(parse, 0) else phrase[0].lower() + phrase[1:]
+                rest = Edit(0, parse.ends[start], capital(parse.words[start]))
                 yield (
                     f"postponed {base_of(parse.deps[i])}",
                     (rest, Edit(parse.ends[end], parse.ends[end], f" {phrase}")),
@@ -89,9 +107,9 @@ def exchanged(parse: Parse) -> Iterator[Move]:
         halves = _halves(parse, first, second, link)
         if halves:
             (a, b), (c, d) = halves
-            texts = [parse.text[parse.starts[x] : parse.ends[y - 1]] for x, y in halves]
-            if a == 0 and not _keeps_capital(parse, 0):
-                texts = [texts[0][0].lower() + texts[0][1:], _capital(texts[1])]
+            texts = [text_of(parse, half) for half in halves]
+            if a == 0 and not keeps_capital(parse, 0):
+                texts = [texts[0][0].lower() + texts[0][1:], capital(texts[1])]
             yield (
                 "exchanged coordination",
                 (
@@ -102,6 +120,7 @@ def exchanged(parse: Parse) -> Iterator[Move]:
 
 
 FINDERS: tuple[Callable[[Parse], Iterator[Move]], ...] = (fronted, postponed, exchanged)
+BUILDERS: tuple[Callable[[Parse, English], Move | str | None], ...] = (shifted, passive)
 
 
 def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Span] | None:
@@ -126,47 +145,11 @@ def _conjuncts(parse: Parse, first: int) -> int:
     return sum(parse.deps[i] == "conj" for i in parse.children[first])
 
 
-def _root(parse: Parse) -> int | None:
-    """The head of the text, where it is one sentence that states something."""
-    roots = [i for i, head in enumerate(parse.heads) if head == i and parse.pos[i] not in ("PUNCT", "SPACE")]
-    return roots[0] if len(roots) == 1 and "?" not in parse.text else None
-
-
-def _last_word(parse: Parse) -> int:
-    end = len(parse) - 1
-    while end > 0 and parse.pos[end] in ("PUNCT", "SPACE"):
-        end -= 1
-    return end
-
-
-def _span(parse: Parse, head: int) -> Span | None:
-    tokens = parse.subtree(head)
-    return (tokens[0], tokens[-1] + 1) if tokens[-1] - tokens[0] + 1 == len(tokens) else None
-
-
-def _is_circumstance(parse: Parse, head: int, span: Span) -> bool:
-    """A date or time, with or without a preposition: what moves without a change of meaning in any clause."""
-    if base_of(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
-        return False
-    inside = {parse.entities[i].partition("-")[2] for i in range(*span)} - {""}
-    opens = parse.words[span[0]].lower()
-    return bool(inside) and inside <= TIMES and (opens in FRONTABLE or bool(parse.entities[span[0]]))
-
-
 def _opens_oddly(parse: Parse) -> bool:
     """A quote, a conjunction or an adverbial at the front: a second one would not stand well before it."""
     return not parse.words[0][:1].isalpha() or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
 
 
-def _keeps_capital(parse: Parse, at: int) -> bool:
-    word = parse.words[at]
-    return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or word == "I" or not word.istitle()
-
-
 def _lower_first(parse: Parse) -> str:
     word = parse.words[0]
-    return word if _keeps_capital(parse, 0) else word[0].lower() + word[1:]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return word if keeps_capital(parse, 0) else word[0].lower() + word[1:]

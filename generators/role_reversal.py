@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS
 from encheck.generators.reorder import reorder
 from encheck.generators.written import written
 from encheck.language.conditions import base_of
@@ -17,8 +18,7 @@ SYMMETRIC = frozenset(
     """meet marry divorce resemble equal match join contact face border date kiss hug fight battle collide intersect
     adjoin accompany have be become mean cost weigh include contain comprise involve""".split()
 )
-SUBJECT = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who"}
-OBJECT = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+SUBJECT = {word: form for word, form in SUBJECT_FORMS.items() if word != form} | {"whom": "who"}
 ACTORS = {"noun.person": 18, "noun.group": 14, "noun.animal": 5}  # lexicographer files, lexnames(5WN)
 SINGULAR_PRONOUNS, PLURAL_PRONOUNS = {"he", "she", "it"}, {"we", "they", "you"}
 AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -80,7 +80,7 @@ def _solid(parse: Parse, head: int) -> bool:
 
 def _acts(lexicon: Lexicon, parse: Parse, head: int) -> bool:
     if parse.pos[head] == "PRON":
-        return parse.words[head].lower() in {*SUBJECT, *OBJECT, "you"}
+        return parse.words[head].lower() in {*SUBJECT, *OBJECT_FORMS, "you"}
     if parse.entities[head]:
         return parse.entities[head].partition("-")[2] in ("PER", "PERSON", "ORG")
     if parse.pos[head] != "NOUN":
@@ -93,7 +93,7 @@ def _exchange(parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, 
     spans = [_limits(parse, head) for head in (subject, thing)]
     first, second = (parse.text[parse.starts[a] : parse.ends[b]] for a, b in spans)
     to_front = SUBJECT.get(second.lower(), second)
-    to_back = OBJECT.get(first.lower(), first)
+    to_back = OBJECT_FORMS.get(first.lower(), first)
     if spans[0][0] == 0 or parse.starts[spans[0][0]] == 0:
         to_front = to_front[:1].upper() + to_front[1:]
         to_back = to_back if _keeps_capital(parse, spans[0][0], first) else to_back[:1].lower() + to_back[1:]

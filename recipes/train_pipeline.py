@@ -166,6 +166,7 @@ def assemble(args: argparse.Namespace) -> None:
     nlp.add_pipe("entity_ruler", config={"overwrite_ents": False}).add_patterns(ruler_patterns())
     nlp.meta |= META
     replaced(args.work / "whole", nlp)
+    without_private_trees(nlp, args.work / "whole")
     needed = sorted(needed_strings(nlp, args.work / "whole"))
     (args.work / "whole/vocab/strings.json").write_text(json.dumps(needed, ensure_ascii=False, indent=0), "utf-8")
     for notice in NOTICES:
@@ -189,7 +190,24 @@ def needed_strings(nlp: Language, folder: Path) -> set[str]:
     endings = {store[tree[key]] for tree in trees for key in ("orig", "subst") if tree.get(key)}
     words = {store[key] for key in nlp.vocab.vectors.keys()}  # noqa: SIM118
     needed = labels | features | endings | words | set(spacy.blank("en").vocab.strings)
-    return {string for string in needed if "@" not in string or len(string) == 1}
+    return {string for string in needed if not is_private(string)}
+
+
+def is_private(string: str) -> bool:
+    """Whether it may be somebody's address."""
+    return "@" in string and len(string) > 1
+
+
+def without_private_trees(nlp: Language, folder: Path) -> None:
+    """Let edits of somebody's address be edits of "@": an edit whose string is left out stops the lemmatiser."""
+    import srsly
+
+    store, path = nlp.vocab.strings, folder / "lemmatizer/trees"
+    kept = srsly.msgpack_loads(path.read_bytes())
+    for tree in kept["trees"]:
+        if any(tree.get(key) and is_private(store[tree[key]]) for key in ("orig", "subst")):
+            tree["orig"] = tree["subst"] = store.add("@")
+    path.write_bytes(srsly.msgpack_dumps(kept))
 
 
 def evaluate(args: argparse.Namespace) -> None:

@@ -51,6 +51,16 @@ def test_no_address_and_no_link_of_the_texts_is_left_in_the_vocabulary(nlp):
     assert not [s for s in own if ("@" in s and len(s) > 2) or "://" in s or "www." in s]
 
 
+def test_every_string_of_the_lemmatiser_s_edits_is_there(nlp):
+    import srsly
+
+    trees = srsly.msgpack_loads((ENGLISH / "lemmatizer/trees").read_bytes())["trees"]
+    wanted = {tree[key] for tree in trees for key in ("orig", "subst") if tree.get(key)}
+    assert len(wanted) > 1_000
+    assert not [key for key in wanted if key not in nlp.vocab.strings]
+    assert [token.text for token in nlp("Ann Rice@ACME INDUSTRIES")] == ["Ann", "Rice@ACME", "INDUSTRIES"]
+
+
 def test_every_word_has_tag_part_of_speech_lemma_and_head(nlp):
     doc = nlp("She was reading the longest letters that they had written.")
     assert [t.tag_ for t in doc] == "PRP VBD VBG DT JJS NNS WDT PRP VBD VBN .".split()

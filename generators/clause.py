@@ -1,0 +1,291 @@
+"""A main clause that could have a passive, and what speaks against one.
+
+Refused is whatever could be read otherwise in the passive, or hardly be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from encheck.generators.moving import (
+    FOCUS,
+    NEGATIVE,
+    OBJECT_FORMS,
+    RECIPROCAL,
+    SUBJECT_FORMS,
+    Span,
+    changes_scope,
+    first_file,
+    is_bare,
+    is_circumstance,
+    is_noun_phrase,
+    points_back,
+    root_of,
+    span_of,
+)
+from encheck.language.english import English
+from encheck.language.inflection import inflected
+from encheck.language.parse import Parse
+
+# Verbs without a passive, with one that means something else, or that say of a state what no one does.
+NO_PASSIVE = frozenset(
+    """abandon accompany adjoin await become befit begin believe belong border comprise concern contain cost date
+    deserve do doubt elude enjoy enter equal escape exceed face fail feature feel fight fit follow get go hang hate
+    have hear hold hug include intend interest involve join keep kiss know lack last leave let like look lose love
+    marry match mean meet merit mind miss need number outlast outnumber outweigh own parallel possess precede prefer
+    quit reach recall receive remain remember require resemble rise run say see seem share span stand start stay
+    suit survive take tell think total trail undergo understand value walk want weigh wish""".split()
+)
+LIGHT = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())
+# Verbs of which one "of" is: "cleared him of guilt".
+OF = frozenset(
+    """absolve accuse acquit advise assure cheat clear convict convince cure deprive divest drain empty free inform
+    notify persuade purge relieve remind rid rob strip suspect warn""".split()
+)
+MODALS = frozenset("will would can could may might must should shall".split())
+PLACED = frozenset(
+    """again already briefly completely eventually finally formally immediately initially later now officially
+    originally previously quickly rapidly recently severely slowly soon suddenly then today tonight twice
+    yesterday""".split()
+)
+OPENERS = PLACED | frozenset("however meanwhile afterwards nevertheless still".split())
+TEMPORAL = frozenset("after before during since until despite throughout".split())
+WHERE = frozenset(["in", "at"])
+CLAUSES = frozenset("after although as because before since though until when while".split())
+# Lexicographer's files: noun.artifact and location; noun.food, plant and substance.
+PLACES, MASSES = frozenset({6, 15}), frozenset({13, 20, 27})
+MARKS = frozenset('"“”‘`()[]{}\u2013\u2014;:?!/*…')  # \u2013 and \u2014 are dashes
+MEASURES = frozenset("DATE TIME MONEY PERCENT QUANTITY CARDINAL ORDINAL".split())
+LONGEST_SUBJECT, LONGEST_OBJECT, LONGEST_BEFORE_MORE, LONGEST_PHRASE = 8, 10, 5, 6  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A main clause with subject, verb and object, in this order; `aux` is its one auxiliary."""
+
+    parse: Parse
+    english: English
+    verb: int
+    subject: int
+    thing: int
+    aux: int | None
+    doer: Span  # all that belongs to the subject
+    done: Span  # all that belongs to the object
+
+    @property
+    def others(self) -> list[int]:
+        """What else hangs on the verb."""
+        core = {self.subject, self.thing, self.aux}
+        return [i for i in self.parse.children[self.verb] if i not in core]
+
+
+def clause_of(parse: Parse, english: English) -> Clause | None:
+    """The main clause with an object, in the active; None where there is none."""
+    root = root_of(parse)
+    if root is None or parse.pos[root] != "VERB":
+        return None
+    subject, thing = parse.child(root, "nsubj"), parse.child(root, "obj")
+    if subject is None or thing is None or parse.deps[subject] != "nsubj" or not subject < root < thing:
+        return None
+    doer, done = span_of(parse, subject), span_of(parse, thing)
+    if doer is None or done is None:
+        return None
+    return Clause(parse, english, root, subject, thing, parse.child(root, "aux"), doer, done)
+
+
+def refusal(clause: Clause) -> str | None:
+    """Why this clause gets no passive, in a few words; None where nothing speaks against one."""
+    return next((reason for reason, holds in REFUSALS if holds(clause)), None)
+
+
+def _is_no_statement(clause: Clause) -> bool:
+    """Quotations, insertions, headings, questions, exclamations."""
+    text = clause.parse.text
+    inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
+    return inserted or not text[:1].isalnum() or text.isupper() or not MARKS.isdisjoint(text)
+
+
+def _has_no_form(clause: Clause) -> bool:
+    """The verb is in no finite form that can be told, its lemma is in doubt, or it has no participle."""
+    parse, verb, aux = clause.parse, clause.verb, clause.aux
+    word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
+    if not parse.words[verb].islower() or inflected(lemma, tag) != word or inflected(lemma, "VBN") is None:
+        return True
+    if aux is None:
+        same = tag in ("VBD", "VBP") and inflected(lemma, "VBD") == lemma and not _is_third_singular(clause)
+        return tag not in ("VBD", "VBZ", "VBP") or same
+    modal = parse.lowers[aux] in MODALS and tag == "VB"
+    perfect = parse.lowers[aux] in ("has", "have", "had") and tag == "VBN"
+    ongoing = parse.lowers[aux] in ("is", "are", "was", "were") and tag == "VBG"
+    return not (modal or perfect or ongoing)
+
+
+def _is_third_singular(clause: Clause) -> bool:
+    """Whether a present tense would have its -s: "she put" is past."""
+    parse, at = clause.parse, clause.subject
+    one = parse.lowers[at] in ("he", "she") or (parse.tags[at] in ("NN", "NNP") and parse.child(at, "conj") is None)
+    return one and parse.tags[clause.verb] == "VBD"
+
+
+def _is_expression(clause: Clause) -> bool:
+    """Verb and object are one expression, as in "take place", or say by the noun what is done, as in "make sense"."""
+    parse = clause.parse
+    lemma, noun = parse.lemmas[clause.verb].lower(), clause.thing
+    known = any(clause.english.lexicon.senses(f"{lemma}_{n}", "v") for n in (parse.lowers[noun], parse.lemmas[noun]))
+    return known or (lemma in LIGHT and is_bare(parse, clause.done))
+
+
+def _lacks_article(clause: Clause) -> bool:
+    """A singular noun without article that is no food, plant or substance: a headline, or no thing but a deed."""
+    parse = clause.parse
+    for head in (clause.subject, clause.thing):
+        owned = any(parse.deps[i] == "nmod:poss" for i in parse.children[head])
+        bare = parse.tags[head] == "NN" and parse.child(head, "det", "nummod", "conj") is None and not owned
+        if bare and first_file(clause.english.lexicon, parse, head) not in MASSES:
+            return True
+    return False
+
+
+def _has_complements(clause: Clause) -> bool:
+    """More hangs on the verb than its arguments, what says when, and a connective at the front."""
+    bases = clause.parse.bases
+    plain = (bases[i] in ("obl", "advmod") or _is_mark(clause, i) or _is_own_clause(clause, i) for i in clause.others)
+    return not all(plain)
+
+
+def _is_mark(clause: Clause, at: int) -> bool:
+    """A connective or comma at the front, a comma before a clause of its own, the full stop."""
+    parse = clause.parse
+    if parse.bases[at] == "cc":
+        return at == 0 and parse.lowers[at] in ("and", "but")
+    ends = at >= clause.done[1] and parse.words[at] == "."
+    own = any(at + 1 == parse.subtree(i)[0] for i in clause.others if _is_own_clause(clause, i))
+    return parse.bases[at] == "punct" and (ends or (parse.words[at] == "," and (at == clause.doer[0] - 1 or own)))
+
+
+def _is_own_clause(clause: Clause, at: int) -> bool:
+    """A finite clause behind, with a noun for its subject and without a pronoun that could be one of the two sides."""
+    parse, mark, span = clause.parse, clause.parse.child(at, "mark"), span_of(clause.parse, at)
+    subject = parse.child(at, "nsubj")
+    if parse.bases[at] != "advcl" or mark is None or subject is None or span is None or at < clause.done[1]:
+        return False
+    finite = any(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in (at, *parse.children[at]))
+    pronouns = any(parse.tags[i] in ("PRP", "PRP$") for i in range(*span))
+    return finite and not pronouns and parse.lowers[mark] in CLAUSES and mark in (span[0], span[0] + 1)
+
+
+def _has_other_circumstance(clause: Clause) -> bool:
+    """An adverb or phrase that could be said of the doer, or would be read with him behind "by"."""
+    return any(not _is_placed(clause, i) for i in clause.others if clause.parse.bases[i] in ("obl", "advmod"))
+
+
+def _is_placed(clause: Clause, at: int) -> bool:
+    parse, span = clause.parse, span_of(clause.parse, at)
+    if span is None or parse.lowers[at] == "tomorrow":  # said of the future, after a past: "set a hearing tomorrow"
+        return False
+    if clause.doer[1] <= at < clause.verb or span == (at, at + 1):
+        return parse.lowers[at] in (OPENERS if at < clause.doer[0] else PLACED) or parse.entities[at].endswith("DATE")
+    opens = parse.lowers[span[0]] in (TEMPORAL | WHERE if _takes_no_phrase(clause) else TEMPORAL)
+    short = opens and parse.bases[at] == "obl" and span[1] - span[0] <= LONGEST_PHRASE
+    plain = short and is_noun_phrase(parse, at, span, of=frozenset(["of"]))
+    return is_circumstance(parse, at, span) or (plain and (parse.lowers[span[0]] in TEMPORAL or _is_place(clause, at)))
+
+
+def _is_place(clause: Clause, at: int) -> bool:
+    parse = clause.parse
+    if parse.entities[at]:
+        return parse.entities[at].partition("-")[2] in ("LOC", "GPE", "FAC")
+    return first_file(clause.english.lexicon, parse, at) in PLACES
+
+
+def _takes_no_phrase(clause: Clause) -> bool:
+    """A pronoun or bare name: what follows it is not read with it."""
+    parse = clause.parse
+    tags = {parse.tags[i] for i in range(*clause.doer)}
+    return tags in ({"PRP"}, {"NNP"})
+
+
+def _is_scattered(clause: Clause) -> bool:
+    """Something stands between auxiliary, verb and object that cannot stay there."""
+    parse = clause.parse
+    between = [i for i in range(clause.doer[1], clause.verb) if i != clause.aux]
+    if clause.aux is not None and (clause.aux < clause.doer[0] or any(i < clause.aux for i in between)):
+        return True
+    return len(between) > 1 or any(parse.heads[i] != clause.verb for i in between) or clause.done[0] != clause.verb + 1
+
+
+def _has_no_plain_subject(clause: Clause) -> bool:
+    parse, at = clause.parse, clause.subject
+    if parse.tags[at] == "PRP":
+        return parse.lowers[at] not in OBJECT_FORMS or clause.doer != (at, at + 1)
+    of = frozenset("of in at from for".split())
+    return not is_noun_phrase(parse, at, clause.doer, of=of) or parse.entities[at].endswith(("DATE", "TIME"))
+
+
+def _has_no_plain_object(clause: Clause) -> bool:
+    parse, at = clause.parse, clause.thing
+    if parse.tags[at] == "PRP":
+        return parse.lowers[at] not in SUBJECT_FORMS or clause.done != (at, at + 1)
+    of = {"about", "against"} | (set() if parse.lemmas[clause.verb].lower() in OF else {"of"})
+    tags = [parse.tags[i] for i in range(*clause.done) if parse.heads[i] == at]
+    misplaced = tags[:1] == ["JJ"] and not {"DT", "CD", "PRP$"}.isdisjoint(tags)  # "shot dead three men"
+    return misplaced or not is_noun_phrase(parse, at, clause.done, of=frozenset(of))
+
+
+def _is_long(clause: Clause) -> bool:
+    size = clause.doer[1] - clause.doer[0]
+    more = any(i > clause.thing for i in clause.others if clause.parse.bases[i] != "punct")
+    long = size > (LONGEST_BEFORE_MORE if more else LONGEST_SUBJECT)
+    return long or clause.done[1] - clause.done[0] > LONGEST_OBJECT
+
+
+def _is_amount(clause: Clause) -> bool:
+    """The object measures: a date, a sum, a share."""
+    parse = clause.parse
+    kind = parse.entities[clause.thing].partition("-")[2]
+    return parse.pos[clause.thing] in ("NUM", "SYM") or kind in MEASURES
+
+
+def _has_words(words: frozenset[str]) -> Callable[[Clause], bool]:
+    return lambda clause: not words.isdisjoint(clause.parse.lowers)
+
+
+def _points_back(clause: Clause) -> bool:
+    """A reflexive, or a possessive on one side that may mean the other."""
+    parse = clause.parse
+    if any(word.endswith(("self", "selves")) for word in parse.lowers):
+        return True
+    back = points_back(parse, clause.done, clause.subject)
+    forth = points_back(parse, clause.doer, clause.thing)
+    rest = ((0, clause.doer[0]), (clause.done[1], len(parse)))
+    return back or forth or any(points_back(parse, span, clause.subject) for span in rest)
+
+
+def _is_general(clause: Clause) -> bool:
+    """What always holds, of a kind and not of one: "Beavers build dams" is not "Dams are built by beavers"."""
+    parse = clause.parse
+    told = parse.tags[clause.verb] in ("VBD", "VBN", "VBG")
+    return not told and parse.pos[clause.thing] == "NOUN" and is_bare(parse, clause.done)
+
+
+REFUSALS: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
+    ("no plain statement", _is_no_statement),
+    ("negated", _has_words(NEGATIVE)),
+    ("a word that stresses another", _has_words(FOCUS)),
+    ("a verb that has no passive", lambda clause: clause.parse.lemmas[clause.verb].lower() in NO_PASSIVE),
+    ("a form of the verb in doubt", _has_no_form),
+    ("one side points at the other", _points_back),
+    ("each of the two sides of the other", _has_words(RECIPROCAL)),
+    ("a clause or another complement of the verb", _has_complements),
+    ("a phrase that could be read with the doer", _has_other_circumstance),
+    ("words between verb and object", _is_scattered),
+    ("a subject that is no plain noun phrase", _has_no_plain_subject),
+    ("an amount for an object", _is_amount),
+    ("an object that is no plain noun phrase", _has_no_plain_object),
+    ("verb and object are one expression", _is_expression),
+    ("a noun without its article", _lacks_article),
+    ("quantifiers whose order counts", lambda c: changes_scope(c.parse, c.doer, c.done)),
+    ("what holds of a kind", _is_general),
+    ("too long", _is_long),
+)

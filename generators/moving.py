@@ -1,0 +1,159 @@
+"""What the generators of reorders share: spans of a parse, capitals, the case of pronouns, quantifiers."""
+
+from __future__ import annotations
+
+from encheck.language.conditions import base_of
+from encheck.language.english import English
+from encheck.language.lexicon import Lexicon, Pos
+from encheck.language.parse import Parse
+from encheck.types import Edit
+
+Span = tuple[int, int]  # first token, one past the last
+Move = tuple[str, tuple[Edit, ...]]
+TIMES = {"DATE", "TIME"}
+FRONTABLE = {"after", "before", "during", "since", "until", "despite", "in", "on", "at", "because", "although", "when"}
+FUTURE = frozenset("tomorrow next".split())
+MEASURING = frozenset("a an about almost another half nearly over several".split())  # how long, not when
+POINTS = frozenset("ago earlier later before after".split())
+SUBJECT_FORMS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "it": "it", "you": "you"}
+OBJECT_FORMS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+THIRD_PERSON = frozenset("his her hers its their theirs".split())
+RECIPROCAL = frozenset("other another same respective own".split())
+NEGATIVE = frozenset("no not n't n’t never nobody nothing none neither nor few hardly scarcely barely".split())
+FOCUS = frozenset("only even just also too alone either".split())
+UNIVERSAL = frozenset("every each all any most both many several half everyone everybody everything anyone".split())
+EXISTENTIAL = frozenset("some someone somebody something more less fewer lots dozens hundreds thousands".split())
+ARTICLES = frozenset(["a", "an"])
+CLOSED_TAGS = frozenset("DT PDT PRP PRP$ CD IN TO".split())  # their words have no capital of their own
+ACTORS = frozenset({14, 18})  # lexicographer's files: noun.group, noun.person
+NOUN_PARTS = frozenset("det amod compound nmod:poss nummod flat case cc conj advmod nmod:desc punct".split())
+PARTS: dict[str, Pos] = {"NOUN": "n", "ADJ": "a", "ADV": "r", "VERB": "v"}
+
+
+def root_of(parse: Parse) -> int | None:
+    """The head of the text, where it is one sentence that states something."""
+    roots = [i for i, head in enumerate(parse.heads) if head == i and parse.pos[i] not in ("PUNCT", "SPACE")]
+    return roots[0] if len(roots) == 1 and "?" not in parse.text else None
+
+
+def last_word(parse: Parse) -> int:
+    """The last token that is neither punctuation nor blank."""
+    end = len(parse) - 1
+    while end > 0 and parse.pos[end] in ("PUNCT", "SPACE"):
+        end -= 1
+    return end
+
+
+def span_of(parse: Parse, head: int) -> Span | None:
+    """What hangs on a head, where it is in one piece."""
+    tokens = parse.subtree(head)
+    return (tokens[0], tokens[-1] + 1) if tokens[-1] - tokens[0] + 1 == len(tokens) else None
+
+
+def text_of(parse: Parse, span: Span) -> str:
+    """The characters of a span."""
+    return parse.text[parse.starts[span[0]] : parse.ends[span[1] - 1]]
+
+
+def is_circumstance(parse: Parse, head: int, span: Span) -> bool:
+    """A date or time, with or without a preposition: what moves without a change of meaning in any clause."""
+    if base_of(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
+        return False
+    inside = {parse.entities[i].partition("-")[2] for i in range(*span)} - {""}
+    words, last = parse.lowers[slice(*span)], parse.lowers[span[1] - 1]
+    if not inside or not inside <= TIMES or (parse.tags[parse.heads[head]] == "VBD" and not FUTURE.isdisjoint(words)):
+        return False  # "set a hearing tomorrow" is not said of tomorrow
+    measured = parse.tags[span[0]] == "CD" or words[0] in MEASURING
+    return words[0] in FRONTABLE or (bool(parse.entities[span[0]]) and (not measured or last in POINTS))
+
+
+def keeps_capital(parse: Parse, at: int) -> bool:
+    """Whether a word that opens the sentence has its capital elsewhere too."""
+    word = parse.words[at]
+    return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or word == "I" or not word.istitle()
+
+
+def capital(text: str) -> str:
+    """The text with its first letter a capital."""
+    return text[:1].upper() + text[1:]
+
+
+def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
+    """The text of a span that opens the sentence, as it is written within one; None where that is in doubt."""
+    at, text = span[0], text_of(parse, span)
+    lower = text[0].lower() + text[1:]
+    if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":
+        return lower
+    if keeps_capital(parse, at):
+        return text
+    if span[1] - at > 1 and parse.words[at + 1].istitle():  # "North American markets"
+        return None
+    part = PARTS.get(parse.pos[at])
+    senses = lexicon.senses(parse.lemmas[at].lower(), part) if part else ()
+    written = {lemma for sense in senses for lemma in sense.lemmas if lemma.lower() == parse.lemmas[at].lower()}
+    return lower if any(lemma.islower() for lemma in written) else text if written else None
+
+
+def points_back(parse: Parse, span: Span, other: int) -> bool:
+    """Whether a possessive in a span could mean the person or thing whose head is `other`."""
+    own = {parse.lowers[i] for i in range(*span) if parse.tags[i] == "PRP$"}
+    person = parse.lowers[other] if parse.pos[other] == "PRON" else ""
+    if person in ("i", "me", "we", "us"):
+        return bool(own & {"my", "our"})
+    return "your" in own if person == "you" else bool(own & THIRD_PERSON)
+
+
+def changes_scope(parse: Parse, first: Span, second: Span) -> bool:
+    """Whether two phrases hold quantifiers whose order says something: "every boy" and "a book"."""
+    words = [{parse.lowers[i] for i in range(*span)} for span in (first, second)]
+    every = [bool(w & UNIVERSAL) for w in words]
+    counted = [
+        bool(w & (UNIVERSAL | EXISTENTIAL)) or any(parse.tags[i] == "CD" for i in range(*span))
+        for w, span in zip(words, (first, second), strict=True)
+    ]
+    some = [bool(w & ARTICLES) or is_bare(parse, span) for w, span in zip(words, (first, second), strict=True)]
+    return all(counted) or (every[0] and some[1]) or (every[1] and some[0])
+
+
+def is_bare(parse: Parse, span: Span) -> bool:
+    """A noun without article, number, possessive or name: "houses", "green paint"."""
+    tags = {parse.tags[i] for i in range(*span)}
+    return tags.isdisjoint(("DT", "PDT", "PRP$", "PRP", "CD", "POS", "NNP", "NNPS"))
+
+
+def can_act(english: English, parse: Parse, head: int) -> bool:
+    """Whether a noun phrase names a person, a group or an organisation."""
+    if parse.pos[head] == "PRON":
+        return parse.lowers[head] in OBJECT_FORMS or parse.lowers[head] in SUBJECT_FORMS.keys() - {"it"}
+    if parse.entities[head]:
+        return parse.entities[head].partition("-")[2] in ("PER", "PERSON", "ORG")
+    return first_file(english.lexicon, parse, head) in ACTORS
+
+
+def first_file(lexicon: Lexicon, parse: Parse, at: int) -> int | None:
+    """The lexicographer's file of a noun's first sense: what sort of thing it is; None for a name or unknown word."""
+    senses = lexicon.senses(parse.lemmas[at].lower(), "n") if parse.pos[at] == "NOUN" else ()
+    return senses[0].lexfile if senses else None
+
+
+def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -> bool:
+    """A noun or name with what goes before it, "and" another, and phrases that these prepositions open."""
+    if not parse.tags[head].startswith("NN") or parse.pos[head] not in ("NOUN", "PROPN"):
+        return False
+    if any(parse.tags[i] in ("WDT", "WP", "WP$", "EX") for i in range(*span)):
+        return False
+    inside = (i for i in range(*span) if i != head)
+    return all(_is_noun_part(parse, i) or (parse.bases[i] == "nmod" and case_of(parse, i) in of) for i in inside)
+
+
+def _is_noun_part(parse: Parse, at: int) -> bool:
+    """An article, adjective, number or name; "and", what it joins, a hyphen."""
+    wanted = {"punct": parse.words[at] in ("-", "."), "cc": parse.lowers[at] == "and"}
+    joined = parse.bases[at] != "conj" or parse.tags[at].startswith(("NN", "JJ"))
+    return (parse.deps[at] in NOUN_PARTS or parse.bases[at] == "flat") and wanted.get(parse.bases[at], joined)
+
+
+def case_of(parse: Parse, at: int) -> str:
+    """The preposition of a phrase, or nothing."""
+    case = parse.child(at, "case")
+    return "" if case is None else parse.lowers[case]
