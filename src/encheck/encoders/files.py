@@ -6,7 +6,7 @@ import io
 import json
 import pickletools
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,14 @@ def must_exist(path: Path, what: str, remedy: str) -> Path:
         kind = "is a folder, but should be a file" if path.is_dir() else "does not exist"
         raise ModelError(f"{what} {path} {kind}. {remedy}")
     return path
+
+
+def hashes(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
+    """What a fingerprint says of these files: name and hash, in the order of names."""
+    try:
+        return [f"{name}={file_hash(path)}" for name, path in sorted(content.items())]
+    except OSError as error:
+        raise ModelError(f"cannot read the model: {error}") from error
 
 
 def read_json(path: Path, kind: type[Any] = object) -> Any:

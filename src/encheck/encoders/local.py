@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from encheck.encoders.config import ModelConfig
+from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
 from encheck.encoders.text import TextEncoder
-from encheck.errors import ModelError
 from encheck.types import content_hash
 
 if TYPE_CHECKING:
@@ -47,10 +47,7 @@ class LocalEncoder(TextEncoder):
 
     @cached_property
     def _fingerprint(self) -> str:
-        try:
-            content = [f"{name}={self._file_hash(path)}" for name, path in sorted(self.content().items())]
-        except OSError as error:
-            raise ModelError(f"cannot read the model: {error}") from error
+        content = hashes(self.content(), self._file_hash)
         roles = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
         parts = [self.engine, self.prompt, *self.how(), *roles, *content]
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.config import ModelConfig
+from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
 from encheck.encoders.text import whole
-from encheck.errors import EncoderError, ModelError
+from encheck.errors import EncoderError
 from encheck.types import content_hash
 
 if TYPE_CHECKING:
@@ -49,10 +50,7 @@ class PairModel(ABC):
 
     @cached_property
     def _fingerprint(self) -> str:
-        try:
-            content = [f"{name}={self._file_hash(path)}" for name, path in sorted(self.content().items())]
-        except OSError as error:
-            raise ModelError(f"cannot read the model: {error}") from error
+        content = hashes(self.content(), self._file_hash)
         return f"{self.engine.rpartition('-')[0]}:{content_hash(self.engine, self.direction, *self.how(), *content)}"
 
     def fingerprint(self) -> str:
