@@ -11,27 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import cache
 from itertools import accumulate
 from random import Random
 
 from encheck.language.lexicon import PARTS, Antonym, Lexicon, Pos
-from encheck.language.words import STOP_WORDS
+from encheck.language.words import paper_stop_words
 from encheck.types import Edit, Variant
 
 Related = Callable[[str], Sequence[str]]  # a word -> all words that the lexicon relates to it
 DRAWS = 3
-
-
-@cache
-def stop_words() -> frozenset[str]:
-    """NLTK's English stop words where its data are installed, else encheck's own list."""
-    from nltk.corpus import stopwords
-
-    try:
-        return frozenset(stopwords.words("english"))
-    except (LookupError, OSError):
-        return STOP_WORDS
+LONG = 1_000  # words and blanks: comparing more takes minutes
 
 
 def synonyms_of(lexicon: Lexicon) -> Related:
@@ -99,13 +88,13 @@ def jumbled(text: str, *, swaps: int, rng: Random) -> str:
 
 def paper_synonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
     """Criterion 2 as published."""
-    made = substituted(text, words=words, rng=rng, related=synonyms_of(lexicon), stop=stop_words())
+    made = substituted(text, words=words, rng=rng, related=synonyms_of(lexicon), stop=paper_stop_words()[1])
     return _variant(text, made, "synonym", words)
 
 
 def paper_antonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
     """Criterion 3 as published."""
-    made = substituted(text, words=words, rng=rng, related=antonyms_of(lexicon), stop=stop_words())
+    made = substituted(text, words=words, rng=rng, related=antonyms_of(lexicon), stop=paper_stop_words()[1])
     return _variant(text, made, "antonym", words)
 
 
@@ -120,7 +109,10 @@ def _variant(text: str, made: str, relation: str, level: int) -> Variant:
 
 
 def _edits(text: str, made: str) -> tuple[Edit, ...]:
+    """What differs, word by word; the whole text where it is very long."""
     old, new = (re.findall(r"\s+|\S+", t) for t in (text, made))
     at = [0, *accumulate(map(len, old))]
+    if len(old) > LONG:
+        return (Edit(0, len(text), made),) if text != made else ()
     codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return tuple(Edit(at[i1], at[i2], "".join(new[j1:j2])) for tag, i1, i2, j1, j2 in codes if tag != "equal")

@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 from gate_fakes import CASE, columns, results, scores
 
-from encheck.baseline import read, save, tables_of
+from encheck.baseline import read, save, shown_name, tables_of
 from encheck.errors import BaselineError
 from encheck.gate_rows import Noise
 
@@ -123,3 +123,16 @@ def test_what_is_no_summary_is_refused(folder, text):
     (folder / "baseline.json").write_text(text, "utf-8")
     with pytest.raises(BaselineError, match="no summary of --save-baseline"):
         read(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("http://embed.corp:8080/v1", "tei"),
+        ("/srv/models/ckpt-5", "ckpt-5"),
+        ("owner/name", "owner/name"),
+        ("sbert", "sbert"),
+    ],
+)
+def test_neither_folder_nor_host_of_a_model_is_kept(name, shown):
+    assert shown_name(name, "tei") == shown

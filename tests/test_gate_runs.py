@@ -7,7 +7,9 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
+from encheck.errors import BaselineError
 from encheck.reporting.gate import verdict
+from encheck.reporting.gated import refuse_equal_twins
 from encheck.reporting.markdown import MOST_BYTES, render
 from encheck.reporting.results import schema
 
@@ -141,6 +143,8 @@ def test_a_scorer_of_pairs_is_no_successor_of_an_encoder(run, baseline, tmp_path
 @pytest.mark.parametrize(
     ("args", "says"),
     [
+        (["--encheck-inconclusive=pass"], "*name what to weigh with --baseline=DIR*"),
+        (["--encheck-twin=random"], "*give --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
         (["--encheck-anchor=x"], "*--anchor is a second baseline*"),
@@ -188,3 +192,47 @@ def test_the_summary_stays_below_what_code_hosts_take():
     text = render(results)
     assert len(text.encode()) < MOST_BYTES + 100
     assert text.endswith("The rest is in report.html.\n")
+
+
+def test_a_candidate_cannot_take_the_place_of_what_it_is_weighed_against(run, baseline, tmp_path):
+    before = (baseline / "baseline.json").read_bytes()
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-save-baseline={baseline}")
+    assert outcome.ret == 4
+    assert "would overwrite what the candidate is weighed against" in outcome.stdout.str() + outcome.stderr.str()
+    assert (baseline / "baseline.json").read_bytes() == before
+
+
+def test_a_blocked_candidate_is_not_kept_as_a_baseline(run, baseline, tmp_path):
+    args = [f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}"]
+    assert run("random", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 1
+    assert not (tmp_path / "new").exists()
+    assert "no baseline was saved" in (tmp_path / "r/summary.md").read_text("utf-8")
+    assert run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 0
+    assert (tmp_path / "new/baseline.json").exists()
+
+
+def test_a_candidate_is_no_twin_of_itself():
+    results = {"models": [{"label": label, "fingerprint": label[:3]} for label in ("one", "two", "one-2")]}
+    refuse_equal_twins(results, "one", ["two"])
+    with pytest.raises(BaselineError, match=r"--twin=one-2 is one once more \(the same weights\)"):
+        refuse_equal_twins(results, "one", ["two", "one-2"])
+
+
+def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):
+    (tmp_path / "own.tsv").write_text("sentence1\tsentence2\tlabel\nRain fell.\tNo sun.\t0\n", "utf-8")
+    args = [f"--encheck-data=pairs:{tmp_path / 'own.tsv'}", f"--encheck-report-dir={tmp_path / 'r'}"]
+    outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
+    found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
+    assert (outcome.ret, found["gate"]["outcome"]) == (10, "inconclusive")
+    assert found["gate"]["against"][0]["reasons"]
+
+
+def test_baseline_and_anchor_of_one_name_are_told_apart(run, baseline, tmp_path):
+    import shutil
+
+    shutil.copytree(baseline, tmp_path / "anchor" / baseline.name)
+    args = [f"--encheck-baseline={baseline}", f"--encheck-anchor={tmp_path / 'anchor' / baseline.name}"]
+    run("oracle", *args, f"--encheck-report-dir={tmp_path / 'r'}", f"--junitxml={tmp_path / 'j.xml'}")
+    names = [p.get("name") for p in ElementTree.parse(tmp_path / "j.xml").iter("property")]
+    assert "gate.base (anchor).number/probes/1" in names
+    assert sum(name.startswith("gate.") for name in names) == 2

@@ -22,7 +22,7 @@ LANGUAGE = {"pipeline": "en_test 1", "lexicon": "x", "mode": "careful"}
 def locked(tmp_path):
     made = Maker(0).variants(GROUPS, jumble, level=2)
     lines = [line_of(g.source, "jumble", v) for g, v in zip(GROUPS, made, strict=True)]
-    write(tmp_path / "v.lock", language=LANGUAGE, seed=0, lines=lines)
+    write(tmp_path / "v.lock", language=LANGUAGE, seed=0, works=[("jumble", 2)], lines=lines)
     return tmp_path / "v.lock"
 
 
@@ -73,6 +73,20 @@ def test_a_sentence_that_was_not_locked_is_an_error(locked):
         Maker(0, lock=Lock.read(locked)).variants(more, jumble, level=2)
 
 
+def test_edits_that_do_not_give_the_locked_variant_are_an_error(locked):
+    head, *rows = locked.read_text("utf-8").splitlines()
+    locked.write_text(
+        "\n".join([head, *(row.replace('"edits": [[', '"edits": [[0, 0, ["x"]], [') for row in rows)]), "utf-8"
+    )
+    with pytest.raises(LockError, match="2 have edits in the lock file that do not give its variant"):
+        Maker(0, lock=Lock.read(locked)).variants(GROUPS, jumble, level=2)
+
+
+def test_a_generator_that_the_file_does_not_cover_is_not_held_to_it_and_that_is_said(locked, caplog):
+    assert len(Maker(0, lock=Lock.read(locked)).variants(GROUPS, jumble, level=1)) == 2
+    assert "v.lock does not cover jumble 1: its variants are held to nothing" in caplog.text
+
+
 def test_variants_written_by_hand_are_not_held_to_a_lock(locked):
     from encheck.datasets.base import load
 
@@ -90,6 +104,6 @@ def test_a_file_that_is_no_lock_is_refused(tmp_path, text):
 def test_a_lock_file_is_the_same_whatever_the_order_it_was_made_in(tmp_path):
     lines = [{"source": "b"}, {"source": "a"}, {"source": "b"}]
     for name, order in (("1", lines), ("2", lines[::-1])):
-        assert write(tmp_path / name, language=LANGUAGE, seed=0, lines=order) == 2
+        assert write(tmp_path / name, language=LANGUAGE, seed=0, works=[], lines=order) == 2
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
     assert b"\r" not in (tmp_path / "1").read_bytes()

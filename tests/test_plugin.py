@@ -340,6 +340,16 @@ def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run)
     assert not Path("ran").exists()
 
 
+def test_a_folder_of_the_project_after_a_blank_is_the_value_and_nothing_in_it_runs(pytester, run):
+    pytester.makeini("[pytest]\n")
+    folder = pytester.mkdir("base")
+    (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
+    outcome = run("--encheck-model=oracle", "--encheck-baseline", "base")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*base is no baseline*"])
+    assert not Path("ran").exists()
+
+
 def test_no_conftest_of_a_model_or_data_folder_runs(pytester, run):
     folder = pytester.mkdir("ckpt")
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")

@@ -321,7 +321,8 @@ def test_a_lock_file_holds_every_step_of_a_chain(own, maker, tmp_path):
     listings = [found for found in list_all(own, maker) if found.generator == "swap_chain"]
     assert [found.level for found in listings] == [1, 2, 3]
     path = tmp_path / "own.lock"
-    write(path, language=maker.english.describe(), seed=0, lines=lock_lines(listings))
+    works = [(listing.generator, listing.level) for listing in listings]
+    write(path, language=maker.english.describe(), seed=0, works=works, lines=lock_lines(listings))
     held = Maker(0, maker.english, Lock.read(path))
     assert swap_chains()(own, "pivot=a", held) == swap_chains()(own, "pivot=a", maker)
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -130,7 +130,7 @@ def _summary(
         "settings": {k: v for k, v in results["run"]["settings"].items() if k in SETTINGS},
         "model": {
             **about,
-            "name": PurePath(str(about["name"])).name if _is_path(str(about["name"])) else about["name"],
+            "name": shown_name(str(about["name"]), model),
         },
         "data": [
             {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
@@ -142,6 +142,13 @@ def _summary(
         "checks": [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in rows],
         "seed_noise": seed_noise and asdict(seed_noise),
     }
+
+
+def shown_name(name: str, label: str) -> str:
+    """A model's name without the folders or the host that it lies on."""
+    if "://" in name:
+        return label
+    return PurePath(name).name if _is_path(name) else name
 
 
 def _is_path(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from encheck.gate_rows import DEFAULT, QUIET, Decision, Noise, Rule
 from encheck.scores import Scale
 
 PRIOR = 4  # degrees of freedom
+MOST_NOISE = 1.0  # deltas: beyond, what twins would excuse is no small loss any more
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -97,13 +98,25 @@ def weigh(
     )
     return Weighed(
         baseline.folder.name,
-        decision,
+        doubted(decision, noise, rule),
         _flips(compared),
         reported,
         (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
         sum(name not in ran for name in before.tables) if restricted else 0,
         tuple(_notes(baseline, results, model)),
     )
+
+
+def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
+    """No pass where twins differ so much that hardly any loss could be told from luck."""
+    if decision.outcome != "pass" or noise.pooled <= MOST_NOISE:
+        return decision
+    points = 100 * rule.rate_delta * noise.pooled
+    reason = (
+        f"the twins differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points): with such luck "
+        f"only a loss of {3 * points:.0f} points counts. Are they fine-tunes that differ in nothing but the seed?"
+    )
+    return replace(decision, outcome="inconclusive", reasons=(reason,))
 
 
 def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, str]]:

@@ -11,11 +11,14 @@ from encheck.chains import continued, turned
 from encheck.datasets.base import Dataset
 from encheck.generators.antonym import antonym, negated_antonym
 from encheck.generators.back_translation import back_translation
+from encheck.generators.casing import casing
 from encheck.generators.continuation import CUTS, continuation
+from encheck.generators.contraction import contraction
 from encheck.generators.control import control
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal
+from encheck.generators.role_reversal import role_reversal, roles_kept
+from encheck.generators.spacing import spacing
 from encheck.generators.swap_chain import swap_chain
 from encheck.generators.synonym import synonym, synonym_beside
 from encheck.lock import line_of
@@ -32,6 +35,10 @@ WORKS: tuple[tuple[Generator, tuple[int, ...]], ...] = (
     (jumble, (1, 2, 3)),
     (reorder, (1,)),
     (role_reversal, (1,)),
+    (roles_kept, (1,)),
+    (casing, (1,)),
+    (spacing, (1,)),
+    (contraction, (1,)),
     (swap_chain, (1, 2, 3)),
 )
 

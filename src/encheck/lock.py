@@ -1,13 +1,15 @@
 """Lock files: a generated set of variants, frozen, without a sentence of the data it was made from.
 
-The first line says what made the set; each further line is one variant: the hash of its source, by which generator and
-level, its edits, and the hash of its text. What an edit takes from elsewhere in the sentence is kept as a span of the
-sentence, not as text. `Lock.check` holds variants that are made again, from the user's copy of the data, to the file.
+The first line says what made the set, and which generators it covers; each further line is one variant: the hash of
+its source, by which generator and level, its edits, and the hash of its text. What an edit takes from elsewhere in the
+sentence is kept as a span of it, not as text. `Lock.check` holds variants that are made again, from the user's copy of
+the data, to the file.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +19,8 @@ from typing import Any
 from encheck.errors import LockError
 from encheck.types import Edit, Variant, apply_edits, content_hash
 
-VERSION = 1
+VERSION = 2
+LOG = logging.getLogger("encheck")
 SHORTEST = 4  # characters that are worth a span
 Piece = str | tuple[int, int] | tuple[int, int, str]
 Key = tuple[str, str, int]  # hash of the source, generator, level
@@ -83,9 +86,16 @@ def line_of(source: str, generator: str, variant: Variant) -> dict[str, Any]:
     }
 
 
-def write(path: Path, *, language: Mapping[str, Any], seed: int, lines: Iterable[Mapping[str, Any]]) -> int:
-    """Write a lock file, its lines sorted and distinct; how many variants it holds."""
-    head = {"encheck_lock": VERSION, "seed": seed, "language": dict(language)}
+def write(
+    path: Path,
+    *,
+    language: Mapping[str, Any],
+    seed: int,
+    works: Iterable[tuple[str, int]],
+    lines: Iterable[Mapping[str, Any]],
+) -> int:
+    """Write a lock file of these (generator, level), its lines sorted and distinct; how many variants it holds."""
+    head = {"encheck_lock": VERSION, "seed": seed, "language": dict(language), "works": sorted(works)}
     body = sorted({json.dumps(line, ensure_ascii=False) for line in lines})
     path.write_text("".join(f"{line}\n" for line in (json.dumps(head), *body)), "utf-8", newline="\n")
     return len(body)
@@ -107,6 +117,7 @@ class Lock:
     path: Path
     language: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    works: frozenset[tuple[str, int]] = frozenset()
     lines: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
@@ -117,7 +128,8 @@ class Lock:
             if head["encheck_lock"] != VERSION:
                 raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
             lines = {(row["source"], row["generator"], row["level"]): row for row in rows}
-            return cls(path, head["language"], head["seed"], lines)
+            works = frozenset((generator, level) for generator, level in head["works"])
+            return cls(path, head["language"], head["seed"], works, lines)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise LockError(f"{path} is no lock file of `encheck variants --lock` ({error!r})") from error
 
@@ -130,7 +142,13 @@ class Lock:
         *,
         now: Mapping[str, Any],
     ) -> None:
-        """LockError where one of the variants made is not the locked one, saying how many and what differs."""
+        """LockError where one of the variants made is not the locked one, saying how many and what differs.
+
+        A generator that the file does not cover, such as one of the user's own, is not held to it; a warning says so.
+        """
+        if sources and (generator, level) not in self.works:
+            LOG.warning("%s does not cover %s %d: its variants are held to nothing", self.path.name, generator, level)
+            return
         differ: Counter[str] = Counter()
         first = ""
         for source, outcome in zip(sources, made, strict=True):
@@ -152,11 +170,14 @@ class Lock:
             return "" if isinstance(outcome, str) else "are not in the lock file"
         if isinstance(outcome, str):
             return "have no variant any more"
-        return "" if content_hash(outcome.text) == locked["variant"] else "have another variant"
+        try:
+            return "" if rebuilt(source, locked) == outcome.text else "have another variant"
+        except (LockError, ValueError, TypeError):
+            return "have edits in the lock file that do not give its variant"
 
     def _changes(self, now: Mapping[str, Any]) -> Iterator[str]:
         changed = [k for k in {**self.language, **now} if self.language.get(k) != now.get(k)]
         for key in changed:
             yield f"{key} was {self.language.get(key)!r} and is {now.get(key)!r}"
         if not changed:
-            yield "pipeline, lexicon and mode are those of the lock file: the data, the sample or the seed is another"
+            yield f"{', '.join(now)} are those of the lock file: data, sample, seed or a generator is another"

@@ -6,7 +6,6 @@ run keeps lives in `encheck.session`; what becomes of its rows in `encheck.repor
 
 from __future__ import annotations
 
-import itertools
 import re
 import sys
 import tempfile
@@ -67,14 +66,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Stop before pytest takes a folder given after a blank for a test path, and runs what lies in it."""
-    for option, value in itertools.pairwise(args):
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Take a folder that was given after a blank for the value of its option, where pytest would run what lies in it.
+
+    It has been taken for a test path already, to find the root of the project: one outside of it is refused.
+    """
+    tests = early_config.known_args_namespace.file_or_dir
+    for at in reversed(range(len(args) - 1)):
+        option, value = args[at : at + 2]
         if option in settings.TAKE_PATHS and not value.startswith("-") and Path(value.partition("::")[0]).exists():
-            raise pytest.UsageError(
-                f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test path "
-                "and would run what lies in it"
-            )
+            if not _in_project(early_config, Path(value)):
+                raise pytest.UsageError(
+                    f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
+                    "path and would run what lies in it"
+                )
+            args[at : at + 2] = [f"{option}={value}"]
+            if value in tests:
+                tests.remove(value)
+
+
+def _in_project(config: pytest.Config, path: Path) -> bool:
+    """Whether the project's own settings were found although this path stood among the arguments."""
+    here = config.invocation_params.dir
+    return config.inipath is not None and all(
+        p.is_relative_to(config.rootpath) for p in (here, (here / path).resolve())
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103

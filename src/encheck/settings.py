@@ -160,7 +160,7 @@ def models_of(option: Any) -> tuple[str, ...]:
 
 
 def refuse_contradictions(option: Any) -> None:
-    """UsageError where a gate has several models, or an anchor stands alone."""
+    """UsageError where a gate has several models, or what belongs to one stands alone."""
     models = tuple(dict.fromkeys(option.encheck_model or ["sbert"]))
     for name in ("baseline", "save_baseline"):
         if getattr(option, f"encheck_{name}") and len(models) > 1:
@@ -168,6 +168,10 @@ def refuse_contradictions(option: Any) -> None:
             raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
     if option.encheck_anchor and not option.encheck_baseline:
         raise UsageError("--anchor is a second baseline: name the first one with --baseline=DIR")
+    if option.encheck_inconclusive and not option.encheck_baseline:
+        raise UsageError("--inconclusive says what an undecided gate counts as: name what to weigh with --baseline=DIR")
+    if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
+        raise UsageError("--twin says how far luck goes, for a gate: give --baseline=DIR or --save-baseline=DIR")
 
 
 def _path(text: str | None) -> Path | None:

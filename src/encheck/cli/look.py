@@ -140,6 +140,7 @@ def variants(
         say(lines(listings, language=maker.english.describe(), show=n))
         if lock:
             language = maker.english.describe()
-            count = lock_files.write(lock, language=language, seed=seed, lines=lock_lines(listings))
+            works = [(listing.generator, listing.level) for listing in listings]
+            count = lock_files.write(lock, language=language, seed=seed, works=works, lines=lock_lines(listings))
             typer.echo(f"{lock}: {count} variants")
         opened.close()

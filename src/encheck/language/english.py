@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import version
 from typing import Any
 
 from encheck.language.lexicon import Lexicon, lexicon
 from encheck.language.parse import COLUMN, ITEM, Parse, pack, unpack
 from encheck.language.pipeline import Pipeline
-from encheck.language.substitutes import Substitutes
+from encheck.language.substitutes import Substitutes, table_hash
+from encheck.language.words import paper_stop_words
 from encheck.store import Kind, Store, text_key
 
 Lock = Callable[[], AbstractContextManager[object]]
@@ -137,12 +139,14 @@ class English:
 
     def describe(self) -> dict[str, Any]:
         """Which resources made the variants, for results and lock files."""
+        careful = {"substitutes": table_hash()}
         return {
+            "encheck": version("encheck"),
             "pipeline": self.pipeline.label,
             "pipeline_fingerprint": self.pipeline.fingerprint,
             "lexicon": self.lexicon.fingerprint(),
             "mode": self.mode,
-        }
+        } | ({"stop_words": paper_stop_words()[0]} if self.mode == "paper" else careful)
 
 
 def _packed(tagged: Tagged) -> bytes:

@@ -8,12 +8,13 @@ words are common and have hardly any other sense.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from encheck.language.fit import POS_OF_TAG, expressions, pairs_of
 from encheck.language.lexicon import Lexicon, Pos
+from encheck.types import content_hash
 
 TABLE = Path(__file__).parent / "substitutes.tsv"
 SYNONYM, ANTONYM, NONE = "s", "a", "-"
@@ -25,12 +26,16 @@ LAST = "last"  # the flag of one that is taken only where a sentence has no bett
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A lemma that can stand for another one, under its flags (see `conditions`); `origin` says who holds so."""
+    """A lemma that can stand for another one, under its flags (see `conditions`).
+
+    `origin` says who holds so; `sense` counts the senses of the lexicon to the first that has both, 0 where none has.
+    """
 
     lemma: str
     relation: str
     flags: frozenset[str] = frozenset()
     origin: str = "table"
+    sense: int = 0
 
     @property
     def is_last(self) -> bool:
@@ -60,6 +65,11 @@ def table() -> dict[Key, tuple[Substitute, ...]]:
     return {key: tuple(known) for key, known in found.items()}
 
 
+def table_hash() -> str:
+    """Stands for the table in what is recorded of a run."""
+    return content_hash(TABLE.read_text("utf-8"))
+
+
 @dataclass
 class Substitutes:
     """The table, and the lexicon for words that are not in it."""
@@ -72,7 +82,8 @@ class Substitutes:
         """Substitutes of this relation, the best first."""
         key = (lemma, pos, relation)
         if key not in self._known:
-            self._known[key] = tuple(self._find(lemma, pos, relation))
+            found = self._find(lemma, pos, relation)
+            self._known[key] = tuple(replace(s, sense=self._sense(lemma, pos, s)) for s in found)
         return self._known[key]
 
     @cached_property
@@ -97,6 +108,13 @@ class Substitutes:
             for other in self.lexicon.first_sense_synonyms(lemma, pos):
                 if other.isalpha() and other.islower() and self._common(other, pos) and self._dominant(other, pos):
                     yield Substitute(other, SYNONYM, origin="mutual first sense")
+
+    def _sense(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
+        for number, sense in enumerate(self.lexicon.senses(lemma, pos), 1):
+            opposites = (a.lemma for a in self.lexicon.antonyms(lemma, pos, sense))
+            if substitute.lemma in (sense.lemmas if substitute.relation == SYNONYM else opposites):
+                return number
+        return 0
 
     def _common(self, lemma: str, pos: Pos) -> bool:
         return self.lexicon.frequency(lemma, pos) >= COMMON

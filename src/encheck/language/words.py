@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from encheck.similarity import word_set
+from encheck.types import content_hash
 
 FUNCTION_WORDS = frozenset(
     """
@@ -46,3 +49,15 @@ def content_words(text: str) -> frozenset[str]:
     ['dog', 'garden']
     """
     return word_set(text.replace("’", "'")) - FUNCTION_WORDS
+
+
+@cache
+def paper_stop_words() -> tuple[str, frozenset[str]]:
+    """NLTK's English stop words where its data are installed, else our own; and whose they are, for the record."""
+    from nltk.corpus import stopwords
+
+    try:
+        words, whose = frozenset(stopwords.words("english")), "NLTK"
+    except (LookupError, OSError):
+        words, whose = STOP_WORDS, "encheck"
+    return f"{whose}, {len(words)} words, {content_hash(*sorted(words))}", words

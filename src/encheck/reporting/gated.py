@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from encheck.baseline import Baseline, case_of, read, save
@@ -14,38 +15,82 @@ from encheck.session import labels
 from encheck.settings import Settings
 
 FINISHED = (0, 1)  # pytest's: nothing failed, something failed
+NOTHING = 5  # nothing was measured
 
 
 def read_baselines(settings: Settings) -> list[Baseline]:
     """The baseline of a run, then its anchor; BaselineError before anything is encoded where one is broken."""
-    return [read(folder) for folder in (settings.baseline, settings.anchor) if folder]
+    folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
+    if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
+        raise BaselineError(
+            f"--save-baseline={settings.save_baseline} would overwrite what the candidate is weighed against: name "
+            "another folder, and put it in the place of the old one once the gate has passed"
+        )
+    return [read(folder) for folder in folders]
 
 
 def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted: bool) -> int:
     """Weigh the run against its baselines, or keep it as one; the exit status that comes of it.
 
-    What was interrupted, or could not be used, keeps its own status.
+    What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
+    passes is kept.
     """
-    if status not in FINISHED or not (recorder.baselines or settings.save_baseline):
+    weighs = bool(recorder.baselines) and status in (*FINISHED, NOTHING)
+    if not weighs and not (settings.save_baseline and status in FINISHED):
         return status
     results = recorder.results(command="", settings=described(settings), exit_status=status)
     model, *twins = labels(settings.models)
+    refuse_equal_twins(results, model, twins)
     sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
-    if settings.save_baseline:
-        noise = seed_noise(sides) if twins else None
-        save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
-    if recorder.baselines:
-        try:
-            weighed = [
-                _weigh(b, results, recorder, model, sides[1:], restricted=restricted) for b in recorder.baselines
-            ]
-        except BaselineError as error:
-            recorder.described[0]["notes"].append(f"the gate could not be used: {error}")  # for summary.md too
-            raise
-        recorder.gate = gate.as_dict(weighed, settings.inconclusive)
-        _fill(recorder.rows, recorder.baselines[0])
-        return max(status, recorder.gate["exit_code"]) if status == 0 else status
-    return status
+    if weighs:
+        _weigh_all(recorder, settings, results, model, sides[1:], status=status, restricted=restricted)
+    if settings.save_baseline and status in FINISHED:
+        outcome = recorder.gate["outcome"] if recorder.gate else "pass"
+        if outcome == "pass":
+            noise = seed_noise(sides) if twins else None
+            save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
+        else:
+            recorder.described[0]["notes"].append(f"no baseline was saved: the gate's outcome is {outcome}")
+    return recorder.gate["exit_code"] or status if recorder.gate and status != 1 else status
+
+
+def _weigh_all(
+    recorder: Recorder,
+    settings: Settings,
+    results: Mapping[str, Any],
+    model: str,
+    twins: Sequence[Side],
+    *,
+    status: int,
+    restricted: bool,
+) -> None:
+    try:
+        weighed = [_weigh(b, results, recorder, model, twins, restricted=restricted) for b in recorder.baselines]
+    except BaselineError as error:
+        recorder.described[0]["notes"].append(f"the gate could not be used: {error}")  # for summary.md too
+        raise
+    if len({w.baseline for w in weighed}) < len(weighed):
+        weighed[-1] = replace(weighed[-1], baseline=f"{weighed[-1].baseline} (anchor)")
+    recorder.gate = gate.as_dict(weighed, settings.inconclusive)
+    if status == 1 and recorder.gate["outcome"] != "block":
+        recorder.gate["exit_code"] = 1
+        recorder.described[0]["notes"].append(
+            f"the gate's outcome is {recorder.gate['outcome']}, and the run fails all the same: a check failed that "
+            "has a threshold of yours, or could not measure"
+        )
+    _fill(recorder.rows, recorder.baselines[0])
+
+
+def refuse_equal_twins(results: Mapping[str, Any], model: str, twins: Sequence[str]) -> None:
+    """BaselineError for a twin that is the candidate itself: its loss would be taken for the luck of a seed."""
+    prints = {m["label"]: m["fingerprint"] for m in results["models"]}
+    for n, label in enumerate(twins):
+        same = next((other for other in (model, *twins[:n]) if prints[other] == prints[label]), None)
+        if same is not None:
+            raise BaselineError(
+                f"--twin={label} is {same} once more (the same weights): a twin is a checkpoint of its own, trained "
+                "with another seed"
+            )
 
 
 def described(settings: Settings) -> dict[str, Any]:

@@ -19,6 +19,9 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
     for listing in listings:
         total = len(listing.made) + listing.left_out.total()
         reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(REASONS))
+        others = listing.left_out.most_common()[REASONS:]
+        if others:
+            reasons += f"; {len(others)} other reasons ({sum(count for _, count in others)})"
         rows.append(
             (
                 listing.generator,
