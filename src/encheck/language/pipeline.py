@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.errors import LanguageError
 from encheck.language.parse import Parse, of_doc
+from encheck.language.universal import is_clear, universal
 from encheck.store import file_sha256
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 BUNDLED = Path(__file__).parent / "english"
 LONGEST = 100_000  # characters; a longer text is not parsed, and has no variants
 NEEDED = ("tagger", "parser")
+CONVERTED = "+ud1"  # says in a fingerprint that, and by which version of the rules, labels were converted
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 FileHash = Callable[[Path], str]
 
@@ -51,11 +53,24 @@ class Pipeline:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when any file of the pipeline changes; spaCy is not imported for it."""
+        """Changes when any file of the pipeline changes; spaCy is not imported for it.
+
+        Unless meta.json does not list the parser's labels: whether parses are converted is part of the fingerprint.
+        """
         digest = hashlib.sha256()
         for path in sorted(p for p in self.folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
             digest.update(f"{path.relative_to(self.folder).as_posix()} {self._hash(path)}\n".encode())
-        return f"{self.meta.get('lang')}_{self.meta.get('name')}-{digest.hexdigest()[:16]}"
+        name = f"{self.meta.get('lang')}_{self.meta.get('name')}-{digest.hexdigest()[:16]}"
+        return name + CONVERTED if self.is_converted else name
+
+    @cached_property
+    def is_converted(self) -> bool:
+        """Whether its parser has the labels of ClearNLP, so that its parses are made Universal Dependencies."""
+        listed = self.meta.get("labels")
+        labels = listed.get("parser") if isinstance(listed, dict) else None
+        if isinstance(labels, list):
+            return is_clear(map(str, labels))
+        return is_clear(getattr(self._nlp.get_pipe("parser"), "labels", ()))
 
     @cached_property
     def _nlp(self) -> Language:
@@ -71,7 +86,8 @@ class Pipeline:
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
         """The parse of each text, in order. A text that is longer than LONGEST comes out without tokens."""
-        yield from self._run(texts, disable=())
+        found = self._run(texts, disable=())
+        yield from map(universal, found) if self.is_converted else found
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words and Penn tags of each text, by the tagger alone."""
