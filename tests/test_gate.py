@@ -142,6 +142,45 @@ def test_a_family_is_surer_of_its_mean_than_its_members():
     assert both.low > one.low
 
 
+def test_a_family_that_alone_is_open_says_how_many_items_would_decide():
+    losses = [rate(f"c{i}", lost=18, gained=10) for i in range(6)]
+    (reason,) = decide(losses, rule=Rule(family=0.7)).reasons
+    needed = int(reason.split("about ")[1].split(" items")[0].replace(",", ""))
+    factor = -(-needed // 6_000)
+    assert 1 < factor < 100
+    more = [rate(f"c{i}", n=1_000 * factor, lost=18 * factor, gained=10 * factor) for i in range(6)]
+    assert decide(more, rule=Rule(family=0.7)).outcome == "pass"
+
+
+NOTHING = np.full(400, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("side", "same"), [({"baseline": NOTHING}, False), ({"candidate": NOTHING}, False), ({"baseline": NOTHING}, True)]
+)
+def test_a_figure_that_cannot_be_calibrated_is_open_and_says_so_in_words(side, same):
+    decision = decide([replace(mean("m", 0), same=same, **side), mean("n", 0)])
+    row = decision.rows[0]
+    assert (decision.outcome, row.outcome, row.needed, row.adjusted) == ("inconclusive", "inconclusive", None, 1)
+    name = f"the {next(iter(side))}"
+    assert decision.reasons[0] == (
+        f"m: under {name}, random pairs and identical texts score the same: nothing can be calibrated"
+    )
+    assert decision.reasons[1] == "family health: not all of its capabilities have a figure, so that it has none"
+    assert "nan" not in " ".join(decision.reasons)
+
+
+def test_single_items_without_a_figure_are_named_as_such():
+    found = decide([replace(mean("m", 0), candidate=np.r_[np.nan, np.zeros(399)])])
+    assert "under the candidate, some items have no figure" in found.reasons[0]
+
+
+def test_what_is_no_evidence_and_has_lost_says_that_it_lost():
+    lost, still = (decide([rate("a", n=400, rate=0.3, lost=n, reversed=True)]).rows[0].why for n in (6, 1))
+    assert lost.startswith("lost 1.5 points, not shown to be more than 1.0 points; the baseline has it the wrong way")
+    assert still.startswith("the baseline has it the wrong way round (wins 30.0%)")
+
+
 def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
     seen = [decide([rate("a", n=n, lost=n // 50, gained=n // 50)]).rows[0].detectable for n in (200, 1_000, 5_000)]
     assert seen == sorted(seen, reverse=True)

@@ -1,5 +1,7 @@
 """A run against a baseline: items are paired, what cannot be compared is refused, what flipped is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gate_fakes import CASE, columns, results, scores
@@ -7,8 +9,10 @@ from gate_fakes import CASE, columns, results, scores
 from encheck.balance import balanced, win_rates
 from encheck.baseline import read, save, tables_of
 from encheck.errors import BaselineError
-from encheck.gate_figures import TOLERANCE, Table, compare, figure_of, pooled, values
-from encheck.gating import Side, seed_noise, weigh
+from encheck.gate import decide
+from encheck.gate_figures import TOLERANCE, Table, calibration_error, compare, figure_of, pooled, values
+from encheck.gate_rows import DEFAULT, Decision, Noise, Rule
+from encheck.gating import Side, doubted, seed_noise, weigh
 from encheck.scores import Scale
 
 
@@ -165,6 +169,107 @@ def test_the_error_of_the_calibration_is_that_of_pools_drawn_again():
     assert scale.error(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
 
 
+def drawn_again(gap, pools):
+    """Standard deviation of the change of a gap of calibrated figures over pools of random pairs drawn again."""
+    rng, (old, new) = np.random.default_rng(1), pools
+    picks = rng.integers(0, len(old), (1_500, len(old)))
+    return np.std([gap(new[p].mean()) - gap(old[p].mean()) for p in picks])
+
+
+@pytest.mark.parametrize(
+    ("labels", "gap"),
+    [([1], lambda r: (0.8 - r) / (1 - r)), ([0], lambda r: -(0.8 - r) / (1 - r)), ([1, 1, 0], lambda r: 0.6 / (1 - r))],
+    ids=["nearer-than-random", "farther", "two-classes"],
+)
+def test_the_error_of_a_change_is_that_of_pools_drawn_again_for_both_models(labels, gap):
+    rng = np.random.default_rng(0)
+    old = rng.normal(0.1, 0.1, 1_000)
+    pools = old, 0.2 + 0.7 * old + rng.normal(0, 0.05, 1_000)
+    scales = tuple(Scale(float(p.mean()), 1.0, pairs=1_000, spread=float(p.std())) for p in pools)
+    tables = [table([0.2 if label == 0 < sum(labels) else 0.8 for label in labels], kind="labelled", labels=labels)] * 2
+    tables[1] = replace(tables[1], near=tables[1].near + 1e-4)
+    case = compare(*tables, scales)
+    pool = compare(*(table(p, kind="pair", check="health", claim="random_pairs_are_apart") for p in pools), scales)
+    assert calibration_error([case], pool) == pytest.approx(drawn_again(gap, pools), rel=0.06)
+    assert calibration_error([case]) > calibration_error([case], pool)
+    assert calibration_error([compare(tables[0], tables[0], scales)], pool) == 0
+
+
+def test_cases_that_share_a_pool_share_its_error():
+    before, after = (table([near] * 4, kind="labelled", labels=[1] * 4) for near in (0.6, 0.7))
+    one = compare(before, after, (Scale(0.1, 1.0, 900, 0.1), Scale(0.1, 1.0, 900, 0.1)))
+    assert calibration_error([one, one]) == pytest.approx(calibration_error([one]))
+
+
+@pytest.mark.parametrize("claim", ["random_pairs_are_apart", "random_pairs_are_alike_in_distance"])
+@pytest.mark.parametrize("scale", [Scale(0.1, 1.0), Scale(9.0, 70.0), Scale(-11.0, 8.0), Scale(-4.0, 0.0)])
+def test_the_health_of_a_similarity_does_not_depend_on_its_unit(claim, scale):
+    pool = table(np.random.default_rng(0).normal(scale.reference, 0.1, 500), kind="pair", check="health", claim=claim)
+    larger = replace(pool, near=1.02 * pool.near)
+    grown = compare(pool, larger, (scale, Scale(1.02 * scale.reference, 1.02 * scale.identity)))
+    np.testing.assert_allclose(grown.new, grown.old, rtol=0, atol=1e-9)
+
+
+def test_the_room_is_a_share_of_what_identical_text_scores():
+    near = np.array([0.1, 0.3])
+    np.testing.assert_array_equal(values("room", table(near), Scale(0.2, 1.0)), 1 - near)
+    np.testing.assert_allclose(values("room", table(70 * near), Scale(14.0, 70.0)), 1 - near)
+    assert values("room", table([-4.0, -2.0]), Scale(-3.0, 0.0)).mean() == pytest.approx(1)
+    assert values("room", table([-10.0, -6.0]), Scale(-8.0, 2.0)).mean() == pytest.approx(10 / 8)
+    assert np.isnan(values("room", table([0.0]), Scale(0.0, 0.0))).all()
+
+
+def test_what_needs_no_scale_blocks_a_model_that_has_none():
+    pool = table(np.random.default_rng(0).normal(0.1, 0.1, 400), kind="pair", check="health")
+    scales = (Scale(0.1, 1.0, 400, 0.1), Scale(1.0, 1.0, 400, 0.0))
+    found = [
+        compare(*(replace(t, claim=claim) for t in (pool, replace(pool, near=np.ones(400)))), scales)
+        for claim in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
+    ]
+    room, spread = decide(pooled(found)).rows
+    assert (room.outcome, spread.outcome) == ("block", "inconclusive")
+    assert spread.why.startswith("under the candidate, random pairs and identical texts score the same")
+
+
+def claims(*rates, n=124, lost=(0, 0)):
+    """Claims of one capability with these rates at the baseline; of each, the candidate loses so many."""
+    found = []
+    for i, (wins, count) in enumerate(zip(rates, lost, strict=True)):
+        old, new = (table(*scores(n, wins=wins, lost=range(k)), claim=f"c{i}", check="temporal") for k in (0, count))
+        found.append(compare(old, new, (Scale(0, 1), Scale(0, 1))))
+    return found
+
+
+@pytest.mark.parametrize("lost", [(40, 0), (0, 40)])
+def test_a_claim_that_crosses_one_half_takes_no_loss_out_of_sight(lost):
+    for rates in ((0.9, 0.6), (0.9, 0.4)):
+        (row,) = decide(pooled(claims(*rates, lost=lost))).rows
+        assert (row.n, row.clusters, row.outcome) == (248, 124, "block")
+    assert row.capability == "temporal/d/1/whole"
+
+
+def test_a_capability_as_a_whole_is_no_evidence():
+    (row,) = decide(pooled(claims(0.9, 0.4))).rows
+    assert (row.gates, row.evidence) == (True, False)
+    assert "some of its claims the wrong way round" in row.why
+
+
+def test_a_part_that_can_gate_by_itself_stays_beside_the_whole():
+    large, small = claims(0.9, n=400, lost=[0])[0], claims(0.4, lost=[60])[0]
+    paired = pooled([large, small])
+    assert [(p.capability, len(p.baseline), p.reversed) for p in paired] == [
+        ("temporal/d/1", 400, False), ("temporal/d/1/whole", 524, True),
+    ]  # fmt: skip
+    assert [(row.outcome, row.evidence) for row in decide(paired).rows] == [("pass", True), ("block", False)]
+
+
+def test_a_whole_that_is_too_small_stays_in_its_parts():
+    assert [p.capability for p in pooled(claims(0.9, 0.4, n=60))] == ["temporal/d/1", "temporal/d/1/reversed"]
+    assert [p.capability for p in pooled(claims(0.9, 0.4, n=160))] == ["temporal/d/1", "temporal/d/1/reversed"]
+    few = pooled(claims(0.9, 0.4, n=60), Rule(min_items=100))
+    assert [p.capability for p in few] == ["temporal/d/1/whole"]
+
+
 @pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
 def test_raw_similarities_and_ranks_never_gate(kind, check):
     assert figure_of(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
@@ -235,3 +340,13 @@ def test_win_rates_pool_the_claims_of_a_check():
     near, far = scores(100, wins=0.9)
     tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", check="synonym")}
     assert win_rates(tables) == {"antonym": pytest.approx(0.5)}
+
+
+def test_twins_that_differ_wildly_let_nothing_pass():
+    decision = Decision("pass", (), ())
+    assert doubted(decision, Noise(0.9), DEFAULT) is decision
+    found = doubted(decision, Noise(2.8), DEFAULT)
+    assert found.outcome == "inconclusive"
+    assert "only a loss of 17 points counts" in found.reasons[0]
+    blocked = Decision("block", ("x",), ())
+    assert doubted(blocked, Noise(2.8), DEFAULT) is blocked

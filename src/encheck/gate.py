@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from encheck import gate_statistics as stats
 from encheck.gate_rows import DEFAULT, FAMILIES, QUIET, Decision, FamilyRow, Noise, Outcome, Paired, Row, Rule
 
 Floats = NDArray[np.float64]
+BOUND, LIKELY = 1.645, 0.84  # normal quantiles of 95% and 80%
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,13 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ...]:
     """The row of each capability."""
     free = np.maximum(f.clusters - 1, 1)
-    same = np.array([p.same for p in paired])
+    silent = [_no_figure(one) for one in paired]
+    same = np.array([p.same and not why for p, why in zip(paired, silent, strict=True)])
     gates = (f.clusters >= rule.min_clusters) & (f.n >= rule.min_items)
     reach = stats.t_quantile(rule.level, free)
     bounds = _bounds(f, reach)
     low, high = np.where(same, 0.0, bounds)
-    p = np.where(same, 1.0, _p_of_loss(f, free, rule))
+    p = np.where(same, 1.0, np.nan_to_num(_p_of_loss(f, free, rule), nan=1.0))
     adjusted = np.ones(len(paired))
     adjusted[gates] = stats.holm(p[gates])
     demand = stats.t_quantile(1 - rule.alpha / max(int(gates.sum()), 1), free)
@@ -113,19 +115,36 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ..
         blocks = gates[i] and adjusted[i] <= rule.alpha
         outcome: Outcome = "block" if blocks else "pass" if good[i] and gates[i] else "inconclusive"
         baseline, up, down = float(one.baseline.mean()), int(f.up[i]), int(f.down[i])
-        weak = _no_evidence(one, baseline, float(f.delta[i]))
+        weak = "" if silent[i] else _no_evidence(one, baseline, float(f.delta[i]))
         row = Row(
             one.capability, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
             float(one.candidate.mean()), float(f.change[i]), float(low[i]), float(high[i]), float(f.error[i]),
             float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(gates[i] and not weak),
             up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(detectable[i]), None,
         )  # fmt: skip
-        rows.append(_explained(row, rule, float(demand[i]), weak))
+        rows.append(_explained(row, rule, float(demand[i]), weak, silent[i]))
     return tuple(rows)
+
+
+def _no_figure(one: Paired) -> str:
+    """Why the change of this figure is no number; empty where it is one."""
+    sides = {"the baseline": one.baseline, "the candidate": one.candidate}
+    without = [name for name, values in sides.items() if not np.isfinite(values).all()]
+    if not without:
+        return ""
+    told = "random pairs and identical texts score the same: nothing can be calibrated"
+    if any(np.isfinite(sides[name]).any() for name in without):
+        told = "some items have no figure"
+    return f"under {' and '.join(without)}, {told}"
 
 
 def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
     """Why keeping this figure says nothing for the candidate; empty where it does."""
+    if one.mixed:
+        return (
+            "the baseline has some of its claims the wrong way round, and one way or the other has too few items to "
+            "gate by itself: all claims together can block, and keeping them is no evidence"
+        )
     if one.reversed:
         has = f"wins {baseline:.1%}" if one.kind == "rate" else f"has {baseline:.3f}"
         return f"the baseline has it the wrong way round ({has}): damage would raise it, so keeping it is no evidence"
@@ -152,19 +171,21 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _explained(row: Row, rule: Rule, demand: float, weak: str) -> Row:
+def _explained(row: Row, rule: Rule, demand: float, weak: str, silent: str) -> Row:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if not row.gates:
         why = (
             f"reported only: {row.n} items in {row.clusters} clusters, but {rule.min_items} in {rule.min_clusters} gate"
         )
         return replace(row, why=why, needed=_items_for_clusters(row, rule))
+    if silent:
+        return replace(row, why=silent)
+    small = _points(row, rule.block * row.delta)
     if row.outcome == "block":
-        return replace(
-            row, why=f"lost more than {_points(row, rule.block * row.delta)} (Holm-adjusted p {row.adjusted:.2g})"
-        )
+        return replace(row, why=f"lost more than {small} (Holm-adjusted p {row.adjusted:.2g})")
     if weak:
-        return replace(row, why=weak)
+        lost = f"lost {_points(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
+        return replace(row, why=lost + weak)
     if row.outcome == "pass":
         return row
     return replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
@@ -183,9 +204,9 @@ def _points(row: Row, amount: float) -> str:
 
 def _needed(row: Row, rule: Rule, demand: float) -> int:
     """Items that would decide in 80% of cases, were the change what it seems to be: the error falls with their root."""
-    loss, likely = -row.change, 0.84
-    to_block = (loss - rule.block * row.delta) / (demand + likely)
-    spare = min((rule.capability * row.delta - loss) / (1.645 + likely), (rule.estimate * row.delta - loss) / likely)
+    loss = -row.change
+    to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
+    spare = min((rule.capability * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
     wanted = max(to_block, spare)
     return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
@@ -227,16 +248,29 @@ def _verdict(
     blocked = [f"{r.capability}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
     if contracts or blocked:
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
-    open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: r.low / r.delta)
+    worst = {r.capability: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
+    open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: worst[r.capability])
     doubts = [f"only one side has {name}" for name in missing]
-    doubts += [f"{r.capability}: {r.why}; about {r.needed:,} items would decide" for r in open_rows]
-    doubts += [
-        f"family {f.family}: a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.capabilities} capabilities, "
-        f"but {rule.family:g} may not be"
-        for f in families
-        if not f.passes
-    ]
+    doubts += [f"{r.capability}: {r.why}{_would_decide(r.needed)}" for r in open_rows]
+    doubts += [f"family {f.family}: {_family_doubt(f, rows, rule)}" for f in families if not f.passes]
     if not families:
         doubts += ["no capability that both sides have has the items, the clusters and the headroom to be evidence"]
         doubts += [f"{r.capability}: {r.why}" for r in rows]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
+
+
+def _would_decide(needed: int | None) -> str:
+    return f"; about {needed:,} items would decide" if needed else ""
+
+
+def _family_doubt(f: FamilyRow, rows: Sequence[Row], rule: Rule) -> str:
+    """What keeps a family open, and how many items, in all its capabilities, would make it pass in 80% of cases."""
+    if not isfinite(f.low):
+        return "not all of its capabilities have a figure, so that it has none"
+    wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
+    n = sum(row.n for row in rows if row.family == f.family and row.evidence)
+    needed = ceil(n * max(1.0, (error / wanted) ** 2)) if wanted > 0 else None
+    return (
+        f"a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.capabilities} capabilities, but "
+        f"{rule.family:g} may not be{_would_decide(needed)}"
+    )

@@ -2,7 +2,8 @@
 
 A capability is a check (marker) x data x level: the items of its claims, pooled. Win rates of triplets and calibrated
 margins gate. Raw similarities, raw margins and AUC never do: they rise when a model is damaged. A win rate below one
-half rises too; it is a capability of its own, `.../reversed`, that can block and is no evidence for passing.
+half rises too; it is a capability of its own, `.../reversed`, that can block and is no evidence for passing. Where that
+leaves a part too small to gate, `.../whole` has all of it (see `capabilities`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gate_rows import Kind, Paired
+from encheck import gate_statistics as stats
+from encheck.gate_rows import DEFAULT, Kind, Paired, Rule
 from encheck.scores import Scale
 
 Floats = NDArray[np.float64]
@@ -45,6 +47,8 @@ CHANCE = 0.5
 DELTAS = {"room": 0.1, "spread": 0.05, "hubs": 0.05}
 CALIBRATED = ("gap", "symmetry", "spread")
 REVERSED = {"win": "reversed", "gap": "reversed-gap"}
+STRAIGHT = {"reversed": "rate", "reversed-gap": "mean"}  # the kind that these are without
+WHOLE = "whole"
 
 
 @dataclass(frozen=True)
@@ -123,10 +127,19 @@ def values(figure: str, table: Table, scale: Scale) -> Floats:
     if figure == "gap":
         return _signed(table) * (table.near - scale.reference) / scale.unit
     if figure == "room":
-        return np.asarray(-table.near)
+        return np.asarray((scale.identity - table.near) / _magnitude(scale))
     if figure == "spread":
         return -np.abs(table.near - scale.reference) / scale.unit
     return -np.abs(table.near / max(float(table.near.mean()), 1e-9) - 1) / 2
+
+
+def _magnitude(scale: Scale) -> float:
+    """The unit that the room is told in: what identical text scores, 1 for a cosine.
+
+    What random pairs score where that is further from 0: so a logit's room stays between 0 and 2. A distance has no
+    other unit than that, and its room is always 1.
+    """
+    return max(abs(scale.identity), abs(scale.reference)) or float("nan")
 
 
 def _signed(table: Table) -> Floats:
@@ -141,11 +154,12 @@ class Compared:
     """One case under both models: its gating figure item by item; `kind` tells which figures can be pooled."""
 
     before: Table
+    after: Table
+    scales: tuple[Scale, Scale]
     figure: str
     old: Floats
     new: Floats
     alike: bool
-    error: float
 
     def flips(self, sign: int) -> list[str]:
         """Ids of the items that were won and are lost (-1), or the other way round (1)."""
@@ -159,6 +173,18 @@ class Compared:
             return REVERSED[self.figure]
         return self.figure if self.figure in DELTAS else "rate" if self.figure == "win" else "mean"
 
+    @property
+    def pulls(self) -> tuple[float, float]:
+        """How far the mean moves with the reference under each model, in units of its scale; nothing if all is alike.
+
+        A mean similarity m has (m - reference) / (identity - reference): the reference is above and below. The gap of
+        two classes, and what a change of order makes, have it below alone.
+        """
+        if self.alike or self.figure not in CALIBRATED:
+            return 0.0, 0.0
+        above = float(_signed(self.before).mean()) if self.figure == "gap" else 0.0
+        return float(self.old.mean()) - above, float(self.new.mean()) - above
+
 
 def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compared | None:
     """The gating figure of a case under both models, on the same items; None where the case is reported only.
@@ -171,22 +197,39 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compare
     old, new = values(figure, before, scales[0]), values(figure, after, scales[1])
     unchanged = alike(before, after)
     new = np.where(unchanged, old, new)
-    errors = [scale.error(float(v.mean())) for scale, v in zip(scales, (old, new), strict=True)]
-    same = bool(unchanged.all())
-    error = float(np.hypot(errors[0], errors[1])) if figure in CALIBRATED and not same else 0.0
-    return Compared(before, figure, old, new, same, error)
+    return Compared(before, after, scales, figure, old, new, bool(unchanged.all()))
 
 
-def capabilities(found: Sequence[Compared]) -> dict[str, list[Compared]]:
-    """The cases of one check, data set and level with figures of one kind, by the name of their capability."""
+def capabilities(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Compared]]:
+    """The cases of one check, data set and level with figures of one kind, by the name of their capability.
+
+    Claims that the baseline has the wrong way round are a capability of their own. Where that leaves either part too
+    small to gate, but not both together, `.../whole` stands for it: all claims of the two, so that no loss goes unseen.
+    It can block and is no evidence; a part that is large enough stays beside it.
+    """
     grouped: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
         grouped.setdefault((one.before.capability, one.kind), []).append(one)
     several = Counter(name for name, kind in grouped if kind not in REVERSED.values())
-    return {
-        f"{name}/{kind}" if kind in REVERSED.values() or several[name] > 1 else name: some
-        for (name, kind), some in grouped.items()
-    }
+    named: dict[str, list[Compared]] = {}
+    for (name, kind), some in grouped.items():
+        straight = STRAIGHT.get(kind, kind)
+        label = f"{name}/{straight}" if several[name] > 1 else name
+        both = [one for way in (straight, *_wrong_way(straight)) for one in grouped.get((name, way), ())]
+        if len(both) > len(some) and not _enough(some, rule) and _enough(both, rule):
+            named[f"{label}/{WHOLE}"] = both
+        else:
+            named[f"{name}/{kind}" if kind in STRAIGHT else label] = some
+    return named
+
+
+def _wrong_way(straight: str) -> list[str]:
+    return [kind for kind, other in STRAIGHT.items() if other == straight]
+
+
+def _enough(some: Sequence[Compared], rule: Rule) -> bool:
+    clusters = {label for one in some for label in one.before.clusters}
+    return sum(len(one.old) for one in some) >= rule.min_items and len(clusters) >= rule.min_clusters
 
 
 def alike(before: Table, after: Table) -> NDArray[np.bool_]:
@@ -196,18 +239,43 @@ def alike(before: Table, after: Table) -> NDArray[np.bool_]:
     return np.asarray(near & far)
 
 
-def pooled(found: Sequence[Compared]) -> list[Paired]:
-    """One `Paired` a capability."""
+def pooled(found: Sequence[Compared], rule: Rule = DEFAULT) -> list[Paired]:
+    """One `Paired` a capability; `rule` says how many items and clusters gate."""
     codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
-    return [_pooled(name, some, codes) for name, some in capabilities(found).items()]
+    pools = {one.before.data: one for one in found if one.figure == "room"}
+    return [
+        _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
+        for name, some in capabilities(found, rule).items()
+    ]
 
 
-def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int]) -> Paired:
+def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error: float) -> Paired:
     first = some[0]
     clusters = [codes[label] for one in some for label in one.before.clusters]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
-    error = float(np.hypot.reduce([one.error * len(one.old) / len(old) for one in some]))
     what: Kind = "rate" if first.figure == "win" else "mean"
     family, delta = FAMILY.get(first.before.check, "meaning changed"), DELTAS.get(first.figure)
-    same, turned = all(one.alike for one in some), first.kind in REVERSED.values()
-    return Paired(name, family, what, old, new, np.array(clusters, np.intp), delta, error, same, turned)
+    same, turned = all(one.alike for one in some), {one.kind in STRAIGHT for one in some}
+    ways = True in turned, len(turned) > 1
+    return Paired(name, family, what, old, new, np.array(clusters, np.intp), delta, error, same, *ways)
+
+
+def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:
+    """What the finite pool of random pairs adds to the standard error of the change of these cases (delta method).
+
+    Both models have the same pairs. Where they are seen (`pool`, the case of their room), the error is that of the
+    paired difference, over their clusters. Elsewhere the models' errors add up as if they were independent, which is
+    too much for two that agree on which pairs are nearer.
+    """
+    share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
+    old, new = share @ np.array([one.pulls for one in some])
+    if not old and not new:
+        return 0.0  # also where there is no scale
+    before, after = some[0].scales
+    clusters = np.unique(pool.before.clusters, return_inverse=True)[1] if pool else np.zeros(0, np.intp)
+    count = len(np.unique(clusters))
+    if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
+        return float(np.hypot(before.error(old), after.error(new)))
+    moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
+    error = stats.clustered_error(stats.influence(moved, clusters, count), count)
+    return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates

@@ -71,6 +71,7 @@ class Paired:
     each item, by the same numbers in all capabilities. `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `reversed` says that the
     baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
+    `mixed` says that it is of a capability as a whole, of which that holds for some claims.
     """
 
     capability: str
@@ -83,6 +84,7 @@ class Paired:
     calibration_error: float = 0.0
     same: bool = False
     reversed: bool = False
+    mixed: bool = False
 
 
 @dataclass(frozen=True)

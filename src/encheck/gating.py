@@ -90,7 +90,7 @@ def weigh(
     new = [name for name, table in after.tables.items() if name not in before.tables and figure_of(table)[0]]
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
-        pooled(compared),
+        pooled(compared, rule),
         rule=rule,
         seed_noise=noise,
         contracts=_broken(results, rows, model),
@@ -99,7 +99,7 @@ def weigh(
     return Weighed(
         baseline.folder.name,
         doubted(decision, noise, rule),
-        _flips(compared),
+        _flips(compared, rule),
         reported,
         (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
         sum(name not in ran for name in before.tables) if restricted else 0,
@@ -203,10 +203,10 @@ def _balanced(side: Side, cases: Sequence[str]) -> float | None:
     return balanced(win_rates({name: side.tables[name] for name in cases}))
 
 
-def _flips(compared: Sequence[Compared]) -> dict[str, tuple[list[str], list[str]]]:
+def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str], list[str]]]:
     return {
         name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
-        for name, some in capabilities(compared).items()
+        for name, some in capabilities(compared, rule).items()
     }
 
 
@@ -218,7 +218,8 @@ def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
     """
     squares: dict[str, list[float]] = {}
     for before, after in itertools.combinations(sides, 2):
-        paired = [p for p in pooled(compare_all(before.seen(), after.seen())[0]) if len(p.baseline) >= rule.min_items]
+        compared, _ = compare_all(before.seen(), after.seen())
+        paired = [p for p in pooled(compared, rule) if len(p.baseline) >= rule.min_items]
         if paired:
             f = measure(paired, rule=rule)
             for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):

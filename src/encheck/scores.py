@@ -27,7 +27,7 @@ class Scale:
     spread: float = 0.0
 
     def error(self, mean: float) -> float:
-        """What the finite pool of random pairs adds to the standard error of a calibrated mean (delta method)."""
+        """What the finite pool adds to the standard error of what moves with the reference by `mean` (delta method)."""
         return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
 
     def similarity(self, values: Floats) -> Floats:

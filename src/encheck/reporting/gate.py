@@ -85,7 +85,7 @@ def _told(against: Mapping[str, Any]) -> Iterator[str]:
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """One capability as the tables show it; rates in percent and points."""
-    outcome = "reported" if not row["gates"] else "kept" if _kept(row) else row["outcome"]
+    outcome = "reported" if not row["gates"] else _without_evidence(row) if _kept(row) else row["outcome"]
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
         change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
@@ -101,6 +101,10 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _kept(row: Mapping[str, Any]) -> bool:
     """Whether the row could have blocked, has not, and is no evidence."""
     return not row["evidence"] and row["outcome"] != "block"
+
+
+def _without_evidence(row: Mapping[str, Any]) -> str:
+    return "lost" if row["high"] is not None and row["high"] < 0 else "kept"
 
 
 def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], *, most: int) -> Iterator[str]:
