@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from math import log10
 from random import Random
 
 from encheck.generators.replacing import variant
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.language.fit import POS_OF_TAG
+from encheck.language.inflection import inflected
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.language.replace import edits, form, keeps_tags
+from encheck.language.replace import UNINFLECTED, edits, form, keeps_tags
 from encheck.language.substitutes import COMMON, Substitute
 from encheck.types import Group, Variant
 
 TRIES = 12
 FREQUENCY = 0.5  # Zipf
 LENGTH = 2  # letters
+UPOS = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
+NO_PLAIN_ADJECTIVES = frozenset(
+    """enough such other another same own due many much few several more most less least some any all no each every both
+    either neither first second third next last only very sure able unable likely unlikely worth like else various
+    certain former latter main mere sheer utter so-called alone aware sorry ready half double""".split()
+)
 
 
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
@@ -45,25 +54,70 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
 
 
 def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random) -> list[str]:
-    """Random words as frequent and as long as `word`, unrelated to the one at `at`."""
-    pos = POS_OF_TAG[parse.tags[at]]
-    wanted = max(lexicon.word_frequency(word), COMMON)
+    """Random words as frequent as `word`, and as long in their form here, unrelated to the one at `at`.
+
+    Lemmas are compared by how often they are of this part of speech, forms by how often they are so tagged, and
+    by how often they are written at all.
+    """
+    tag = parse.tags[at]
+    pos = POS_OF_TAG[tag]
+    lemmas = lexicon.base_forms(word.lower(), pos)
+    if not lemmas:  # a preposition, say: nothing to compare
+        return []
+    wanted = max(max(lexicon.frequency(lemma, pos) for lemma in lemmas), COMMON)
+    seen, written_so = lexicon.word_count(word, UPOS[pos]), lexicon.word_frequency(word)
+    shunned = _shunned(parse, at)
     near = [
-        lemma
-        for lemma, zipf in pool(lexicon, pos)
-        if abs(zipf - wanted) <= FREQUENCY and abs(len(lemma) - len(word)) <= LENGTH
+        known.lemma
+        for known in pool(lexicon, tag)
+        if abs(known.frequency - wanted) <= FREQUENCY
+        and abs(lexicon.word_frequency(known.form) - written_so) <= FREQUENCY
+        and abs(log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY
+        and abs(len(known.form) - len(word)) <= LENGTH
+        and known.marker not in shunned
     ]
     related = _related(lexicon, parse.lemmas[at].lower(), pos) | _related(lexicon, word.lower(), pos)
+    related = related.union(*(_related(lexicon, lemma, pos) for lemma in lemmas))
     chosen = rng.sample(near, min(len(near), 3 * TRIES))
     return [lemma for lemma in chosen if lemma not in related][:TRIES]
 
 
+def _shunned(parse: Parse, at: int) -> frozenset[str]:
+    """The markers of adjectives that cannot stand in this place: before a noun, or as a predicate."""
+    if not parse.tags[at].startswith("JJ"):
+        return frozenset()
+    return frozenset(["p", "ip"]) if parse.bases[at] == "amod" and parse.heads[at] > at else frozenset(["a", "ip"])
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A common word in one form: how frequent the lemma is, how often the form was met, where an adjective stands."""
+
+    lemma: str
+    form: str
+    frequency: float
+    seen: int
+    marker: str
+
+
 @cache
-def pool(lexicon: Lexicon, pos: Pos) -> tuple[tuple[str, float], ...]:
-    """(lemma, frequency) of the common words of a part of speech."""
-    words = (w for w in lexicon.lemmas(pos) if w.isalpha() and w.isascii())
-    rated = ((w, lexicon.word_frequency(w)) for w in words if lexicon.word_count(w))
-    return tuple((w, zipf) for w, zipf in rated if zipf >= COMMON)
+def pool(lexicon: Lexicon, tag: str) -> tuple[Known, ...]:
+    """The common words that have a form for this tag, counted as that part of speech.
+
+    Left out are words that are written with a capital in their first sense, and adjectives that stand for a number or
+    an article.
+    """
+    pos = POS_OF_TAG[tag]
+    found = []
+    for lemma in lexicon.lemmas(pos):
+        if not (lemma.isalpha() and lemma.isascii() and lexicon.word_count(lemma)) or lemma in NO_PLAIN_ADJECTIVES:
+            continue
+        frequency = lexicon.frequency(lemma, pos)
+        first = lexicon.senses(lemma, pos)[0]
+        formed = lemma if tag in UNINFLECTED else inflected(lemma, tag)
+        if frequency >= COMMON and lemma in first.lemmas and formed is not None:
+            found.append(Known(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
+    return tuple(found)
 
 
 @cache

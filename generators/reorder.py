@@ -28,6 +28,21 @@ from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits
 
 SIDES = {"NOUN", "PROPN", "ADJ"}
+FIXED = frozenset(
+    """rock-and-roll pros-and-cons trial-and-error supply-and-demand law-and-order research-and-development
+    back-and-forth up-and-down more-or-less sooner-or-later black-and-white bed-and-breakfast cause-and-effect
+    hide-and-seek give-and-take profit-and-loss merger-and-acquisition term-and-condition rhythm-and-blues
+    drum-and-bass life-and-death life-or-death crime-and-punishment track-and-field bread-and-butter mac-and-cheese
+    macaroni-and-cheese fish-and-chips gin-and-tonic cat-and-mouse nut-and-bolt odds-and-ends ups-and-downs
+    ins-and-outs flesh-and-blood heart-and-soul cut-and-paste copy-and-paste question-and-answer wear-and-tear
+    check-and-balance search-and-rescue assault-and-battery art-and-craft lady-and-gentleman safe-and-sound
+    null-and-void stars-and-stripes trick-or-treat truth-or-dare dead-or-alive all-or-nothing make-or-break
+    barnes-and-noble marks-and-spencer procter-and-gamble johnson-and-johnson standard-and-poor smith-and-wesson
+    ernst-and-young black-and-decker simon-and-schuster simon-and-garfunkel tom-and-jerry romeo-and-juliet
+    bonnie-and-clyde adam-and-eve lewis-and-clark trinidad-and-tobago bosnia-and-herzegovina antigua-and-barbuda
+    tyne-and-wear dolce-and-gabbana abercrombie-and-fitch""".split()
+)
+NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these are two
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
 
@@ -94,7 +109,7 @@ def postponed(parse: Parse) -> Iterator[Move]:
 
 
 def exchanged(parse: Parse) -> Iterator[Move]:
-    """The two halves of "A and B" or "A or B" change places."""
+    """The two halves of "A and B" or "A or B" change places, but not within a fixed pair or one name."""
     if {word.lower() for word in parse.words} & RECIPROCAL:
         return
     for second in range(len(parse)):
@@ -105,7 +120,7 @@ def exchanged(parse: Parse) -> Iterator[Move]:
         if link is None or parse.words[link].lower() not in ("and", "or") or _conjuncts(parse, first) != 1:
             continue
         halves = _halves(parse, first, second, link)
-        if halves:
+        if halves and not _is_one(parse, *halves):
             (a, b), (c, d) = halves
             texts = [text_of(parse, half) for half in halves]
             if a == 0 and not keeps_capital(parse, 0):
@@ -134,6 +149,26 @@ def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Spa
         return None
     after = [i for i in parse.subtree(first) if i > right[-1]]
     return None if after else ((left[0], link), (link + 1, right[-1] + 1))
+
+
+def _is_one(parse: Parse, left: Span, right: Span) -> bool:
+    """A fixed pair ("law and order"), or one name: "Barnes and Noble", "Procter and Gamble sells"."""
+    start, link, end = left[0], left[1], right[1]
+    written = ("-".join(column[start:end]).lower() for column in (parse.lowers, parse.lemmas))
+    if parse.entities[link] or not FIXED.isdisjoint(written):
+        return True
+    if parse.pos[link - 1] != "PROPN" and parse.pos[end - 1] != "PROPN":
+        return start > 0 and all(parse.words[i].istitle() for i in (link - 1, end - 1))
+    kinds = {parse.entities[i].partition("-")[2] for i in range(start, end) if i != link}
+    beside = (i for i in (start - 1, end) if 0 <= i < len(parse))
+    return not kinds <= NAMES_APART or any(parse.pos[i] == "PROPN" for i in beside) or _is_singular(parse, left)
+
+
+def _is_singular(parse: Parse, half: Span) -> bool:
+    """Whether a pair of subjects has a verb in the singular."""
+    subjects = [i for i in range(*half) if parse.bases[i] == "nsubj"]
+    verbs = (i for at in subjects for i in (parse.heads[at], *parse.children[parse.heads[at]]))
+    return any(parse.tags[i] == "VBZ" or parse.lowers[i] == "was" for i in verbs)
 
 
 def _bare(parse: Parse, head: int, half: list[int]) -> bool:

@@ -104,8 +104,9 @@ def variant(
     """The variant that these edits make, with the certificate of its words."""
     said = []
     for i in sorted(words):
-        flags = f", {','.join(sorted(taken[i].flags))}" if taken[i].flags else ""
-        said.append(f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {taken[i].origin}{flags}")
+        by = taken[i]
+        why = ", ".join(filter(None, (by.origin, f"sense {by.sense}" * bool(by.sense), ",".join(sorted(by.flags)))))
+        said.append(f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {why}")
     return Variant(apply_edits(parse.text, made), relation, len(words), made, relation, "; ".join(said))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS
+from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS, Span, capital, inside_sentence, text_of
 from encheck.generators.reorder import reorder
 from encheck.generators.written import written
-from encheck.language.conditions import base_of
+from encheck.language.conditions import base_of, first_word
 from encheck.language.english import English
+from encheck.language.inflection import in_case_of
 from encheck.language.lexicon import Lexicon
 from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits
@@ -19,7 +20,18 @@ SYMMETRIC = frozenset(
     adjoin accompany have be become mean cost weigh include contain comprise involve""".split()
 )
 SUBJECT = {word: form for word, form in SUBJECT_FORMS.items() if word != form} | {"whom": "who"}
-ACTORS = {"noun.person": 18, "noun.group": 14, "noun.animal": 5}  # lexicographer files, lexnames(5WN)
+PERSON, ANIMAL, FOOD = 18, 5, 13  # lexicographer's files, lexnames(5WN)
+BEAST, HUMAN = "animal.n.01", "person.n.01"
+EATEN = 3  # an animal that is food in one of so many first senses is more often eaten than an actor
+GROUPS = frozenset(
+    """administration agency airline alliance army assembly association audience authority band bank battalion brigade
+    bureau cabinet choir church clan club coalition college commission committee community company congress
+    consortium corporation council couple court crew crowd delegation department enemy faculty family firm force
+    gang government group household industry jury league mafia management media military militia ministry mob navy
+    opposition orchestra organisation organization panel parliament party patrol people platoon police posse press
+    public regime regiment school senate squad staff team town tribe tribunal troop troops troupe union university
+    village""".split()
+)
 SINGULAR_PRONOUNS, PLURAL_PRONOUNS = {"he", "she", "it"}, {"we", "they", "you"}
 AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
@@ -42,12 +54,14 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
             reason = "the verb says the same both ways round"
         elif not (_acts(english.lexicon, parse, subject) and _acts(english.lexicon, parse, thing)):
             reason = "subject and object cannot both act"
-        elif (made := _exchange(parse, subject, thing, verb)) is not None:
+        elif parse.lemmas[subject].lower() == parse.lemmas[thing].lower():
+            reason = "subject and object are the same word"
+        elif not isinstance(made := _exchange(english.lexicon, parse, subject, thing, verb), str):
             text = apply_edits(group.source, made)
             said = f"{parse.words[subject]} <-> {parse.words[thing]} of {parse.words[verb]}"
             return Variant(text, "role_reversal", level, made, "role_reversal", said)
         else:
-            reason = "the verb cannot be made to agree"
+            reason = made
     return reason
 
 
@@ -83,38 +97,56 @@ def _acts(lexicon: Lexicon, parse: Parse, head: int) -> bool:
         return parse.words[head].lower() in {*SUBJECT, *OBJECT_FORMS, "you"}
     if parse.entities[head]:
         return parse.entities[head].partition("-")[2] in ("PER", "PERSON", "ORG")
-    if parse.pos[head] != "NOUN":
-        return False
-    senses = lexicon.senses(parse.lemmas[head].lower(), "n")
-    return bool(senses) and senses[0].lexfile in ACTORS.values()
+    lemma = parse.lemmas[head].lower()
+    if parse.pos[head] != "NOUN" or lemma in GROUPS:
+        return parse.pos[head] == "NOUN"
+    senses = lexicon.senses(lemma, "n")
+    files = [sense.lexfile for sense in senses]
+    if files[:1] == [ANIMAL]:
+        return FOOD not in files[:EATEN] and _is_a(lexicon, senses[0].id, BEAST)
+    return files[:1] == [PERSON] and _is_a(lexicon, senses[0].id, HUMAN)
 
 
-def _exchange(parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | None:
+def _is_a(lexicon: Lexicon, sense: str, wanted: str) -> bool:
+    """Whether a sense is a kind of another, by as many steps as it takes."""
+    seen, left = set(), [sense]
+    while left:
+        here = left.pop()
+        if here not in seen:
+            seen.add(here)
+            left += lexicon.hypernyms(here)
+    return wanted in seen
+
+
+def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
+    """The edits that exchange the two, or why that is not safe."""
     spans = [_limits(parse, head) for head in (subject, thing)]
-    first, second = (parse.text[parse.starts[a] : parse.ends[b]] for a, b in spans)
+    first, second = (text_of(parse, span) for span in spans)
     to_front = SUBJECT.get(second.lower(), second)
-    to_back = OBJECT_FORMS.get(first.lower(), first)
-    if spans[0][0] == 0 or parse.starts[spans[0][0]] == 0:
-        to_front = to_front[:1].upper() + to_front[1:]
-        to_back = to_back if _keeps_capital(parse, spans[0][0], first) else to_back[:1].lower() + to_back[1:]
+    to_back: str | None = OBJECT_FORMS.get(first.lower(), first)
+    if first[0].isupper():
+        start = spans[0][0]
+        if first_word(parse, start) == start:
+            to_front = capital(to_front)
+            to_back = to_back if first.lower() in OBJECT_FORMS else inside_sentence(parse, spans[0], lexicon)
+        elif first != "I" and parse.pos[start] != "PROPN" and not parse.entities[start]:
+            to_back = None
+    if to_back is None:
+        return "a capital in doubt"
     agreement = _agreement(parse, subject, thing, verb)
     if agreement is None:
-        return None
+        return "the verb cannot be made to agree"
     made = [
-        Edit(parse.starts[spans[0][0]], parse.ends[spans[0][1]], to_front),
-        Edit(parse.starts[spans[1][0]], parse.ends[spans[1][1]], to_back),
+        Edit(parse.starts[spans[0][0]], parse.ends[spans[0][1] - 1], to_front),
+        Edit(parse.starts[spans[1][0]], parse.ends[spans[1][1] - 1], to_back),
         *agreement,
     ]
     return tuple(sorted(made, key=lambda edit: edit.start))
 
 
-def _keeps_capital(parse: Parse, at: int, text: str) -> bool:
-    return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or text == "I" or not parse.words[at].istitle()
-
-
-def _limits(parse: Parse, head: int) -> tuple[int, int]:
+def _limits(parse: Parse, head: int) -> Span:
     tokens = parse.subtree(head)
-    return tokens[0], tokens[-1]
+    return tokens[0], tokens[-1] + 1
 
 
 def _person(parse: Parse, head: int) -> str | None:
@@ -137,6 +169,5 @@ def _agreement(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] 
         return [] if past or before == after is not None or parse.child(verb, "aux") is not None else None
     table = AGREEMENT if before == "s" else {b: a for a, b in AGREEMENT.items()}
     word = parse.words[finite]
-    if before and after and word.lower() in table:
-        return [Edit(parse.starts[finite], parse.ends[finite], table[word.lower()])]
-    return None
+    form = in_case_of(table.get(word.lower(), ""), word) if before and after and word.lower() in table else None
+    return [Edit(parse.starts[finite], parse.ends[finite], form)] if form else None

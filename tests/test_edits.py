@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encheck.generators.antonym import antonym, negated_antonym
-from encheck.generators.control import control
+from encheck.generators.control import control, pool
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
@@ -17,7 +17,7 @@ from encheck.language.conditions import condition
 from encheck.language.english import English
 from encheck.language.fit import class_of, fits
 from encheck.language.lexicon import lexicon
-from encheck.language.substitutes import Substitutes, table
+from encheck.language.substitutes import COMMON, Substitutes, table
 from encheck.making import Maker, beside
 from encheck.types import Group, Variant, apply_edits
 
@@ -90,6 +90,102 @@ def test_the_article_follows_the_new_word(maker):
     assert texts == {"It was a major mistake.", "It was a big error."}
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('An "old" car stood there.', 'A "new" car stood there.'),
+        ("They saw an (old) man.", "They saw a (young) man."),
+        ("They saw an “old” man.", "They saw a “young” man."),
+    ],
+)
+def test_the_article_before_a_quote_or_bracket_follows_the_new_word(maker, text, wanted):
+    assert one(maker, antonym, text).text == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The bridge is legal.", "The bridge is not illegal."),
+        ("It is impossible to leave.", "It is not possible to leave."),
+        ("The nurse was aware of the danger.", "The nurse was not unaware of the danger."),
+        ("The baker was guilty.", "The baker was not innocent."),
+    ],
+)
+def test_a_complementary_opposite_is_negated_and_says_the_same(maker, text, wanted):
+    found = one(maker, negated_antonym, text)
+    assert (found.text, apply_edits(text, found.edits)) == (wanted, wanted)
+    assert found.certificate.endswith("; negated")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("The plan was complicated.", "no complementary opposite in a predicate"),
+        ("The work is complete.", "no complementary opposite in a predicate"),
+        ("They gave her a possible task.", "no complementary opposite in a predicate"),
+        ("It will be impossible to leave.", "no finite form of be alone"),
+        ("It may be impossible to leave.", "no finite form of be alone"),
+        ("The baker has been asleep.", "no finite form of be alone"),
+        ("Is it impossible to park here?", "no plain statement"),
+        ("The street is legal and safe.", "the word is coordinated with another"),
+        ("The guard was asleep and the door was locked.", "more said with the predicate"),
+        ("The guard was already asleep.", "a word that changes the predicate"),
+        ("All guards were asleep.", "negated or quantified"),
+        ("Every guard was asleep.", "negated or quantified"),
+        ("It is not impossible to leave.", "negated or quantified"),
+        ("Nobody is aware of it.", "a negative or quantified phrase scopes over the word"),
+        ("The king was alive until March.", "more said with the predicate"),
+    ],
+)
+def test_an_opposite_is_not_negated_where_the_two_could_say_something_else(maker, text, reason):
+    assert one(maker, negated_antonym, text) == reason
+
+
+@pytest.mark.parametrize("text", [*SENTENCES, "The bridge is legal.", "", "big small"])
+def test_the_published_recipe_has_no_negated_antonym(text):
+    paper = Maker(0, English(mode="paper"))
+    assert one(paper, negated_antonym, text) == "the published recipe has no negated antonym"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("The boy saw a big and small dog.", "the word is coordinated with another"),
+        ("The plan was plain and simple.", "the word is coordinated with another"),
+        ("Prices rose and fell in March.", "the word is coordinated with another"),
+        ("The big dog chased the small cat.", "the sentence holds the opposite already"),
+        ("Nobody closed the door.", "a negative or quantified phrase scopes over the word"),
+        ("Few pupils agreed.", None),
+        ("None of the guests agreed.", "a negative or quantified phrase scopes over the word"),
+        ("The guests never agreed.", "a negative or quantified phrase scopes over the word"),
+        ("Not all dogs are alive.", "a negative or quantified phrase scopes over the word"),
+        ("The cook had no big plans.", "a negative or quantified phrase scopes over the word"),
+    ],
+)
+def test_no_word_is_turned_beside_its_opposite_or_under_a_negative(maker, text, reason):
+    found = one(maker, antonym, text)
+    assert found == reason if reason else "disagreed" not in getattr(found, "text", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The guests did not agree.", "The guests did not disagree."),
+        ("The little boy agreed.", "The little boy disagreed."),
+        ("A few pupils agreed.", "A few pupils disagreed."),
+        ("She closed the door and left.", "She opened the door and left."),
+        ("Bus No. 7 is big.", "Bus No. 7 is small."),
+    ],
+)
+def test_a_plain_negation_or_another_clause_hinders_no_antonym(maker, text, wanted):
+    assert one(maker, antonym, text).text == wanted
+
+
+@pytest.mark.parametrize("text", ["The committee agreed to it.", "They agreed to the plan."])
+def test_who_agrees_to_something_does_not_disagree_to_it(maker, text):
+    assert isinstance(one(maker, antonym, text), str)
+
+
 def test_synonym_and_control_stand_where_the_antonym_does(maker):
     for other in (synonym_beside, control):
         for text in SENTENCES[:3]:
@@ -104,6 +200,40 @@ def test_a_control_is_neither_synonym_nor_antonym(maker):
     word = found.edits[-1].text
     assert word not in {"refused", "dismissed", "declined", "accepted", "approved"}
     assert "same tag, frequency and length" in found.certificate
+
+
+def test_the_form_of_a_control_is_as_frequent_and_as_long_as_the_word_that_it_stands_beside(maker):
+    words = lexicon()
+    for base in (antonym, synonym):
+        for text in SENTENCES:
+            first, second = one(maker, base, text), one(maker, beside(base, control), text)
+            if isinstance(first, Variant) and isinstance(second, Variant):
+                put = {e.start: e.text.lower() for e in first.edits}
+                old, new = next((put[e.start], e.text.lower()) for e in second.edits if e.start in put and e.text[1:])
+                assert abs(words.word_frequency(old) - words.word_frequency(new)) <= 0.5
+                assert abs(len(old) - len(new)) <= 2
+
+
+@pytest.mark.parametrize("tag", ["JJ", "NN", "VBD", "VBZ"])
+def test_controls_are_common_words_of_their_part_of_speech_that_are_written_in_lower_case(tag):
+    found = pool(lexicon(), tag)
+    assert len(found) > 300
+    unfit = {"snaffle", "french", "gash", "islamic", "iranian", "enough", "such", "same"}
+    assert unfit.isdisjoint({known.lemma for known in found})
+    assert all(known.frequency >= COMMON for known in found)
+
+
+def test_an_adjective_that_stands_only_as_a_predicate_is_no_control_before_a_noun(maker):
+    found = {
+        word
+        for seed in range(40)
+        for v in made(
+            Maker(seed, maker.english), beside(antonym, control), "The old bridge shook.", "He had a big dog."
+        )
+        if isinstance(v, Variant)
+        for word in v.text.split()
+    }
+    assert found.isdisjoint({known.lemma for known in pool(lexicon(), "JJ") if known.marker == "p"})
 
 
 @pytest.mark.parametrize(
@@ -173,6 +303,12 @@ def test_names_particle_verbs_joined_words_auxiliaries_and_capitals_stay(maker, 
         ("She said that he left.", "said", "clause", True),
         ("She said that he left.", "said", "noclause", False),
         ("Sales increased 48 percent.", "increased", "obj", False),
+        ("The game they had won was long.", "won", "noobj", False),
+        ("He sold the horse which he jumped.", "jumped", "noobj", False),
+        ("The job she quit was dull.", "quit", "noobj", False),
+        ("The job she quit was dull.", "quit", "obj", False),
+        ("The man who won was old.", "won", "noobj", True),
+        ("The town where they won was small.", "won", "noobj", True),
         ("A dead tree fell.", "dead", "attr", True),
         ("The tree is dead.", "dead", "pred", True),
         ("The tree is dead.", "dead", "attr", False),
@@ -195,6 +331,7 @@ def test_a_condition_is_read_off_the_parse(maker, text, word, flag, holds):
         ("I lost money.", "lost", "obj=weight|fat", False),
         ("I lost money.", "lost", "obj!=weight|fat", True),
         ("She tried to leave.", "tried", "next=to", True),
+        ("The book he wants to read is long.", "wants", "noobj", True),
         ("He said, it is late.", "said", "next!=COMMA", False),
         ("The old dog barked.", "old", "noun=dog", True),
     ],
@@ -343,6 +480,57 @@ def test_a_time_that_belongs_to_the_object_is_not_fronted(maker, text):
 def test_a_clause_is_rebuilt_only_where_nothing_else_can_be_moved(maker):
     assert one(maker, reorder, "The school hired a librarian on Monday.").certificate == "fronted obl"
     assert one(maker, reorder, "Salt and pepper spoiled the soup.").certificate == "exchanged coordination"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Do they admire him?", "Does he admire them?"),
+        ('"The dog chased the cat," she said.', '"The cat chased the dog," she said.'),
+        ('She said, "The dog chased the cat," and left.', 'She said, "The cat chased the dog," and left.'),
+        ("Yesterday I thanked her.", "Yesterday she thanked me."),
+        ("The army fought the police.", "the verb says the same both ways round"),
+        ("The police chased the thief.", "The thief chased the police."),
+        ("The team praised the coach.", "The coach praised the team."),
+        ("A monkey pushes another monkey.", "subject and object are the same word"),
+        ("The dog ate the egg.", "subject and object cannot both act"),
+        ("The teacher cancelled the class.", "subject and object cannot both act"),
+        ("The van hit the boy.", "subject and object cannot both act"),
+        ("The man opened the packet.", "subject and object cannot both act"),
+        ("The queen left the hunt.", "subject and object cannot both act"),
+    ],
+)
+def test_roles_are_exchanged_between_actors_alone_and_capitals_follow(maker, text, wanted):
+    found = one(maker, role_reversal, text)
+    assert (found if isinstance(found, str) else found.text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Law and order mattered there.",
+        "The pros and cons are known.",
+        "Barnes and Noble closed.",
+        "The president of Marks and Spencer resigned.",
+        "The Ministry of Health and Welfare closed.",
+        "Hale and Finch sells soap.",
+    ],
+)
+def test_the_halves_of_a_fixed_pair_or_of_one_name_stay(maker, text):
+    found = one(maker, reorder, text)
+    assert isinstance(found, str) or found.certificate != "exchanged coordination"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Men and women sang.", "Women and men sang."),
+        ("Paris and London are large.", "London and Paris are large."),
+        ("Anna Smith and Peter Jones sang.", "Peter Jones and Anna Smith sang."),
+    ],
+)
+def test_the_halves_of_a_pair_of_equals_are_exchanged(maker, text, wanted):
+    assert one(maker, reorder, text).text == wanted
 
 
 def test_roles_are_exchanged_with_their_case_and_agreement(maker):

@@ -54,5 +54,6 @@ def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[Row]:
     missing = set(COLUMNS) - set(header_of(file, delimiter=delimiter))
     if missing:
         raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}; expected {FILES}")
-    rows = ((n, (*f, None)) for n, f in column_rows(file, COLUMNS, delimiter=delimiter, bad=bad))
+    columns = column_rows(file, COLUMNS, delimiter=delimiter, bad=bad)
+    rows = ((n, (first, second, label, None)) for n, (first, second, label) in columns)
     return pair_rows(file, rows, split="train", bad=bad)

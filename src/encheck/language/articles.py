@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Sequence
 
@@ -13,6 +12,7 @@ UN = re.compile(r"un(?!i|anim|esco)|uni(?:d(?!i)|gn|ll|m|n|ssu|r(?:on|rit))|urug
 YOU = re.compile(r"u(?:$|-|[bcfgkrstv][aeiouy]|ni|nanim|nesco|kr|k$|ta|tr)")  # use, union, unanimous, Ukraine, Utah
 SPELLED = "AEFHILMNORSX"
 SAID_AS_WORDS = frozenset({"LAN", "RAM", "ROM", "SIM", "MAC", "NAS", "SAM"})
+OPENING = frozenset(['"', "'", "“", "‘", "«", "`", "``", "(", "[", "{"])  # what may stand between article and word
 NUMBER = re.compile(r"[$€£#]?(\d[\d,]*)")
 
 
@@ -75,23 +75,31 @@ def _vowel_sound(word: str) -> bool:
 def articles(tokens: Sequence[str], *, changed: Collection[int] | None = None) -> dict[int, str]:
     """The articles that have to change: position of each a or an that is not as its next word wants it -> the other.
 
-    `changed` are the positions of words that were replaced; articles elsewhere stay as their author wrote them. The
-    case of the article is kept.
+    The next word may stand behind an opening quote or bracket. `changed` are the positions of words that were
+    replaced; articles elsewhere stay as their author wrote them. The case of the article is kept.
 
     >>> articles(["An", "large", "dog", "ate", "a", "egg"])
     {0: 'A', 4: 'an'}
     >>> articles(["A", "old", "dog", "ate", "a", "egg"], changed=[1])
     {0: 'An'}
+    >>> articles(["An", "“", "new", "”", "car"], changed=[2])
+    {0: 'A'}
     """
     words = [t for t in tokens if len(t) > 1 and t.isalpha() and t.lower() != "an"]
     capitals = len(words) > 1 and all(map(str.isupper, words))
     repaired = {}
-    for i, (token, following) in enumerate(itertools.pairwise(tokens)):
-        if token.lower() in ("a", "an") and (changed is None or i + 1 in changed):
-            wanted = article(following, capitals=capitals)
+    for i, token in enumerate(tokens):
+        following = word_after(tokens, i) if token.lower() in ("a", "an") else None
+        if following is not None and (changed is None or following in changed):
+            wanted = article(tokens[following], capitals=capitals)
             if wanted != token.lower():
                 repaired[i] = _cased(wanted, token, capitals=capitals)
     return repaired
+
+
+def word_after(tokens: Sequence[str], at: int) -> int | None:
+    """The position of the next word behind `at`, past opening quotes and brackets; None at the end."""
+    return next((i for i in range(at + 1, len(tokens)) if tokens[i] not in OPENING), None)
 
 
 def _cased(wanted: str, like: str, *, capitals: bool) -> str:

@@ -39,6 +39,19 @@ def _object(parse: Parse, at: int) -> bool:
     return passive or (_has(parse, at, "obj") and not measured)
 
 
+def _object_gap(parse: Parse, at: int) -> bool:
+    """Whether a verb heads a relative clause whose subject is another word: "the game (that) they won".
+
+    What is left out there is taken for its object, but where a relative adverb opens the clause ("where they won"), or
+    an infinitive follows that may have it ("what they want to say").
+    """
+    if parse.deps[at] != "acl:relcl" or parse.child(at, "xcomp") is not None:
+        return False
+    subject = parse.child(at, "nsubj", "csubj")
+    adverb = any(parse.tags[i] == "WRB" for i in parse.children[at])
+    return subject is not None and parse.tags[subject] not in ("WP", "WDT") and not adverb
+
+
 def _measures(parse: Parse, at: int) -> bool:
     """An amount by which something changes: "rose 48 percent", "gained $2.57"."""
     kind = parse.entities[at].partition("-")[2]
@@ -102,7 +115,7 @@ def _with_plain_object(parse: Parse, at: int) -> bool:
 PLAIN = frozenset({"inf", "grad", "compl", "last"})  # read by fits and by the generators
 CONDITIONS: Mapping[str, Condition] = {
     "obj": _object,
-    "noobj": lambda p, i: not _object(p, i),
+    "noobj": lambda p, i: not (_object(p, i) or _object_gap(p, i)),
     "clause": _clause,
     "noclause": lambda p, i: not (_clause(p, i) or _has(p, i, "xcomp")),
     "noprep": lambda p, i: not _prepositional(p, i),

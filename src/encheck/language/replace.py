@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from encheck.language.articles import articles
+from encheck.language.articles import OPENING, articles
 from encheck.language.english import English
 from encheck.language.inflection import in_case_of, inflect
 from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits
 
 ENDINGS = {"VBZ": "s", "VBG": "ing"}
+BEFORE = OPENING | {"a", "an"}
 UNINFLECTED = {"IN", "DT", "PDT"}
 Words = Mapping[int, str]  # position of a token -> the word that takes its place
 
@@ -37,13 +38,11 @@ def _has_form(word: str, lemma: str, tag: str) -> bool:
 
 
 def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
-    """The edits that put `words` in their places, an article before them repaired."""
+    """The edits that put `words` in their places, an article before them repaired, past an opening quote too."""
     put = words
-    for i in words:
-        if i and parse.lowers[i - 1] in ("a", "an"):
-            tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
-            put = articles(tokens, changed=words.keys()) | dict(words)
-            break
+    if any(i and parse.lowers[i - 1] in BEFORE for i in words):
+        tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
+        put = articles(tokens, changed=words.keys()) | dict(words)
     return tuple([Edit(parse.starts[i], parse.ends[i], put[i]) for i in sorted(put)])
 
 
