@@ -186,6 +186,18 @@ def test_who_agrees_to_something_does_not_disagree_to_it(maker, text):
     assert isinstance(one(maker, antonym, text), str)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("An easier exam was set in June.", "A more difficult exam was set in June."),
+        ("She bought the cheapest phone in the shop.", "She bought the most expensive phone in the shop."),
+        ("The new route is safer than the old one.", "The new route is more dangerous than the old one."),
+    ],
+)
+def test_an_adjective_without_a_comparative_is_compared_with_more(maker, text, wanted):
+    assert one(maker, antonym, text).text == wanted
+
+
 def test_synonym_and_control_stand_where_the_antonym_does(maker):
     for other in (synonym_beside, control):
         for text in SENTENCES[:3]:

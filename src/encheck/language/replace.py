@@ -7,12 +7,13 @@ from functools import lru_cache
 
 from encheck.language.articles import OPENING, articles
 from encheck.language.english import English
-from encheck.language.inflection import in_case_of, inflect
+from encheck.language.inflection import BASE_OF, in_case_of, inflect
 from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits
 
 ENDINGS = {"VBZ": "s", "VBG": "ing"}
 BEFORE = OPENING | {"a", "an"}
+COMPARED = {"JJR": "RBR", "JJS": "RBS", "RBR": "RBR", "RBS": "RBS"}  # tag of "more" or "most" in their place
 UNINFLECTED = {"IN", "DT", "PDT"}
 Words = Mapping[int, str]  # position of a token -> the word that takes its place
 
@@ -27,7 +28,7 @@ def form(parse: Parse, at: int, lemma: str) -> str | None:
 def _formed(lemma: str, tag: str, old: str, old_lemma: str) -> str | None:
     if not _has_form(old.lower(), old_lemma, tag):
         return None
-    return in_case_of(lemma, old) if tag in UNINFLECTED else inflect(lemma, tag, like=old)
+    return in_case_of(lemma, old) if tag in UNINFLECTED else inflect(lemma, tag, like=old, periphrasis=True)
 
 
 def _has_form(word: str, lemma: str, tag: str) -> bool:
@@ -49,9 +50,15 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
 def keeps_tags(english: English, parse: Parse, words: Words, made: tuple[Edit, ...]) -> bool:
     """Whether the tagger gives the new words, put there by these edits, the tags of the old ones.
 
+    "more expensive" has those of an adverb that compares and of a plain adjective.
     Raises Waiting where it was not asked yet.
     """
     ((tokens, tags),) = english.tags([apply_edits(parse.text, made)])
-    if len(tags) != len(parse):
-        return False
-    return all(tokens[i] == word and tags[i] == parse.tags[i] for i, word in words.items())
+    more = 0
+    for i in sorted(words):
+        parts, tag, at = words[i].split(" "), parse.tags[i], i + more
+        wanted = (tag,) if len(parts) == 1 else (COMPARED.get(tag), BASE_OF.get(tag))
+        if tokens[at : at + len(parts)] != tuple(parts) or tags[at : at + len(parts)] != wanted:
+            return False
+        more += len(parts) - 1
+    return len(tags) == len(parse) + more
