@@ -278,7 +278,7 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
 
 def test_back_translations_are_held_to_a_lock_file(tmp_path):
     group = Group("g", "The mill closed.", "x", "c")
-    lock = Lock(tmp_path / "x.lock", {}, 0, {})
+    lock = Lock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
     with pytest.raises(LockError, match="back_translation"):
         Maker(lock=lock).variants([group], back_translation({group.source: "They shut the mill."}))
     assert isinstance(Maker().variants([group], back_translation({group.source: "They shut the mill."}))[0], Variant)
