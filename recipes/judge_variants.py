@@ -1,13 +1,14 @@
 """Draw variants for judges who don't know where they come from, and report what the judges said.
 
     python recipes/judge_variants.py draw --mrpc DIR --qqp DIR --out DIR [--peer PYTHON --treebank DIR]
-    python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv
+    python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--mrpc, --qqp]
 
 `draw` takes 300 sentences of each set by seed, makes a synonym edit and an antonym edit of each with encheck, and with
 nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how), mixes all and writes batches: a
 number, the sentence, the variant. A judge writes a line an item: the number; s (same meaning), o (opposite, or the
 clause turned round) or d (different otherwise); and x where the variant is no good English. `report` computes rates,
-coverage and Cohen's kappa; the table it writes has ids, words and judgements, no sentence.
+coverage and Cohen's kappa; the table it writes has ids, words and judgements, no sentence. With the data sets it
+counts, of encheck's edits, those alone that are still made, and says how many of today's edits were judged.
 """
 
 from __future__ import annotations
@@ -120,20 +121,33 @@ def _right(item: dict[str, Any], verdicts: list[tuple[str, bool]]) -> list[bool]
     return [meaning == WANTED[item["kind"]] and fine for meaning, fine in verdicts]
 
 
+def made_now(args: argparse.Namespace) -> dict[tuple[str, str, str], list[str]]:
+    """(set, edit, sentence) -> words, of what encheck makes today."""
+    specs = {"mrpc": f"mrpc:{args.mrpc}", "qqp": f"qqp:{args.qqp}"}
+    found = ((name, item) for name, spec in specs.items() for item in ours(sentences(spec, name)))
+    return {(name, item["kind"], item["source"]): item["words"] for name, item in found}
+
+
 def report(args: argparse.Namespace) -> None:
     items = json.loads((args.out / "key.json").read_text("utf-8"))
     judges = [said(path) for path in args.judge]
     good = [_right(item, [judge[i] for judge in judges]) for i, item in enumerate(items)]
+    now = made_now(args) if args.mrpc and args.qqp else None
     print("| set | by | edit | sentences with one | right by A | right by B | by both | kappa |\n" + "| --- " * 8 + "|")
     for name in ("mrpc", "qqp"):
         for by, kind in (("encheck", "synonym"), ("nlpaug", "synonym"), ("encheck", "antonym"), ("nlpaug", "antonym")):
             wanted = (name, by, kind)
             where = [i for i, item in enumerate(items) if (item["set"], item["by"], item["kind"]) == wanted]
+            count = len(where)
+            if now is not None and by == "encheck":
+                where = [i for i in where if now.get((name, kind, items[i]["source"])) == items[i]["words"]]
+                count = sum((key[0], key[1]) == (name, kind) for key in now)
+                print(f"{name} {kind}: {len(where)} of {count} edits made now were judged", file=sys.stderr)
             some = [good[i] for i in where]
             if some:
                 rates = [sum(g[0] for g in some), sum(g[1] for g in some), sum(all(g) for g in some)]
                 shares = " | ".join(f"{rate / len(some):.1%}" for rate in rates)
-                print(f"| {name} | {by} | {kind} | {len(some) / SENTENCES:.1%} | {shares} | {cohens_kappa(some):.2f} |")
+                print(f"| {name} | {by} | {kind} | {count / SENTENCES:.1%} | {shares} | {cohens_kappa(some):.2f} |")
     with args.table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         columns = [f"{judge}_{what}" for judge in "AB" for what in ("meaning", "english")]

@@ -14,11 +14,14 @@ from pathlib import Path
 
 from encheck.language.fit import POS_OF_TAG, expressions, pairs_of
 from encheck.language.lexicon import Lexicon, Pos
+from encheck.language.words import STOP_WORDS
 from encheck.types import content_hash
 
 TABLE = Path(__file__).parent / "substitutes.tsv"
 SYNONYM, ANTONYM, NONE = "s", "a", "-"
 COMMON = 3.3  # Zipf: twice in a million words
+KNOWN = 3.0  # once in a million, of what the table judges itself
+LIGHT = frozenset("be come do get give go have keep let make put take".split())  # verbs that say little by themselves
 DOMINANT = 0.8  # of a word's tagged uses are of its first sense
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
 LAST = "last"  # the flag of one that is taken only where a sentence has no better one
@@ -103,7 +106,9 @@ class Substitutes:
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
         judged = table().get((pos, lemma))
         if judged is not None:
-            yield from (s for s in judged if s.relation == relation)
+            yield from (
+                s for s in judged if s.relation == relation and self._plain(lemma, pos) and self._plain(s.lemma, pos)
+            )
         elif relation == SYNONYM and pos in ("n", "v", "a") and self._dominant(lemma, pos):
             for other in self.lexicon.first_sense_synonyms(lemma, pos):
                 if other.isalpha() and other.islower() and self._common(other, pos) and self._dominant(other, pos):
@@ -115,6 +120,12 @@ class Substitutes:
             if substitute.lemma in (sense.lemmas if substitute.relation == SYNONYM else opposites):
                 return number
         return 0
+
+    def _plain(self, lemma: str, pos: Pos) -> bool:
+        """No stop word, no light verb, and no rare one; the lexicon does not count adverbs and what it lacks."""
+        if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
+            return False
+        return pos == "r" or self.lexicon.frequency(lemma, pos) >= KNOWN
 
     def _common(self, lemma: str, pos: Pos) -> bool:
         return self.lexicon.frequency(lemma, pos) >= COMMON
