@@ -1,9 +1,9 @@
 """Draw variants for judges who don't know where they come from, and report what the judges said.
 
-    python recipes/judge_variants.py draw --mrpc DIR --qqp DIR --out DIR [--peer PYTHON --treebank DIR]
-    python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--mrpc, --qqp]
+    python recipes/judge_variants.py draw --data mrpc:DIR qqp:DIR --out DIR [--peer PYTHON --treebank DIR]
+    python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
 
-`draw` takes 300 sentences of each set by seed, makes a synonym edit and an antonym edit of each with encheck, and with
+`draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with encheck, and with
 nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how), mixes all and writes batches: a
 number, the sentence, the variant. A judge writes a line an item: the number; s (same meaning), o (opposite, or the
 clause turned round) or d (different otherwise); and x where the variant is no good English. `report` computes rates,
@@ -29,7 +29,7 @@ from encheck.generators.synonym import synonym
 from encheck.making import Maker
 from encheck.types import Group, Variant, content_hash
 
-SEED, SENTENCES, BATCH = 20_240, 300, 150
+SEED, BATCH = 20_240, 150
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
 import json, random, sys
@@ -49,10 +49,14 @@ print(json.dumps(out))
 """
 
 
-def sentences(spec: str, name: str) -> list[str]:
-    """`SENTENCES` first sentences of the pairs, drawn by seed from the sorted distinct ones."""
-    texts = sorted({pair.first for pair in load(spec, sample=None).pairs})
-    return random.Random(f"{SEED}/{name}").sample(texts, SENTENCES)
+def sentences(specs: list[str], count: int) -> dict[str, list[str]]:
+    """For each set, `count` first sentences of its pairs, drawn by seed from the sorted distinct ones."""
+    found = {}
+    for name, spec in ((spec.partition(":")[0], spec) for spec in specs):
+        data = load(spec, sample=None)
+        texts = sorted({pair.first for pair in data.pairs})
+        found[name] = random.Random(f"{SEED}/{name}").sample(texts, count)
+    return found
 
 
 def ours(texts: list[str]) -> Iterator[dict[str, Any]]:
@@ -89,9 +93,9 @@ def theirs(texts: list[str], python: str, treebank: Path, folder: Path) -> Itera
 def draw(args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     items = []
-    for name, spec in (("mrpc", f"mrpc:{args.mrpc}"), ("qqp", f"qqp:{args.qqp}")):
-        texts = sentences(spec, name)
-        made = [*ours(texts), *(theirs(texts, args.peer, args.treebank, args.out) if args.peer else ())]
+    for name, texts in sentences(args.data, args.sentences).items():
+        beside = texts[: round(len(texts) * args.beside)]
+        made = [*ours(texts), *(theirs(beside, args.peer, args.treebank, args.out) if args.peer else ())]
         items += [{"set": name, **item} for item in made]
     random.Random(SEED).shuffle(items)
     (args.out / "key.json").write_text(json.dumps(items, ensure_ascii=False), "utf-8")
@@ -123,8 +127,8 @@ def _right(item: dict[str, Any], verdicts: list[tuple[str, bool]]) -> list[bool]
 
 def made_now(args: argparse.Namespace) -> dict[tuple[str, str, str], list[str]]:
     """(set, edit, sentence) -> words, of what encheck makes today."""
-    specs = {"mrpc": f"mrpc:{args.mrpc}", "qqp": f"qqp:{args.qqp}"}
-    found = ((name, item) for name, spec in specs.items() for item in ours(sentences(spec, name)))
+    drawn = sentences(args.data, args.sentences)
+    found = ((name, item) for name, texts in drawn.items() for item in ours(texts))
     return {(name, item["kind"], item["source"]): item["words"] for name, item in found}
 
 
@@ -132,9 +136,9 @@ def report(args: argparse.Namespace) -> None:
     items = json.loads((args.out / "key.json").read_text("utf-8"))
     judges = [said(path) for path in args.judge]
     good = [_right(item, [judge[i] for judge in judges]) for i, item in enumerate(items)]
-    now = made_now(args) if args.mrpc and args.qqp else None
+    now = made_now(args) if args.data else None
     print("| set | by | edit | sentences with one | right by A | right by B | by both | kappa |\n" + "| --- " * 8 + "|")
-    for name in ("mrpc", "qqp"):
+    for name in dict.fromkeys(item["set"] for item in items):
         for by, kind in (("encheck", "synonym"), ("nlpaug", "synonym"), ("encheck", "antonym"), ("nlpaug", "antonym")):
             wanted = (name, by, kind)
             where = [i for i, item in enumerate(items) if (item["set"], item["by"], item["kind"]) == wanted]
@@ -147,7 +151,7 @@ def report(args: argparse.Namespace) -> None:
             if some:
                 rates = [sum(g[0] for g in some), sum(g[1] for g in some), sum(all(g) for g in some)]
                 shares = " | ".join(f"{rate / len(some):.1%}" for rate in rates)
-                print(f"| {name} | {by} | {kind} | {count / SENTENCES:.1%} | {shares} | {cohens_kappa(some):.2f} |")
+                print(f"| {name} | {by} | {kind} | {count / args.sentences:.1%} | {shares} | {cohens_kappa(some):.2f} |")
     with args.table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         columns = [f"{judge}_{what}" for judge in "AB" for what in ("meaning", "english")]
@@ -161,10 +165,11 @@ def report(args: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", choices=("draw", "report"))
-    parser.add_argument("--mrpc", type=Path)
-    parser.add_argument("--qqp", type=Path)
+    parser.add_argument("--data", nargs="+", default=[], help="sets as NAME:PATH")
+    parser.add_argument("--sentences", type=int, default=300, help="so many of each set")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--peer", help="a Python that has nlpaug")
+    parser.add_argument("--beside", type=float, default=1.0, help="share of the sentences that the peer edits too")
     parser.add_argument("--treebank", type=Path)
     parser.add_argument("--judge", type=Path, nargs=2)
     parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))

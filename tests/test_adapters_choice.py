@@ -1,5 +1,6 @@
 """What a path is taken for, --model-arg, what is lacking, and what a run says of the model that it used."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -16,11 +17,12 @@ from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.config import ModelConfig, known_models, with_args
 from encheck.encoders.detect import detect
 from encheck.encoders.files import check_pickle, largest_token
-from encheck.encoders.load import Device, config_for, lacks, load, pinned, where
+from encheck.encoders.load import Device, config_for, lacks, load, where
+from encheck.encoders.pins import held, pinned
 from encheck.errors import ConfigError, ModelError, UsageError
 from encheck.session import resolve_models
 from encheck.settings import Settings, arguments_for
-from encheck.store import Store
+from encheck.store import Store, file_sha256
 
 pytestmark = pytest.mark.xdist_group("encoders")
 KINDS = {
@@ -284,6 +286,32 @@ def test_a_file_is_held_to_its_hash(tmp_path):
     made = tiny_models.glove(tmp_path)
     with pytest.raises(ModelError, match="does not have the SHA-256 beef"):
         load(ModelConfig("m", name=made.name, adapter="vectors", sha256="beef"), device=Device("cpu"))
+    right = {"sha256": file_sha256(Path(made.name))}
+    given = ModelConfig("m", name=made.name, adapter="vectors", sha256="beef")
+    assert load(with_args(given, right), device=Device("cpu")).fingerprint()
+    assert load(with_args(given, {"sha256": ""}), device=Device("cpu")).fingerprint()
+
+
+def test_files_that_options_name_are_held_to_their_hashes(tmp_path):
+    made = tiny_models.infersent(tmp_path)
+    right = file_sha256(Path(made.options["vectors"]))
+    assert load(dataclasses.replace(made, sha256={"vectors": right}), device=Device("cpu")).fingerprint()
+    with pytest.raises(ModelError, match=rf"{made.options['vectors']} does not have the SHA-256 beef"):
+        load(dataclasses.replace(made, sha256={"vectors": "beef"}), device=Device("cpu"))
+    missing = {**made.options, "vectors": str(tmp_path / "nowhere.txt")}
+    with pytest.raises(ModelError, match=r"nowhere.txt does not exist"):
+        load(dataclasses.replace(made, sha256={"vectors": "beef"}, options=missing), device=Device("cpu"))
+
+
+def test_files_in_a_folder_are_held_to_their_hashes(tmp_path):
+    (tmp_path / "variables").mkdir()
+    (tmp_path / "variables" / "data").write_text("weights")
+    right = file_sha256(tmp_path / "variables" / "data")
+    held(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
+    with pytest.raises(ModelError, match=r"m: .*variables/data does not have the SHA-256 beef"):
+        held(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
+    with pytest.raises(ModelError, match=r"other does not have"):
+        held(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
 
 
 def test_what_pins_an_entry_is_said():
@@ -293,6 +321,9 @@ def test_what_pins_an_entry_is_said():
     assert [pinned(known[name]) for name in ("doc2vec", "oracle")] == ["-", "-"]
     assert pinned(ModelConfig("m", name="owner/name")) == "not pinned"
     assert pinned(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
+    assert pinned(ModelConfig("m", name="./x", sha256={"a/b": "01", "c": "23"})) == "sha256 of b 01, sha256 of c 23"
+    hubless = ("use", "laser", "infersent", "infersent2", "glove", "glove-sif", "word2vec", "fasttext")
+    assert all(pinned(known[name]).startswith("sha256 ") for name in hubless)
 
 
 # files, before anything of them is run

@@ -28,7 +28,8 @@ from encheck.cli.shared import (
 def models() -> None:
     """List what --model takes by name: whether it can be loaded here, from where or what it lacks, what pins it."""
     from encheck.encoders.config import known_models
-    from encheck.encoders.load import pinned, where
+    from encheck.encoders.load import where
+    from encheck.encoders.pins import pinned
 
     with told():
         known = known_models(Path("models.yaml"))

@@ -118,7 +118,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "savedmodel": Adapter(
         _of("savedmodel:SavedModelEncoder"),
         "TensorFlow SavedModel",
-        ("similarity", "trust_remote_code"),
+        ("sha256", "similarity", "trust_remote_code"),
         ("tensorflow",),
         "tensorflow",
         options={"signature": str, "output": str},

@@ -22,8 +22,9 @@ class ModelConfig:
     """One entry of models.yaml.
 
     `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`; `package` is an
-    installed package that carries the weights, `sha256` what its model.safetensors must hash to. `prompt` stands before
-    every text, `prompts` holds those of a role; `fetch` says where the files can be had that `name` should point to.
+    installed package that carries the weights. `sha256` is what the file `name`, or the folder's model.safetensors, must
+    hash to; or a mapping of options that name files, and of paths inside the folder, to their hashes. `prompt` stands
+    before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had.
     """
 
     label: str
@@ -31,7 +32,7 @@ class ModelConfig:
     name: str = ""
     revision: str | None = None
     package: str | None = None
-    sha256: str | None = None
+    sha256: str | Mapping[str, str] | None = None
     prompt: str | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     pooling: str | None = None
@@ -58,6 +59,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "thresholds": (dict,),
     "known_failures": (dict,),
     "options": (dict,),
+    "sha256": (str, dict),
 }
 
 
@@ -163,6 +165,7 @@ _PARTS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "thresholds": ("a number", _is_number),
     "known_failures": ("a reason", _is_text),
     "trained_on": ("the name of a data set", _is_text),
+    "sha256": ("a SHA-256 in hexadecimal digits", _is_text),
     "prompts": ("text", lambda part: isinstance(part, str)),
 }
 
@@ -180,7 +183,7 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
         if key not in fields:
             options[key] = text if key in texts else _argument(key, text)
         else:
-            changed[key] = text if _TYPES.get(key, (str,)) == (str,) else _argument(key, text)
+            changed[key] = text if str in _TYPES.get(key, (str,)) else _argument(key, text)
             if not isinstance(changed[key], _TYPES.get(key, (str,))):
                 raise ConfigError(f"--model-arg {key}={text}: should be of type {_TYPES[key][0].__name__}")
     made = dataclasses.replace(config, **changed, options=options)

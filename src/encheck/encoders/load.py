@@ -17,13 +17,13 @@ from encheck.encoders.config import ModelConfig
 from encheck.encoders.detect import detect
 from encheck.encoders.function import FunctionEncoder, is_encoding
 from encheck.encoders.hub import cached, from_hub
+from encheck.encoders.pins import held
 from encheck.errors import ModelError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-OTHER_MODEL = "not the model it says. Remedy: fetch it again, or say sha256 of the model that you mean"
 FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
 
@@ -148,17 +148,14 @@ def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
         where = f"--model={config.label} --model-arg name=PATH"
         fetch = f" It can be had from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
-    if config.sha256 and (not path.is_file() or file_hash(path) != config.sha256):
-        raise ModelError(f"{config.label}: {path} does not have the SHA-256 {config.sha256}: {OTHER_MODEL}")
+    held(config, path, path, file_hash)
     return path
 
 
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
     folder = _existing(config) if _is_path(config.name) else _packaged(config) or from_hub(config)
-    weights = folder / "model.safetensors"
-    if config.sha256 and (not weights.exists() or file_hash(weights) != config.sha256):
-        raise ModelError(f"{config.label}: {weights} does not have the SHA-256 {config.sha256}: {OTHER_MODEL}")
+    held(config, folder, folder / "model.safetensors", file_hash)
     return folder
 
 
@@ -208,12 +205,3 @@ def where(config: ModelConfig) -> tuple[bool, str]:
 def _other_files(config: ModelConfig) -> list[str]:
     """The files that options name."""
     return [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]
-
-
-def pinned(config: ModelConfig) -> str:
-    """What holds the entry to one model: a commit of the hub, a hash; `-` where there is nothing to pin."""
-    if config.adapter not in ADAPTERS or ADAPTERS[config.adapter].source == "optional":
-        return "-"
-    if config.revision:
-        return config.revision[:12]
-    return f"sha256 {config.sha256[:12]}" if config.sha256 else "not pinned"
