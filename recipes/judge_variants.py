@@ -3,12 +3,13 @@
     python recipes/judge_variants.py draw --data mrpc:DIR qqp:DIR --out DIR [--peer PYTHON --treebank DIR]
     python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
 
-`draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with encheck, and with
-nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how), mixes all and writes batches: a
-number, the sentence, the variant. A judge writes a line an item: the number; s (same meaning), o (opposite, or the
-clause turned round) or d (different otherwise); and x where the variant is no good English. `report` computes rates,
-coverage and Cohen's kappa; the table it writes has ids, words and judgements, no sentence. With the data sets it
-counts, of encheck's edits, those alone that are still made, and says how many of today's edits were judged.
+`draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with
+encheck, and with nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how; `--beside` for a
+share of the sentences), mixes all and writes batches: a number, the sentence, the variant. A judge writes a line an
+item: the number; s (same meaning), o (opposite, or the clause turned round) or d (different otherwise); and x where the
+variant is no good English. `report` computes rates, coverage and Cohen's kappa; the table it writes has ids, words and
+judgements, no sentence. With the data sets it counts, of encheck's edits, those alone that are still made, and says how
+many of today's edits were judged.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def report(args: argparse.Namespace) -> None:
             if some:
                 rates = [sum(g[0] for g in some), sum(g[1] for g in some), sum(all(g) for g in some)]
                 shares = " | ".join(f"{rate / len(some):.1%}" for rate in rates)
-                print(f"| {name} | {by} | {kind} | {count / args.sentences:.1%} | {shares} | {cohens_kappa(some):.2f} |")
+                share = f"{count / args.sentences:.1%}"
+                print(f"| {name} | {by} | {kind} | {share} | {shares} | {cohens_kappa(some):.2f} |")
     with args.table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         columns = [f"{judge}_{what}" for judge in "AB" for what in ("meaning", "english")]

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import shutil
 
 import pyarrow
 import pyarrow.parquet
@@ -63,6 +64,7 @@ class Shifted(BagOfWords):
         return np.hstack([found, np.full((len(texts), 1), 0.2)]).astype(np.float32)
 '''
 NAMES = {"stops": "Stops", "loses-rows": "LosesRows", "forgets": "Forgets", "cuts": "Cuts", "shifted": "Shifted"}
+NAMES["shifted-2"] = NAMES["shifted"]
 
 
 @pytest.fixture
@@ -136,10 +138,23 @@ def test_a_baseline_for_other_items_is_refused_with_what_differs_and_what_to_do(
     assert "the gate could not be used: " in (pytester.path / "out/summary.md").read_text("utf-8")
 
 
-def test_a_baseline_of_another_kind_of_model_is_refused(run, saved):
-    outcome = run("overlap", against(saved()))
+def test_a_baseline_of_another_kind_of_model_is_refused_before_anything_is_encoded(run, saved, pytester):
+    folder = saved()
+    shutil.rmtree(pytester.path / "out")
+    for more in ([], ["-n2"]):
+        outcome = run("overlap", against(folder), *more)
+        assert outcome.ret == 4
+        outcome.stderr.fnmatch_lines(["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline of*"])
+        assert not (pytester.path / "out").exists()
+
+
+def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_encoded(run, saved, pytester):
+    folder = saved()
+    shutil.rmtree(pytester.path / "out")
+    outcome = run("shifted", against(folder), "--encheck-twin=random", "--encheck-twin=shifted-2")
     assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline of*"])
+    outcome.stderr.fnmatch_lines(["*--twin=shifted-2 is shifted once more (the same weights): a twin is a checkpoint*"])
+    assert not (pytester.path / "out").exists()
 
 
 @pytest.mark.parametrize(

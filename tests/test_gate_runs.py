@@ -7,9 +7,7 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
-from encheck.errors import BaselineError
 from encheck.reporting.gate import verdict
-from encheck.reporting.gated import refuse_equal_twins
 from encheck.reporting.markdown import MOST_BYTES, render
 from encheck.reporting.results import schema
 
@@ -134,12 +132,6 @@ def test_less_than_all_checks_is_said(run, tmp_path):
     outcome.stdout.fnmatch_lines(["*-m or -k restricts the gate: 2 cases of the baseline were not selected*"])
 
 
-def test_a_scorer_of_pairs_is_no_successor_of_an_encoder(run, baseline, tmp_path):
-    outcome = run("overlap", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
-    assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(["*make a baseline of a model of its own kind*"])
-
-
 @pytest.mark.parametrize(
     ("args", "says"),
     [
@@ -209,13 +201,6 @@ def test_a_blocked_candidate_is_not_kept_as_a_baseline(run, baseline, tmp_path):
     assert "no baseline was saved" in (tmp_path / "r/summary.md").read_text("utf-8")
     assert run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 0
     assert (tmp_path / "new/baseline.json").exists()
-
-
-def test_a_candidate_is_no_twin_of_itself():
-    results = {"models": [{"label": label, "fingerprint": label[:3]} for label in ("one", "two", "one-2")]}
-    refuse_equal_twins(results, "one", ["two"])
-    with pytest.raises(BaselineError, match=r"--twin=one-2 is one once more \(the same weights\)"):
-        refuse_equal_twins(results, "one", ["two", "one-2"])
 
 
 def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):

@@ -80,7 +80,7 @@ def weigh(
     `restricted` says that -m or -k selected among the checks: what was not selected is then not missed.
     """
     rows = [row for row in results["checks"] if row["model"] == model]
-    _refuse_other_kind(baseline, results, model)
+    refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
     before, after = side_of_baseline(baseline), side_of(results, items, model)
     ran = {case_of(row) for row in rows}
     both = [name for name in before.tables if name in after.tables]
@@ -133,8 +133,8 @@ def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, st
     return compared, reported
 
 
-def _refuse_other_kind(baseline: Baseline, results: Results, model: str) -> None:
-    kind = next(m["kind"] for m in results["models"] if m["label"] == model)
+def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
+    """BaselineError where the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
     if kind != baseline.model["kind"]:
         gives = {"vector": "vectors", "pair": "scores of pairs"}
         raise BaselineError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from encheck.claims import Claim, claim_of, told_of
 from encheck.errors import EncheckError, NothingToMeasure, UsageError, unknown
 
 if TYPE_CHECKING:
+    from encheck.bench import Subject
     from encheck.reporting.recorder import Recorder
     from encheck.scores import Scores
     from encheck.session import Case, Session
@@ -144,7 +145,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         with _usage_errors():
             asked = _settings(config)
-            resolve_models(asked, open_store(asked))
+            _refuse_models(config, resolve_models(asked, open_store(asked)))
             resolve_data(asked)
 
 
@@ -161,6 +162,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         with _usage_errors():
             config.stash[SESSION] = Session(_settings(config), found)
+            _refuse_models(config, config.stash[SESSION].bench.subjects)
+
+
+def _refuse_models(config: pytest.Config, subjects: Mapping[str, Subject]) -> None:
+    """Refuse what a gate cannot weigh, before anything is encoded."""
+    if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
+        from encheck.reporting.gated import refuse_models
+
+        refuse_models(config.stash[RECORDER].baselines, subjects)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:

@@ -22,9 +22,9 @@ class ModelConfig:
     """One entry of models.yaml.
 
     `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`; `package` is an
-    installed package that carries the weights. `sha256` is what the file `name`, or the folder's model.safetensors, must
-    hash to; or a mapping of options that name files, and of paths inside the folder, to their hashes. `prompt` stands
-    before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had.
+    installed package that carries the weights. `sha256` is what the file `name`, or the folder's model.safetensors,
+    must hash to; or a mapping of options that name files, and of paths inside the folder, to their hashes. `prompt`
+    stands before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had.
     """
 
     label: str

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from encheck.baseline import Baseline, case_of, read, save
+from encheck.bench import Subject
 from encheck.errors import BaselineError
-from encheck.gating import Side, Weighed, seed_noise, side_of, side_of_baseline, weigh
+from encheck.gating import Side, Weighed, refuse_other_kind, seed_noise, side_of, side_of_baseline, weigh
 from encheck.reporting import gate
 from encheck.reporting.recorder import Recorder
 from encheck.session import labels
@@ -29,6 +30,21 @@ def read_baselines(settings: Settings) -> list[Baseline]:
     return [read(folder) for folder in folders]
 
 
+def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
+    """BaselineError before anything is encoded, for a candidate of another kind than a baseline's, or an equal twin."""
+    prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
+    model, *twins = prints
+    for baseline in baselines:
+        refuse_other_kind(baseline, model, subjects[model].kind)
+    for n, label in enumerate(twins):  # its loss would be taken for the luck of a seed
+        same = next((other for other in (model, *twins[:n]) if prints[other] == prints[label]), None)
+        if same is not None:
+            raise BaselineError(
+                f"--twin={label} is {same} once more (the same weights): a twin is a checkpoint of its own, trained "
+                "with another seed"
+            )
+
+
 def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted: bool) -> int:
     """Weigh the run against its baselines, or keep it as one; the exit status that comes of it.
 
@@ -40,7 +56,6 @@ def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted:
         return status
     results = recorder.results(command="", settings=described(settings), exit_status=status)
     model, *twins = labels(settings.models)
-    refuse_equal_twins(results, model, twins)
     sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
     if weighs:
         _weigh_all(recorder, settings, results, model, sides[1:], status=status, restricted=restricted)
@@ -79,18 +94,6 @@ def _weigh_all(
             "has a threshold of yours, or could not measure"
         )
     _fill(recorder.rows, recorder.baselines[0])
-
-
-def refuse_equal_twins(results: Mapping[str, Any], model: str, twins: Sequence[str]) -> None:
-    """BaselineError for a twin that is the candidate itself: its loss would be taken for the luck of a seed."""
-    prints = {m["label"]: m["fingerprint"] for m in results["models"]}
-    for n, label in enumerate(twins):
-        same = next((other for other in (model, *twins[:n]) if prints[other] == prints[label]), None)
-        if same is not None:
-            raise BaselineError(
-                f"--twin={label} is {same} once more (the same weights): a twin is a checkpoint of its own, trained "
-                "with another seed"
-            )
 
 
 def described(settings: Settings) -> dict[str, Any]:
