@@ -28,6 +28,14 @@ INTENSE = frozenset("too so very more most less least enough quite rather as how
 QUANTIFIED = (
     NEGATIVE | FEW | UNIVERSAL | frozenset("not n't n’t any anyone anybody anything either most half without".split())
 )
+DENIALS = frozenset("not n't n’t never least less".split())
+DEGREES = frozenset("almost nearly virtually practically utterly readily".split())
+PREFIXES = frozenset("un in im il ir mis non".split())
+ARGUING = {
+    **dict.fromkeys(("mark", "cc"), frozenset("but although though because until unless".split())),
+    "case": frozenset("despite because due thanks".split()),
+}
+SAID_WITH = frozenset("advcl obl conj parataxis".split())
 LINKS = frozenset(["cc", "punct", "advmod"])
 PHRASES = frozenset("nsubj obj iobj obl nmod".split())
 UNTIL = frozenset("until till since".split())
@@ -91,8 +99,32 @@ def _turning(english: English, text: str) -> list[Slot] | str:
         return found
     parse = english.parse(text)
     reasons = [_refusal(english, parse, slot) for slot in found]
-    left = [slot for slot, reason in zip(found, reasons, strict=True) if reason is None]
-    return left or str(reasons[0])
+    kept = (_kept(parse, slot) for slot, reason in zip(found, reasons, strict=True) if reason is None)
+    return [slot for slot in kept if slot is not None] or str(reasons[0] or "a word of degree or negation before it")
+
+
+def _kept(parse: Parse, slot: Slot) -> Slot | None:
+    """The slot with those of its opposites that can stand there; None where none can.
+
+    No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
+    """
+    if parse.lowers[slot.at + 1 : slot.at + 2] == ("enough",):
+        return None
+    lemma = parse.lemmas[slot.at].lower()
+    before = {parse.lowers[i] for i in parse.children[slot.at]} | set(parse.lowers[max(slot.at - 1, 0) : slot.at])
+    denied, in_degree = not before.isdisjoint(DENIALS), not before.isdisjoint(DEGREES)
+    choices = tuple(
+        (word, s)
+        for word, s in slot.choices
+        if not ((denied or in_degree) and _is_prefixed(s.lemma, lemma))
+        and not (in_degree and _is_prefixed(lemma, s.lemma))
+    )
+    return Slot(slot.at, slot.pos, choices) if choices else None
+
+
+def _is_prefixed(word: str, base: str) -> bool:
+    """Whether the word is the other one with a negative prefix."""
+    return word.endswith(base) and word.removesuffix(base) in PREFIXES
 
 
 def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
@@ -101,7 +133,20 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
         return "the word is coordinated with another"
     if _holds_opposite(english, parse, slot):
         return "the sentence holds the opposite already"
+    if _is_argued(parse, slot.at):
+        return "another clause depends on what the word says"
     return "a negative or quantified phrase scopes over the word" if _is_scoped(parse, slot.at) else None
+
+
+def _is_argued(parse: Parse, at: int) -> bool:
+    """Whether a contrast, a cause or an end is said with the word: its opposite would contradict that.
+
+    "It is cheap but good", "upset because innocent people died", "due to its weak cast".
+    """
+    path = _path(parse, at)
+    below = [i for head in path for i in parse.children[head] if parse.bases[i] in SAID_WITH]
+    joined = [i for i in (*path, *below) if parse.bases[i] in SAID_WITH]
+    return any(parse.lowers[j] in ARGUING.get(parse.bases[j], ()) for i in joined for j in parse.children[i])
 
 
 def _is_coordinated(parse: Parse, at: int) -> bool:

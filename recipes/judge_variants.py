@@ -50,13 +50,13 @@ print(json.dumps(out))
 """
 
 
-def sentences(specs: list[str], count: int) -> dict[str, list[str]]:
+def sentences(specs: list[str], count: int, seed: int = SEED) -> dict[str, list[str]]:
     """For each set, `count` first sentences of its pairs, drawn by seed from the sorted distinct ones."""
     found = {}
     for name, spec in ((spec.partition(":")[0], spec) for spec in specs):
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs})
-        found[name] = random.Random(f"{SEED}/{name}").sample(texts, count)
+        found[name] = random.Random(f"{seed}/{name}").sample(texts, count)
     return found
 
 
@@ -94,7 +94,7 @@ def theirs(texts: list[str], python: str, treebank: Path, folder: Path) -> Itera
 def draw(args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     items = []
-    for name, texts in sentences(args.data, args.sentences).items():
+    for name, texts in sentences(args.data, args.sentences, args.seed).items():
         beside = texts[: round(len(texts) * args.beside)]
         made = [*ours(texts), *(theirs(beside, args.peer, args.treebank, args.out) if args.peer else ())]
         items += [{"set": name, **item} for item in made]
@@ -128,7 +128,7 @@ def _right(item: dict[str, Any], verdicts: list[tuple[str, bool]]) -> list[bool]
 
 def made_now(args: argparse.Namespace) -> dict[tuple[str, str, str], list[str]]:
     """(set, edit, sentence) -> words, of what encheck makes today."""
-    drawn = sentences(args.data, args.sentences)
+    drawn = sentences(args.data, args.sentences, args.seed)
     found = ((name, item) for name, texts in drawn.items() for item in ours(texts))
     return {(name, item["kind"], item["source"]): item["words"] for name, item in found}
 
@@ -169,6 +169,7 @@ def main() -> None:
     parser.add_argument("what", choices=("draw", "report"))
     parser.add_argument("--data", nargs="+", default=[], help="sets as NAME:PATH")
     parser.add_argument("--sentences", type=int, default=300, help="so many of each set")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the draw")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--peer", help="a Python that has nlpaug")
     parser.add_argument("--beside", type=float, default=1.0, help="share of the sentences that the peer edits too")

@@ -181,6 +181,26 @@ def test_a_plain_negation_or_another_clause_hinders_no_antonym(maker, text, want
     assert one(maker, antonym, text).text == wanted
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The soup was cold but the guests ate it.",
+        "Although the soup was cold, the guests ate it.",
+        "She left because the soup was cold.",
+        "The guests were happy despite the rain.",
+    ],
+)
+def test_what_another_clause_depends_on_is_not_turned(maker, text):
+    assert one(maker, antonym, text) == "another clause depends on what the word says"
+
+
+@pytest.mark.parametrize(
+    "text", ["The rope is strong enough.", "The rule is not fair.", "It is almost illegal to swim there."]
+)
+def test_no_opposite_stands_with_a_word_that_only_the_other_takes(maker, text):
+    assert one(maker, antonym, text) == "a word of degree or negation before it"
+
+
 @pytest.mark.parametrize("text", ["The committee agreed to it.", "They agreed to the plan."])
 def test_who_agrees_to_something_does_not_disagree_to_it(maker, text):
     assert isinstance(one(maker, antonym, text), str)
@@ -303,6 +323,13 @@ def test_names_particle_verbs_joined_words_auxiliaries_and_capitals_stay(maker, 
     maker.english.parse_all([text])
     parse = maker.english.parse(text)
     assert class_of(parse, parse.words.index(word)) is None
+
+
+def test_an_adjective_in_the_place_of_a_noun_stays(maker):
+    text = "The faithful were sad and helped the poor."
+    maker.english.parse_all([text])
+    parse = maker.english.parse(text)
+    assert [class_of(parse, parse.words.index(word)) for word in ("faithful", "sad", "poor")] == [None, "a", None]
 
 
 @pytest.mark.parametrize(

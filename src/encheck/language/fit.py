@@ -18,6 +18,7 @@ POS_OF_TAG: Mapping[str, Pos] = {
 }
 AGREE = {"v": {"VERB"}, "n": {"NOUN"}, "a": {"ADJ"}, "r": {"ADV", "ADP", "SCONJ", "DET", "PART"}}
 PART_OF_NAME = {"flat", "fixed", "goeswith", "foreign", "list", "appos", "compound", "dep"}
+NOMINAL = {"nsubj", "obj", "iobj", "obl", "nmod"}  # "the faithful", "faced with cold"
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
 
 
@@ -25,7 +26,7 @@ def class_of(parse: Parse, at: int) -> Pos | None:
     """The part of speech under which this token may be replaced, or None where it must stay.
 
     It must stay where tagger and parser disagree on what it is, in names and fixed expressions, as a phrasal verb or a
-    part of one, joined to its neighbour, and in capitals or mixed case.
+    part of one, joined to its neighbour, in capitals or mixed case, and as an adjective in the place of a noun.
     """
     pos = POS_OF_TAG.get(parse.tags[at])
     if pos is None or parse.pos[at] not in AGREE[pos] or parse.entities[at]:
@@ -35,7 +36,8 @@ def class_of(parse: Parse, at: int) -> Pos | None:
         return None
     if parse.bases[at] in PART_OF_NAME or _joined(parse, at) or _extended(parse, at):
         return None
-    return pos
+    nominal = pos == "a" and parse.bases[at] in NOMINAL and parse.child(at, "cop", "advmod") is None
+    return None if nominal else pos
 
 
 def _joined(parse: Parse, at: int) -> bool:
