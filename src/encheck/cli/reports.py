@@ -79,10 +79,12 @@ def export(
     out: Annotated[Path | None, typer.Option(help="Where the files go. Default: RUN/exports.")] = None,
     formats: Annotated[
         list[str] | None,
-        typer.Option("--format", help="model-index, eval-results, mteb, csv or parquet; repeatable. Default: all."),
+        typer.Option(
+            "--format", help="model-index, eval-results, mteb, csv, parquet or sarif; repeatable. Default: all."
+        ),
     ] = None,
 ) -> None:
-    """Write a run as model-card metadata, the hub's evaluation results, MTEB-style JSON, CSV and Parquet.
+    """Write a run as model-card metadata, the hub's evaluation results, MTEB-style JSON, CSV, Parquet and SARIF.
 
     Nothing is pushed anywhere.
 

@@ -1,4 +1,4 @@
-"""A run in other people's formats: model-card metadata, the hub's evaluation results, MTEB-style JSON, CSV and Parquet.
+"""A run in other people's formats: model-card metadata, evaluation results, MTEB-style JSON, CSV, Parquet and SARIF.
 
 Files are written and nothing is ever pushed.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError, unknown
+from encheck.reporting import sarif
 from encheck.reporting.results import write_text
 
 Results = Mapping[str, Any]
@@ -178,4 +179,5 @@ FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
     "mteb": _write_mteb,
     "csv": _write_csv,
     "parquet": _write_parquet,
+    "sarif": sarif.write,
 }

@@ -1,0 +1,90 @@
+"""A run as SARIF 2.1.0, which code hosts show as alerts: what a gate holds against the candidate, else red verdicts.
+
+A finding has no line of code to stand at: its place is models.yaml, where the model has its name, and its fingerprint
+is the check or capability, so that one finding stays one alert from run to run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from encheck.reporting.gate import cells
+from encheck.reporting.results import write_text
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {
+    "fail": "error", "error": "error", "inconclusive": "warning", "stale_known_failure": "warning",
+    "known_failure": "note",
+}  # fmt: skip
+PLACE = "models.yaml"
+
+
+def sarif(results: Mapping[str, Any]) -> dict[str, Any]:
+    """The log: one run, a rule for each check, a result for each finding."""
+    found = [*_of_gate(results), *_of_checks(results)]
+    claims = {row["check"]: row["claim"] for row in reversed(results["checks"])}
+    rules = [_rule(name, claims.get(name, name)) for name in dict.fromkeys(one["ruleId"] for one in found)]
+    version = results["run"]["versions"].get("encheck", "0")
+    driver = {"name": "encheck", "semanticVersion": version, "rules": rules}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": found}]}
+
+
+def write(results: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write encheck.sarif into the folder."""
+    path = folder / "encheck.sarif"
+    write_text(path, json.dumps(sarif(results), indent=1, ensure_ascii=False) + "\n")
+    return [path]
+
+
+def _rule(name: str, claim: str) -> dict[str, Any]:
+    text = "contracts of an encoder" if name == "contract" else claim.replace("_", " ")
+    return {"id": name, "name": name, "shortDescription": {"text": text}}
+
+
+def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What blocks, as errors; what keeps a gate open, as warnings."""
+    for against in results.get("gate", {}).get("against", ()):
+        if against["outcome"] == "pass":
+            continue
+        level = "error" if against["outcome"] == "block" else "warning"
+        rows = {f"{row['capability']}: ": row for row in against["capabilities"]}
+        for reason in against["reasons"]:
+            row = next((row for start, row in rows.items() if reason.startswith(start)), None)
+            change = f" ({cells(row)[5]})" if row else ""
+            about = row["capability"] if row else reason.partition(":")[0]
+            name = about.partition("/")[0] if row else "contract" if about.startswith("contract") else "gate"
+            text = f"against {against['baseline']}: {reason}{change}"
+            yield _result(name, level, text, f"gate/{against['baseline']}/{about}")
+
+
+def _of_checks(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Verdicts that are not green; of a run with a gate those alone that fail it."""
+    decides = ("fail", "error") if "gate" in results else tuple(LEVELS)
+    for row in results["checks"]:
+        if row["verdict"] in decides:
+            one = _result(row["check"], LEVELS[row["verdict"]], _said(row), row["id"])
+            if row["verdict"] == "known_failure":
+                one["suppressions"] = [{"kind": "external", "justification": row["reason"]}]
+            yield one
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    claim, verdict = (row[name].replace("_", " ") for name in ("claim", "verdict"))
+    value = "no figure" if row["value"] is None else f"{row['metric']} {row['value']:.3f}"
+    wanted = "" if row["threshold"] is None else f", {row['threshold']:g} wanted"
+    reason = f". {row['reason']}" if row["reason"] else ""
+    return f"{claim}: {verdict} for {row['model']} on {row['data']} ({value}{wanted}){reason}"
+
+
+def _result(rule: str, level: str, text: str, about: str) -> dict[str, Any]:
+    place = {"artifactLocation": {"uri": PLACE}, "region": {"startLine": 1}}
+    return {
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place, "logicalLocations": [{"fullyQualifiedName": about}]}],
+        "partialFingerprints": {"encheck/v1": about},
+    }
