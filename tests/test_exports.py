@@ -126,8 +126,8 @@ def test_alerts_are_what_is_not_green(results, tmp_path):
 def test_alerts_of_a_gate_are_its_reasons(results, tmp_path, outcome, level):
     capability = {
         "capability": "antonym/probes/1", "gates": True, "evidence": True, "outcome": outcome, "family": "f",
-        "kind": "rate", "baseline": 0.9, "candidate": 0.8, "change": -0.1, "low": -0.12, "high": -0.08, "detectable": 0.03,
-        "lost": 9, "gained": 1,
+        "kind": "rate", "baseline": 0.9, "candidate": 0.8, "change": -0.1, "low": -0.12, "high": -0.08,
+        "detectable": 0.03, "lost": 9, "gained": 1,
     }  # fmt: skip
     reasons = ["antonym/probes/1: lost more than 1.0 points", "contract broken: x on probes", "family order: open"]
     against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "capabilities": [capability]}
