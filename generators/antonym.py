@@ -132,7 +132,7 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
     if _is_coordinated(parse, slot.at):
         return "the word is coordinated with another"
     if _holds_opposite(english, parse, slot):
-        return "the sentence holds the opposite already"
+        return "the sentence holds the opposite already, or the word twice"
     if _is_argued(parse, slot.at):
         return "another clause depends on what the word says"
     return "a negative or quantified phrase scopes over the word" if _is_scoped(parse, slot.at) else None
@@ -166,8 +166,9 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 
 
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
-    """Whether another word of the sentence is an opposite of the word, or says the same as one."""
-    opposites = _opposites(english, parse.lemmas[slot.at].lower(), slot.pos)
+    """Whether another word of the sentence is an opposite of the word, says the same as one, or is the word again."""
+    lemma = parse.lemmas[slot.at].lower()
+    opposites = _opposites(english, lemma, slot.pos) | {lemma}
     return any(
         i != slot.at and (parse.lemmas[i].lower() in opposites or word in opposites)
         for i, word in enumerate(parse.lowers)

@@ -15,10 +15,11 @@ from encheck.language.inflection import inflected
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.language.replace import UNINFLECTED, edits, form, keeps_tags
-from encheck.language.substitutes import COMMON, Substitute
+from encheck.language.substitutes import Substitute
 from encheck.types import Group, Variant
 
 TRIES = 12
+COMMON = 3.3  # Zipf: twice in a million words
 FREQUENCY = 0.5  # Zipf
 LENGTH = 2  # letters
 UPOS = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}

@@ -1,8 +1,7 @@
 """Which word can stand for which: synonyms and antonyms that hold in nearly every sentence, with their conditions.
 
 The table (substitutes.tsv) was written for this project, word by word, over the lexicon's relations
-(docs/generators.md); for words that it does not judge, the lexicon's mutual first-sense synonyms stand in, where both
-words are common and have hardly any other sense.
+(docs/generators.md). The lexicon has a say in how common a word is, and which sense the two have together.
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ from encheck.language.words import STOP_WORDS
 from encheck.types import content_hash
 
 TABLE = Path(__file__).parent / "substitutes.tsv"
-SYNONYM, ANTONYM, NONE = "s", "a", "-"
-COMMON = 3.3  # Zipf: twice in a million words
-KNOWN = 3.0  # once in a million, of what the table judges itself
+SYNONYM, ANTONYM, NONE = "s", "a", "-"  # relations; no conditions
+KNOWN = 3.0  # Zipf: once in a million words
 LIGHT = frozenset("be come do get give go have keep let make put take".split())  # verbs that say little by themselves
-DOMINANT = 0.8  # of a word's tagged uses are of its first sense
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
 LAST = "last"  # the flag of one that is taken only where a sentence has no better one
 
@@ -43,7 +40,7 @@ class Substitute:
     @property
     def is_last(self) -> bool:
         """Whether it is taken only where a sentence has no better one."""
-        return LAST in self.flags or self.origin != "table"
+        return LAST in self.flags
 
     @property
     def in_expressions(self) -> bool:
@@ -56,15 +53,13 @@ Key = tuple[str, str]
 
 @cache
 def table() -> dict[Key, tuple[Substitute, ...]]:
-    """(part of speech, lemma) -> substitutes, the best first; a lemma that was judged to have none has ()."""
+    """(part of speech, lemma) -> substitutes, the best first."""
     found: dict[Key, list[Substitute]] = {}
     for line in TABLE.read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             pos, lemma, relation, other, flags = line.split("\t")
-            known = found.setdefault((pos, lemma), [])
-            if relation != NONE:
-                asked = frozenset() if flags == NONE else frozenset(flags.split(","))
-                known.append(Substitute(other, relation, asked))
+            asked = frozenset() if flags == NONE else frozenset(flags.split(","))
+            found.setdefault((pos, lemma), []).append(Substitute(other, relation, asked))
     return {key: tuple(known) for key, known in found.items()}
 
 
@@ -104,15 +99,9 @@ class Substitutes:
         return self._by_tag.setdefault(relation, ByTag(self, relation))
 
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
-        judged = table().get((pos, lemma))
-        if judged is not None:
-            yield from (
-                s for s in judged if s.relation == relation and self._plain(lemma, pos) and self._plain(s.lemma, pos)
-            )
-        elif relation == SYNONYM and pos in ("n", "v", "a") and self._dominant(lemma, pos):
-            for other in self.lexicon.first_sense_synonyms(lemma, pos):
-                if other.isalpha() and other.islower() and self._common(other, pos) and self._dominant(other, pos):
-                    yield Substitute(other, SYNONYM, origin="mutual first sense")
+        judged = table().get((pos, lemma), ())
+        if judged and self._plain(lemma, pos):
+            yield from (s for s in judged if s.relation == relation and self._plain(s.lemma, pos))
 
     def _sense(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
         for number, sense in enumerate(self.lexicon.senses(lemma, pos), 1):
@@ -126,14 +115,6 @@ class Substitutes:
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= KNOWN
-
-    def _common(self, lemma: str, pos: Pos) -> bool:
-        return self.lexicon.frequency(lemma, pos) >= COMMON
-
-    def _dominant(self, lemma: str, pos: Pos) -> bool:
-        senses = self.lexicon.senses(lemma, pos)
-        total = sum(s.count for s in senses)
-        return bool(senses) and (len(senses) == 1 or (total >= 5 and senses[0].count >= DOMINANT * total))
 
 
 class ByTag(dict[tuple[str, str], "tuple[Pos, tuple[Substitute, ...]] | None"]):
