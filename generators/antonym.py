@@ -6,11 +6,10 @@ from itertools import pairwise
 from random import Random
 
 from encheck.generators.paper import paper_antonym
-from encheck.generators.replacing import Slot, replaced, slots
+from encheck.generators.replacing import Slot, find_slots, replaced
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.language.fit import POS_OF_TAG
-from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits
 
@@ -54,10 +53,10 @@ def antonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
         return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
         return "an antonym edit exchanges one word"
-    found = _turnable(english, group.source)
-    if isinstance(found, str):
-        return found
-    parse = english.parse(group.source)
+    slots = english.read(turning_slots, group.source)
+    if isinstance(slots, str):
+        return slots
+    found, parse = list(slots), english.parse(group.source)
     rng.shuffle(found)
     found.sort(key=lambda slot: _rank(english, parse, slot))
     return replaced(english, group.source, found, relation="antonym", level=1)
@@ -84,23 +83,16 @@ def _path(parse: Parse, at: int) -> list[int]:
     return path
 
 
-def _turnable(english: English, text: str) -> list[Slot] | str:
-    """Where an opposite turns what the sentence says; or the reason why nowhere. Remembered as long as the parse is."""
-    key = ("turnable", text)
-    if key not in english.derived:
-        english.derived[key] = _turning(english, text)
-    found: list[Slot] | str = english.derived[key]
-    return found if isinstance(found, str) else list(found)
-
-
-def _turning(english: English, text: str) -> list[Slot] | str:
-    found = slots(english, text, "a", only=PARTS)
+def turning_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+    """Where an opposite turns what the sentence says; or the reason why nowhere."""
+    found = find_slots(english, text, "a", only=PARTS)
     if isinstance(found, str):
         return found
     parse = english.parse(text)
     reasons = [_refusal(english, parse, slot) for slot in found]
     kept = (_kept(parse, slot) for slot, reason in zip(found, reasons, strict=True) if reason is None)
-    return [slot for slot in kept if slot is not None] or str(reasons[0] or "a word of degree or negation before it")
+    left = tuple(slot for slot in kept if slot is not None)
+    return left or str(reasons[0] or "a word of degree or negation before it")
 
 
 def _kept(parse: Parse, slot: Slot) -> Slot | None:
@@ -168,23 +160,12 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
     """Whether another word of the sentence is an opposite of the word, says the same as one, or is the word again."""
     lemma = parse.lemmas[slot.at].lower()
-    opposites = _opposites(english, lemma, slot.pos) | {lemma}
+    opposites = english.substitutes.opposed(lemma, slot.pos)
     return any(
         i != slot.at and (parse.lemmas[i].lower() in opposites or word in opposites)
         for i, word in enumerate(parse.lowers)
         if POS_OF_TAG.get(parse.tags[i]) == slot.pos
     )
-
-
-def _opposites(english: English, lemma: str, pos: Pos) -> frozenset[str]:
-    """The opposites of a word under any condition, and their synonyms."""
-    key = ("opposites", lemma, pos)
-    if key not in english.derived:
-        direct = [s.lemma for s in english.substitutes.of(lemma, pos, "a")]
-        same = (s.lemma for other in direct for s in english.substitutes.of(other, pos, "s"))
-        english.derived[key] = frozenset((*direct, *same)) - {lemma}
-    found: frozenset[str] = english.derived[key]
-    return found
 
 
 def _is_scoped(parse: Parse, at: int) -> bool:
@@ -217,11 +198,11 @@ def negated_antonym(group: Group, *, level: int, rng: Random, english: English) 
         return written(group, "negated_antonym", level=level)
     if english.mode == "paper":
         return "the published recipe has no negated antonym"
-    found = _turnable(english, group.source)
-    if isinstance(found, str):
-        return found
+    slots = english.read(turning_slots, group.source)
+    if isinstance(slots, str):
+        return slots
     parse = english.parse(group.source)
-    found = [c for slot in found if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
+    found = [c for slot in slots if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
     if not found:
         return "no complementary opposite in a predicate"
     reasons = [_why_not_negated(parse, slot.at) for slot in found]

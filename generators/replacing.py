@@ -34,19 +34,23 @@ class Slot:
         return self.choices[0][1].is_last
 
 
-def slots(english: English, text: str, relation: str, *, only: frozenset[str] = frozenset("nvar")) -> list[Slot] | str:
-    """Where this sentence has a substitute, in the order of words; or the reason why nowhere.
-
-    Remembered as long as the parse is: the levels of a generator, and those beside it, ask for the same.
-    """
-    key = ("slots", relation, only, text)
-    if key not in english.derived:
-        english.derived[key] = _slots(english, text, relation, only)
-    found: list[Slot] | str = english.derived[key]
-    return found if isinstance(found, str) else list(found)
+def synonym_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+    """Where this sentence has a synonym, in the order of words; or the reason why nowhere."""
+    return find_slots(english, text, "s")
 
 
-def _slots(english: English, text: str, relation: str, only: frozenset[str]) -> list[Slot] | str:
+def antonym_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+    """Where this sentence has an opposite, in the order of words; or the reason why nowhere."""
+    return find_slots(english, text, "a")
+
+
+SLOTS = {"s": synonym_slots, "a": antonym_slots}
+
+
+def find_slots(
+    english: English, text: str, relation: str, *, only: frozenset[str] = frozenset("nvar")
+) -> tuple[Slot, ...] | str:
+    """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
     parse, known = english.parse(text), english.substitutes.at(relation)
     reason = f"no {NAMES[relation]} that holds in nearly every sentence"
     found: list[Slot] = []
@@ -61,7 +65,7 @@ def _slots(english: English, text: str, relation: str, only: frozenset[str]) -> 
             found.append(outcome)
         else:
             reason = outcome
-    return found or reason
+    return tuple(found) or reason
 
 
 def _slot(
@@ -114,7 +118,7 @@ def beside_slot(english: English, text: str, base: Variant, relation: str, *, na
     """The variant of this relation that replaces the very word that `base` replaces; or why there is none."""
     parse = english.parse(text)
     starts = {edit.start for edit in base.edits}
-    found = slots(english, text, relation)
+    found = english.read(SLOTS[relation], text)
     if isinstance(found, str):
         return found
     here = [slot for slot in found if parse.starts[slot.at] in starts]

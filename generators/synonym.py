@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.paper import paper_synonym
-from encheck.generators.replacing import beside_slot, replaced, slots
+from encheck.generators.replacing import beside_slot, replaced, synonym_slots
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.types import Group, Variant
@@ -21,9 +21,10 @@ def synonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
         return written(group, "synonym", level=level)
     if english.mode == "paper":
         return paper_synonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
-    found = slots(english, group.source, "s")
-    if isinstance(found, str):
-        return found
+    slots = english.read(synonym_slots, group.source)
+    if isinstance(slots, str):
+        return slots
+    found = list(slots)
     rng.shuffle(found)
     found.sort(key=lambda slot: slot.is_last)
     return replaced(english, group.source, found, relation="synonym", level=level)

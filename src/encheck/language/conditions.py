@@ -6,7 +6,7 @@ A flag is a name of `CONDITIONS`, or a collocation: `obj=weight|fat` asks for on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
 from encheck.language.parse import Parse
@@ -137,7 +137,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "follows": lambda p, i: any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
 }
 
-Words = Callable[[Parse, int], tuple[str, ...]]
+Words = Callable[[Parse, int], Collection[str]]
 
 
 def _at(parse: Parse, at: int) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ PLACES: Mapping[str, Words] = {
     "prev": lambda p, i: _at(p, i - 1),
     "before": lambda p, i: _at(p, i - 2),
     "nexttag": lambda p, i: p.tags[i + 1 : i + 2],
-    "has": lambda p, _: tuple(p.lower_words),
+    "has": lambda p, _: p.lower_words,
     "tag": lambda p, i: (p.tags[i],),
     "obj": lambda p, i: _lemmas(p, i, "obj", "nsubj:pass"),
     "subj": lambda p, i: _lemmas(p, i, "nsubj"),

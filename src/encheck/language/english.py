@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from encheck.language.lexicon import Lexicon, lexicon
 from encheck.language.parse import COLUMN, ITEM, Parse, pack, unpack
@@ -23,6 +23,8 @@ from encheck.store import Kind, Store, text_key
 
 Lock = Callable[[], AbstractContextManager[object]]
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
+Reading = Callable[["English", str], Any]
+Read = TypeVar("Read")
 
 
 class Waiting(Exception):  # noqa: N818 - a request, not a fault
@@ -41,11 +43,12 @@ class English:
     asked: bool = False
     parsed: int = 0
     tagged: int = 0
-    derived: dict[Any, Any] = field(default_factory=dict)  # what generators made of parses, as long as these are there
     _parses: dict[str, Parse] = field(default_factory=dict)
     _tags: dict[str, Tagged] = field(default_factory=dict)
+    _read: dict[tuple[Reading, str], Any] = field(default_factory=dict)
     _unparsed: dict[str, None] = field(default_factory=dict)
     _untagged: dict[str, None] = field(default_factory=dict)
+    _unread: dict[tuple[Reading, str], None] = field(default_factory=dict)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -79,6 +82,18 @@ class English:
         for text, packed in self._through_store("parse", wanted, compute).items():
             self._parses[text] = unpack(text, packed)
 
+    def read(self, reading: Callable[[English, str], Read], text: str) -> Read:
+        """What this function reads off the parse of a text, read once; raises Waiting, once it is noted, before that.
+
+        Levels and seeds of a generator, and those beside it, ask for the same.
+        """
+        key = (reading, text)
+        if key not in self._read:
+            self._unread[key] = None
+            raise Waiting
+        found: Read = self._read[key]
+        return found
+
     def tags(self, texts: Sequence[str]) -> list[Tagged]:
         """Words and tags of these texts; raises Waiting, once all are noted, where one is not known yet."""
         if missing := [t for t in texts if t not in self._tags]:
@@ -87,10 +102,12 @@ class English:
         return [self._tags[t] for t in texts]
 
     def fetch(self) -> None:
-        """Parse and tag what generators wait for, in one batch each."""
+        """Parse, read and tag what generators wait for, in one batch each."""
         unparsed, self._unparsed = self._unparsed, {}
         untagged, self._untagged = self._untagged, {}
-        self.parse_all(unparsed)
+        unread, self._unread = self._unread, {}
+        self.parse_all([*unparsed, *(text for _, text in unread)])
+        self._read.update((key, key[0](self, key[1])) for key in unread)
         self.tag_all(untagged)
 
     def tag_all(self, texts: Iterable[str]) -> None:
@@ -134,7 +151,7 @@ class English:
     def forget(self) -> None:
         """Empty the memory, so that a long stream stays small; the store keeps what it has."""
         self._parses.clear()
-        self.derived.clear()
+        self._read.clear()
         self._tags.clear()
 
     def describe(self) -> dict[str, Any]:

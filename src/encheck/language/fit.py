@@ -63,20 +63,19 @@ def expressions(lexicon: Lexicon) -> frozenset[str]:
     return frozenset(lemma.replace("_", " ") for lemma in found if lemma.count("_") < 3)
 
 
-def pairs_of(known: frozenset[str]) -> frozenset[str]:
+def pairs_of(known: frozenset[str]) -> frozenset[tuple[str, str]]:
     """Every two words that stand together in an expression."""
-    words = (expression.split(" ") for expression in known)
-    return frozenset(f"{a} {b}" for parts in words for a, b in pairwise(parts))
+    return frozenset(pair for expression in known for pair in pairwise(expression.split(" ")))
 
 
-def in_expression(parse: Parse, at: int, known: frozenset[str], pairs: frozenset[str]) -> bool:
+def in_expression(parse: Parse, at: int, known: frozenset[str], pairs: frozenset[tuple[str, str]]) -> bool:
     """Whether the token stands in an expression of two or three words, by its words or by their lemmas.
 
     `pairs` are those of `known`: hardly any token stands in one, so that few places are looked at closely.
     """
     size, words, lemmas = len(parse), parse.lowers, parse.lemmas
     for i in range(max(at - 1, 0), min(at + 1, size - 1)):
-        if f"{words[i]} {words[i + 1]}" in pairs or f"{lemmas[i]} {lemmas[i + 1]}".lower() in pairs:
+        if (words[i], words[i + 1]) in pairs or (lemmas[i].lower(), lemmas[i + 1].lower()) in pairs:
             break
     else:
         return False

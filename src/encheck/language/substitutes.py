@@ -75,6 +75,7 @@ class Substitutes:
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
     _by_tag: dict[str, ByTag] = field(default_factory=dict)
+    _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
         """Substitutes of this relation, the best first."""
@@ -84,13 +85,21 @@ class Substitutes:
             self._known[key] = tuple(replace(s, sense=self._sense(lemma, pos, s)) for s in found)
         return self._known[key]
 
+    def opposed(self, lemma: str, pos: Pos) -> frozenset[str]:
+        """The word, its opposites under any condition, and their synonyms."""
+        if (lemma, pos) not in self._opposed:
+            direct = [s.lemma for s in self.of(lemma, pos, ANTONYM)]
+            same = (s.lemma for other in direct for s in self.of(other, pos, SYNONYM))
+            self._opposed[lemma, pos] = frozenset((lemma, *direct, *same))
+        return self._opposed[lemma, pos]
+
     @cached_property
     def expressions(self) -> frozenset[str]:
         """Expressions of two and three words that the lexicon knows as one."""
         return expressions(self.lexicon)
 
     @cached_property
-    def pairs(self) -> frozenset[str]:
+    def pairs(self) -> frozenset[tuple[str, str]]:
         """Every two words that stand together in one of the expressions."""
         return pairs_of(self.expressions)
 

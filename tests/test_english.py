@@ -1,0 +1,58 @@
+"""What generators wait for: parses, what is read off them, tags; each had once, in a batch."""
+
+import pytest
+
+from encheck.generators.synonym import synonym
+from encheck.language.english import English, Waiting
+from encheck.making import Maker
+from encheck.types import Group, Variant
+
+TEXT = "The woman bought a house."
+
+
+def words(english, text):
+    """A reading that counts how often it is asked."""
+    words.calls += 1
+    return english.parse(text).words
+
+
+@pytest.fixture
+def english():
+    words.calls = 0
+    return English()
+
+
+def test_who_reads_what_is_not_there_yet_waits_for_the_next_batch(english):
+    with pytest.raises(Waiting):
+        english.read(words, TEXT)
+    assert words.calls == 0
+    english.fetch()
+    assert english.read(words, TEXT) == ("The", "woman", "bought", "a", "house", ".")
+
+
+def test_a_parse_is_read_once_by_each_reading(english):
+    for _ in range(2):
+        with pytest.raises(Waiting):
+            english.read(words, TEXT)
+    english.fetch()
+    assert english.read(words, TEXT) is english.read(words, TEXT)
+    assert (words.calls, english.parsed) == (1, 1)
+
+
+def test_what_is_forgotten_is_read_again(english):
+    for _ in range(2):
+        with pytest.raises(Waiting):
+            english.read(words, TEXT)
+        english.fetch()
+        english.forget()
+    assert words.calls == 2
+
+
+def test_another_seed_parses_reads_and_tags_nothing_twice(english):
+    groups = [Group("g", TEXT, TEXT, "c")]
+    first = Maker(0, english).variants(groups, synonym)
+    had = (english.parsed, english.tagged, len(english._read))
+    assert Maker(0, english).variants(groups, synonym) == first
+    assert isinstance(first[0], Variant)
+    assert (english.parsed, english.tagged, len(english._read)) == had
+    assert had[0] == had[2] == 1
