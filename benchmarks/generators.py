@@ -23,9 +23,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from encheck.datasets.base import load
-from encheck.generators.antonym import antonym, turning_slots
+from encheck.generators.antonym import antonym
 from encheck.generators.replacing import synonym_slots
 from encheck.generators.synonym import synonym
+from encheck.generators.turning import turning_slots
 from encheck.language.english import English
 from encheck.making import Generator, Maker
 from encheck.store import Store

@@ -1,0 +1,149 @@
+"""Where an opposite turns what is said: not beside the opposite, under a negative, or where more hangs on the word."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from encheck.generators.replacing import Slot, find_slots
+from encheck.language.english import English
+from encheck.language.fit import POS_OF_TAG
+from encheck.language.parse import Parse
+
+PARTS = frozenset("va")
+NEGATIVE = frozenset(
+    """no nobody nothing none neither nor never hardly scarcely barely rarely seldom nowhere no-one noone""".split()
+)
+FEW = frozenset(["few", "little"])  # negative without an article
+UNIVERSAL = frozenset("all every each everyone everybody everything many much always both".split())
+ARTICLES = frozenset("a an the these those this that".split())
+PHRASES = frozenset("nsubj obj iobj obl nmod".split())
+LINKS = frozenset(["cc", "punct", "advmod"])
+ARGUING = {
+    **dict.fromkeys(("mark", "cc"), frozenset("but although though because until unless".split())),
+    "case": frozenset("despite because due thanks".split()),
+}
+SAID_WITH = frozenset("advcl obl conj parataxis".split())
+DENIALS = frozenset("not n't n’t never least less".split())
+DEGREES = frozenset("almost nearly virtually practically utterly readily".split())
+PREFIXES = frozenset("un in im il ir mis non".split())
+
+
+def turning_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+    """Where an opposite turns what the sentence says; or the reason why nowhere."""
+    found = find_slots(english, text, "a", only=PARTS)
+    if isinstance(found, str):
+        return found
+    parse = english.parse(text)
+    reasons = [_refusal(english, parse, slot) for slot in found]
+    kept = (_kept(parse, slot) for slot, reason in zip(found, reasons, strict=True) if reason is None)
+    left = tuple(slot for slot in kept if slot is not None)
+    return left or str(reasons[0] or "a word of degree or negation before it")
+
+
+def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
+    """Why an opposite in this place would not turn the sentence, in a few words."""
+    if _is_coordinated(parse, slot.at):
+        return "the word is coordinated with another"
+    if _holds_opposite(english, parse, slot):
+        return "the sentence holds the opposite already, or the word twice"
+    if _is_argued(parse, slot.at):
+        return "another clause depends on what the word says"
+    return "a negative or quantified phrase scopes over the word" if _is_scoped(parse, slot.at) else None
+
+
+def _is_coordinated(parse: Parse, at: int) -> bool:
+    """An adjective beside another, a verb right beside another: "plain and simple", "rose and fell"."""
+    pairs = [(at, i) for i in parse.children[at] if parse.bases[i] == "conj"]
+    pairs += [(parse.heads[at], at)] if parse.bases[at] == "conj" else []
+    return any(_is_pair(parse, first, second) for first, second in pairs)
+
+
+def _is_pair(parse: Parse, first: int, second: int) -> bool:
+    """Whether two coordinated words are of a kind, and the second is no predicate of its own."""
+    if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
+        return False
+    between = range(first + 1, second)
+    close = parse.tags[first] == parse.tags[second] and all(parse.bases[i] in LINKS for i in between)
+    return parse.pos[first] == "ADJ" or close
+
+
+def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
+    """Whether another word of the sentence is an opposite of the word, says the same as one, or is the word again."""
+    lemma = parse.lemmas[slot.at].lower()
+    opposites = english.substitutes.opposed(lemma, slot.pos)
+    return any(
+        i != slot.at and (parse.lemmas[i].lower() in opposites or word in opposites)
+        for i, word in enumerate(parse.lowers)
+        if POS_OF_TAG.get(parse.tags[i]) == slot.pos
+    )
+
+
+def _is_argued(parse: Parse, at: int) -> bool:
+    """Whether a contrast, a cause or an end is said with the word: its opposite would contradict that.
+
+    "It is cheap but good", "upset because innocent people died", "due to its weak cast".
+    """
+    above = path(parse, at)
+    below = [i for head in above for i in parse.children[head] if parse.bases[i] in SAID_WITH]
+    joined = [i for i in (*above, *below) if parse.bases[i] in SAID_WITH]
+    return any(parse.lowers[j] in ARGUING.get(parse.bases[j], ()) for i in joined for j in parse.children[i])
+
+
+def _is_scoped(parse: Parse, at: int) -> bool:
+    """Whether the word stands under a negative phrase ("nobody", "few people", "not all", "never").
+
+    A plain "not" is none.
+    """
+    for i in (i for head in path(parse, at) for i in (head, *parse.children[head])):
+        parts = (i, *parse.children[i]) if parse.bases[i] in PHRASES else (i,)
+        if any(_is_negative(parse, j) for j in parts if j != at):
+            return True
+    return any(a in ("not", "n't", "n’t") and b in UNIVERSAL for a, b in pairwise(parse.lowers))
+
+
+def _is_negative(parse: Parse, at: int) -> bool:
+    word, head = parse.lowers[at], parse.heads[at]
+    if word in FEW:
+        beside = {parse.lowers[i] for i in (*parse.children[at], *parse.children[head]) if i < at}
+        return beside.isdisjoint(ARTICLES) and not (word == "little" and parse.tags[head] == "NNS")
+    return word in NEGATIVE and (word != "no" or parse.bases[at] in ("det", "advmod"))
+
+
+def _kept(parse: Parse, slot: Slot) -> Slot | None:
+    """The slot with those of its opposites that can stand there; None where none can.
+
+    No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
+    """
+    if parse.lowers[slot.at + 1 : slot.at + 2] == ("enough",):
+        return None
+    lemma = parse.lemmas[slot.at].lower()
+    before = {parse.lowers[i] for i in parse.children[slot.at]} | set(parse.lowers[max(slot.at - 1, 0) : slot.at])
+    denied, in_degree = not before.isdisjoint(DENIALS), not before.isdisjoint(DEGREES)
+    choices = tuple(
+        (word, s)
+        for word, s in slot.choices
+        if not ((denied or in_degree) and _is_prefixed(s.lemma, lemma))
+        and not (in_degree and _is_prefixed(lemma, s.lemma))
+    )
+    return Slot(slot.at, slot.pos, choices) if choices else None
+
+
+def _is_prefixed(word: str, base: str) -> bool:
+    """Whether the word is the other one with a negative prefix."""
+    return word.endswith(base) and word.removesuffix(base) in PREFIXES
+
+
+def depth(parse: Parse, at: int) -> int:
+    """How many steps a token is from the head of its sentence.
+
+    A word of the predicate counts as the head does.
+    """
+    return len(path(parse, at)) - 1
+
+
+def path(parse: Parse, at: int) -> list[int]:
+    """The token and all that it hangs on, up to the head of its sentence."""
+    found = [at]
+    while parse.heads[found[-1]] != found[-1] and len(found) <= len(parse):
+        found.append(parse.heads[found[-1]])
+    return found
