@@ -34,19 +34,6 @@ class Slot:
         return self.choices[0][1].is_last
 
 
-def synonym_slots(english: English, text: str) -> tuple[Slot, ...] | str:
-    """Where this sentence has a synonym, in the order of words; or the reason why nowhere."""
-    return find_slots(english, text, "s")
-
-
-def antonym_slots(english: English, text: str) -> tuple[Slot, ...] | str:
-    """Where this sentence has an opposite, in the order of words; or the reason why nowhere."""
-    return find_slots(english, text, "a")
-
-
-SLOTS = {"s": synonym_slots, "a": antonym_slots}
-
-
 def find_slots(
     english: English, text: str, relation: str, *, only: frozenset[str] = frozenset("nvar")
 ) -> tuple[Slot, ...] | str:
@@ -112,14 +99,3 @@ def variant(
         why = ", ".join(filter(None, (by.origin, f"sense {by.sense}" * bool(by.sense), ",".join(sorted(by.flags)))))
         said.append(f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {why}")
     return Variant(apply_edits(parse.text, made), relation, len(words), made, relation, "; ".join(said))
-
-
-def beside_slot(english: English, text: str, base: Variant, relation: str, *, name: str) -> Variant | str:
-    """The variant of this relation that replaces the very word that `base` replaces; or why there is none."""
-    parse = english.parse(text)
-    starts = {edit.start for edit in base.edits}
-    found = english.read(SLOTS[relation], text)
-    if isinstance(found, str):
-        return found
-    here = [slot for slot in found if parse.starts[slot.at] in starts]
-    return replaced(english, text, here, relation=name, level=1) if here else f"no {name} of the same word"

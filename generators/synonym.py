@@ -5,14 +5,14 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.paper import paper_synonym
-from encheck.generators.replacing import beside_slot, replaced, synonym_slots
+from encheck.generators.replacing import Slot, find_slots, replaced
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
 
 def synonym(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """The hand-written edit where the data has them, else `level` words replaced by the lexicon's.
+    """The hand-written edit where the data has them, else `level` words replaced by those of the table.
 
     Each word gives way to one that holds in its place: same part of speech and inflection, conditions of the
     substitute met, tagged as before. A higher level keeps the edits of the lower one.
@@ -30,6 +30,11 @@ def synonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
     return replaced(english, group.source, found, relation="synonym", level=level)
 
 
+def synonym_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+    """Where this sentence has a synonym, in the order of words; or the reason why nowhere."""
+    return find_slots(english, text, "s")
+
+
 def synonym_beside(
     group: Group,
     *,
@@ -41,4 +46,11 @@ def synonym_beside(
     """A synonym of the very word that `base` replaces."""
     if group.variants:
         return written(group, "synonym", level=level)
-    return beside_slot(english, group.source, base, "s", name="synonym")
+    slots = english.read(synonym_slots, group.source)
+    if isinstance(slots, str):
+        return slots
+    starts, replaced_at = english.parse(group.source).starts, {edit.start for edit in base.edits}
+    here = [slot for slot in slots if starts[slot.at] in replaced_at]
+    if not here:
+        return "no synonym of the same word"
+    return replaced(english, group.source, here, relation="synonym", level=1)
