@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.paper import paper_antonym
-from encheck.generators.replacing import Slot, replaced
+from encheck.generators.replacing import Slot, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
 from encheck.generators.written import written
 from encheck.language.english import English
@@ -38,14 +38,13 @@ def antonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
     slots = english.read(turning_slots, group.source)
     if isinstance(slots, str):
         return slots
-    found, parse = list(slots), english.parse(group.source)
-    rng.shuffle(found)
-    found.sort(key=lambda slot: _rank(english, parse, slot))
-    return replaced(english, group.source, found, relation="antonym", level=1)
+    parse = english.parse(group.source)
+    found = ordered(slots, rng, lambda slot: _rank(english, parse, slot))
+    return replaced(english, parse, found, relation="antonym", level=1)
 
 
 def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
-    synonyms = english.substitutes.of(parse.lemmas[slot.at].lower(), slot.pos, "s")
+    synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
     return slot.is_last, min(depth(parse, slot.at), DEPTH), not synonyms
 
 
@@ -71,7 +70,7 @@ def negated_antonym(group: Group, *, level: int, rng: Random, english: English) 
     if not found:
         return str(reasons[0])
     rng.shuffle(found)
-    turned = replaced(english, group.source, found, relation="antonym", level=1)
+    turned = replaced(english, parse, found, relation="antonym", level=1)
     if not isinstance(turned, Variant):
         return turned
     copula = parse.starts.index(turned.edits[-1].start) - 1

@@ -7,7 +7,7 @@ from functools import cache
 from math import log10
 from random import Random
 
-from encheck.generators.replacing import variant
+from encheck.generators.replacing import certificate
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.language.fit import POS_OF_TAG
@@ -16,7 +16,7 @@ from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.language.replace import UNINFLECTED, edits, form, keeps_tags
 from encheck.language.substitutes import Substitute
-from encheck.types import Group, Variant
+from encheck.types import Group, Variant, apply_edits
 
 TRIES = 12
 COMMON = 3.3  # Zipf: twice in a million words
@@ -48,9 +48,10 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
         if put is None:
             continue
         made = edits(parse, {at: put})
-        if keeps_tags(english, parse, {at: put}, made):
+        text = apply_edits(parse.text, made)
+        if keeps_tags(english, parse, {at: put}, text):
             taken = {at: Substitute(lemma, "control", origin="same tag, frequency and length")}
-            return variant(parse, {at: put}, taken, made, relation="control")
+            return Variant(text, "control", 1, made, "control", certificate(parse, {at: put}, taken))
     return "no other word of this tag, frequency and length"
 
 

@@ -6,22 +6,22 @@ Shared by `synonym` and `antonym`. What a place asks for stands in `encheck.lang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, NamedTuple
 
 from encheck.language.english import English
-from encheck.language.fit import class_of, fits, in_expression
+from encheck.language.fit import class_of, in_expression
 from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
 from encheck.language.replace import edits, form, keeps_tags
-from encheck.language.substitutes import Substitute
+from encheck.language.substitutes import Options, Substitute
 from encheck.types import Edit, Variant, apply_edits
 
 NAMES = {"s": "synonym", "a": "antonym"}
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A token that can be replaced, and by what, the best first."""
 
     at: int
@@ -35,67 +35,68 @@ class Slot:
 
 
 def find_slots(
-    english: English, text: str, relation: str, *, only: frozenset[str] = frozenset("nvar")
+    english: English, parse: Parse, relation: str, *, only: frozenset[str] = frozenset("nvar")
 ) -> tuple[Slot, ...] | str:
     """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
-    parse, known = english.parse(text), english.substitutes.at(relation)
+    known, tags = english.substitutes.at(relation), parse.tags
     reason = f"no {NAMES[relation]} that holds in nearly every sentence"
     found: list[Slot] = []
-    for at, there in enumerate(map(known.__getitem__, zip(parse.lemmas, parse.tags, strict=True))):
-        if there is None or there[0] not in only:
+    for at, by_tag in enumerate(map(known.__getitem__, parse.lemmas)):
+        if by_tag is None or (there := by_tag.get(tags[at])) is None or there[0] not in only:
             continue
-        if class_of(parse, at) is None:
-            outcome: Slot | str = "only words that have to stay"
-        else:
-            outcome = _slot(english, parse, at, *there, relation)
-        if isinstance(outcome, Slot):
-            found.append(outcome)
-        else:
+        outcome = _slot(english, parse, at, *there, relation)
+        if isinstance(outcome, str):
             reason = outcome
+        else:
+            found.append(outcome)
     return tuple(found) or reason
 
 
-def _slot(
-    english: English, parse: Parse, at: int, pos: Pos, known: tuple[Substitute, ...], relation: str
-) -> Slot | str:
-    if in_expression(parse, at, english.substitutes.expressions, english.substitutes.pairs):
-        known = tuple(s for s in known if s.in_expressions)
-    if not known:
-        return "only words of fixed expressions"
-    fitting = [s for s in known if fits(parse, at, pos, s.flags)]
+def _slot(english: English, parse: Parse, at: int, pos: Pos, options: Options, relation: str) -> Slot | str:
+    if class_of(parse, at) is None:
+        return "only words that have to stay"
+    if in_expression(parse, at, english.substitutes.expressions, english.substitutes.followers):
+        options = tuple(option for option in options if option[0].in_expressions)
+        if not options:
+            return "only words of fixed expressions"
+    fitting = [substitute for substitute, asked in options if asked.hold(parse, at)]
     if not fitting:
         return f"the place of no word fits its {NAMES[relation]}"
-    forms = ((form(parse, at, s.lemma), s) for s in fitting)
-    choices = tuple((word, s) for word, s in forms if word is not None)
+    choices = tuple([(word, s) for s in fitting if (word := form(parse, at, s.lemma)) is not None])
     return Slot(at, pos, choices) if choices else f"no {NAMES[relation]} has the form that is asked"
 
 
-def replaced(english: English, text: str, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
+def ordered(slots: Sequence[Slot], rng: Random, first: Callable[[Slot], Any]) -> list[Slot]:
+    """The slots in random order, but those where `first` is less before the others."""
+    found = list(slots)
+    if len(found) > 1:
+        rng.shuffle(found)
+        found.sort(key=first)
+    return found
+
+
+def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
     """The variant with `level` of these slots replaced, the first that keep their tags; or why there is none."""
-    parse = english.parse(text)
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
     made: tuple[Edit, ...] = ()
+    text = parse.text
     for slot in found:
         for word, substitute in slot.choices:
             tried = words | {slot.at: word}
             change = edits(parse, tried)
-            if keeps_tags(english, parse, tried, change):
-                words, made = tried, change
+            written = apply_edits(parse.text, change)
+            if keeps_tags(english, parse, tried, written):
+                words, made, text = tried, change, written
                 taken[slot.at] = substitute
                 break
         if len(words) == level:
-            return variant(parse, words, taken, made, relation=relation)
+            return Variant(text, relation, level, made, relation, certificate(parse, words, taken))
     return f"only {len(words)} of {level} words" if words else f"the {relation} would be another part of speech"
 
 
-def variant(
-    parse: Parse, words: dict[int, str], taken: dict[int, Substitute], made: tuple[Edit, ...], *, relation: str
-) -> Variant:
-    """The variant that these edits make, with the certificate of its words."""
-    said = []
-    for i in sorted(words):
-        by = taken[i]
-        why = ", ".join(filter(None, (by.origin, f"sense {by.sense}" * bool(by.sense), ",".join(sorted(by.flags)))))
-        said.append(f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]}) > {words[i]}: {why}")
-    return Variant(apply_edits(parse.text, made), relation, len(words), made, relation, "; ".join(said))
+def certificate(parse: Parse, words: dict[int, str], taken: dict[int, Substitute]) -> str:
+    """Why these words hold: in whose place each stands, by what relation, under which conditions."""
+    old = (f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]})" for i in sorted(words))
+    new = (f"{words[i]}: {taken[i].why}" for i in sorted(words))
+    return "; ".join(map(" > ".join, zip(old, new, strict=True)))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.paper import paper_synonym
-from encheck.generators.replacing import Slot, find_slots, replaced
+from encheck.generators.replacing import Slot, find_slots, ordered, replaced
 from encheck.generators.written import written
 from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.language.substitutes import SYNONYM
 from encheck.types import Group, Variant
 
 
@@ -24,15 +26,14 @@ def synonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
     slots = english.read(synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
-    found = list(slots)
-    rng.shuffle(found)
-    found.sort(key=lambda slot: slot.is_last)
-    return replaced(english, group.source, found, relation="synonym", level=level)
+    parse = english.parse(group.source)
+    found = ordered(slots, rng, lambda slot: slot.is_last)
+    return replaced(english, parse, found, relation="synonym", level=level)
 
 
-def synonym_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+def synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
     """Where this sentence has a synonym, in the order of words; or the reason why nowhere."""
-    return find_slots(english, text, "s")
+    return find_slots(english, parse, SYNONYM)
 
 
 def synonym_beside(
@@ -49,8 +50,9 @@ def synonym_beside(
     slots = english.read(synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
-    starts, replaced_at = english.parse(group.source).starts, {edit.start for edit in base.edits}
-    here = [slot for slot in slots if starts[slot.at] in replaced_at]
+    parse = english.parse(group.source)
+    replaced_at = {edit.start for edit in base.edits}
+    here = [slot for slot in slots if parse.starts[slot.at] in replaced_at]
     if not here:
         return "no synonym of the same word"
-    return replaced(english, group.source, here, relation="synonym", level=1)
+    return replaced(english, parse, here, relation="synonym", level=1)

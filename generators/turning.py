@@ -15,6 +15,8 @@ NEGATIVE = frozenset(
 )
 FEW = frozenset(["few", "little"])  # negative without an article
 UNIVERSAL = frozenset("all every each everyone everybody everything many much always both".split())
+NOT = frozenset(["not", "n't", "n’t"])
+SCOPING = NEGATIVE | FEW | NOT
 ARTICLES = frozenset("a an the these those this that".split())
 PHRASES = frozenset("nsubj obj iobj obl nmod".split())
 LINKS = frozenset(["cc", "punct", "advmod"])
@@ -22,18 +24,18 @@ ARGUING = {
     **dict.fromkeys(("mark", "cc"), frozenset("but although though because until unless".split())),
     "case": frozenset("despite because due thanks".split()),
 }
+ARGUMENTS = frozenset().union(*ARGUING.values())
 SAID_WITH = frozenset("advcl obl conj parataxis".split())
-DENIALS = frozenset("not n't n’t never least less".split())
+DENIALS = NOT | {"never", "least", "less"}
 DEGREES = frozenset("almost nearly virtually practically utterly readily".split())
 PREFIXES = frozenset("un in im il ir mis non".split())
 
 
-def turning_slots(english: English, text: str) -> tuple[Slot, ...] | str:
+def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
     """Where an opposite turns what the sentence says; or the reason why nowhere."""
-    found = find_slots(english, text, "a", only=PARTS)
+    found = find_slots(english, parse, "a", only=PARTS)
     if isinstance(found, str):
         return found
-    parse = english.parse(text)
     reasons = [_refusal(english, parse, slot) for slot in found]
     kept = (_kept(parse, slot) for slot, reason in zip(found, reasons, strict=True) if reason is None)
     left = tuple(slot for slot in kept if slot is not None)
@@ -69,13 +71,10 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
     """Whether another word of the sentence is an opposite of the word, says the same as one, or is the word again."""
-    lemma = parse.lemmas[slot.at].lower()
-    opposites = english.substitutes.opposed(lemma, slot.pos)
-    return any(
-        i != slot.at and (parse.lemmas[i].lower() in opposites or word in opposites)
-        for i, word in enumerate(parse.lowers)
-        if POS_OF_TAG.get(parse.tags[i]) == slot.pos
-    )
+    opposites = english.substitutes.opposed(parse.lower_lemmas[slot.at], slot.pos)
+    both = zip(parse.lowers, parse.lower_lemmas, strict=True)
+    there = [i for i, (word, lemma) in enumerate(both) if word in opposites or lemma in opposites]
+    return any(i != slot.at and POS_OF_TAG.get(parse.tags[i]) == slot.pos for i in there)
 
 
 def _is_argued(parse: Parse, at: int) -> bool:
@@ -83,6 +82,8 @@ def _is_argued(parse: Parse, at: int) -> bool:
 
     "It is cheap but good", "upset because innocent people died", "due to its weak cast".
     """
+    if ARGUMENTS.isdisjoint(parse.lower_words):
+        return False
     above = path(parse, at)
     below = [i for head in above for i in parse.children[head] if parse.bases[i] in SAID_WITH]
     joined = [i for i in (*above, *below) if parse.bases[i] in SAID_WITH]
@@ -94,11 +95,13 @@ def _is_scoped(parse: Parse, at: int) -> bool:
 
     A plain "not" is none.
     """
+    if SCOPING.isdisjoint(parse.lower_words):
+        return False
     for i in (i for head in path(parse, at) for i in (head, *parse.children[head])):
         parts = (i, *parse.children[i]) if parse.bases[i] in PHRASES else (i,)
         if any(_is_negative(parse, j) for j in parts if j != at):
             return True
-    return any(a in ("not", "n't", "n’t") and b in UNIVERSAL for a, b in pairwise(parse.lowers))
+    return any(a in NOT and b in UNIVERSAL for a, b in pairwise(parse.lowers))
 
 
 def _is_negative(parse: Parse, at: int) -> bool:
@@ -116,7 +119,7 @@ def _kept(parse: Parse, slot: Slot) -> Slot | None:
     """
     if parse.lowers[slot.at + 1 : slot.at + 2] == ("enough",):
         return None
-    lemma = parse.lemmas[slot.at].lower()
+    lemma = parse.lower_lemmas[slot.at]
     before = {parse.lowers[i] for i in parse.children[slot.at]} | set(parse.lowers[max(slot.at - 1, 0) : slot.at])
     denied, in_degree = not before.isdisjoint(DENIALS), not before.isdisjoint(DEGREES)
     choices = tuple(

@@ -14,7 +14,7 @@ from encheck.generators.control import COMMON, control, pool
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
-from encheck.language.conditions import condition
+from encheck.language.conditions import asked
 from encheck.language.english import English
 from encheck.language.fit import class_of, fits
 from encheck.language.lexicon import lexicon
@@ -380,19 +380,18 @@ def test_a_condition_is_read_off_the_parse(maker, text, word, flag, holds):
 def test_a_collocation_asks_for_certain_words_in_certain_places(maker, text, word, flag, holds):
     maker.english.parse_all([text])
     parse = maker.english.parse(text)
-    asked = condition(flag)
-    assert asked is not None
-    assert asked(parse, parse.words.index(word)) is holds
+    assert asked(frozenset([flag])).hold(parse, parse.words.index(word)) is holds
 
 
 @pytest.mark.parametrize("flag", ["objj", "place=word", "="])
 def test_an_unknown_condition_is_an_error(flag):
     with pytest.raises((ValueError, KeyError)):
-        condition(flag)
+        asked(frozenset([flag]))
 
 
 def test_every_condition_of_the_table_is_known():
-    assert {condition(flag) is None for found in table().values() for s in found for flag in s.flags} == {True, False}
+    flags = {flag for found in table().values() for s in found for flag in s.flags}
+    assert {asked(frozenset([flag])) == (0, ()) for flag in flags} == {True, False}
 
 
 def test_a_substitute_of_last_resort_waits_for_a_better_one(maker):

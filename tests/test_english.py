@@ -10,10 +10,10 @@ from encheck.types import Group, Variant
 TEXT = "The woman bought a house."
 
 
-def words(english, text):
+def words(_, parse):
     """A reading that counts how often it is asked."""
     words.calls += 1
-    return english.parse(text).words
+    return parse.words
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def english():
     return English()
 
 
-def test_who_reads_what_is_not_there_yet_waits_for_the_next_batch(english):
+def test_who_reads_a_parse_that_is_not_there_yet_waits_for_the_next_batch(english):
     with pytest.raises(Waiting):
         english.read(words, TEXT)
     assert words.calls == 0
@@ -31,19 +31,15 @@ def test_who_reads_what_is_not_there_yet_waits_for_the_next_batch(english):
 
 
 def test_a_parse_is_read_once_by_each_reading(english):
-    for _ in range(2):
-        with pytest.raises(Waiting):
-            english.read(words, TEXT)
-    english.fetch()
+    english.parse_all([TEXT])
     assert english.read(words, TEXT) is english.read(words, TEXT)
     assert (words.calls, english.parsed) == (1, 1)
 
 
 def test_what_is_forgotten_is_read_again(english):
     for _ in range(2):
-        with pytest.raises(Waiting):
-            english.read(words, TEXT)
-        english.fetch()
+        english.parse_all([TEXT])
+        english.read(words, TEXT)
         english.forget()
     assert words.calls == 2
 

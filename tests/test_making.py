@@ -21,7 +21,7 @@ GROUPS = [Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(SENTENCES
 def tagged(group, *, level, rng, english):
     """A generator for these tests: needs the parse, then the tags of a text of its own."""
     parse = english.parse(group.source)
-    ((_, tags),) = english.tags([f"{group.source} Indeed."])
+    _, tags = english.tags(f"{group.source} Indeed.")
     return Variant(f"{len(parse)} {len(tags)} {rng.random()}", "tagged", level, (), "tagged")
 
 
@@ -109,7 +109,7 @@ def test_a_stream_remembers_nothing(english):
 
 def test_a_generator_that_never_gets_what_it_waits_for_is_named(english):
     def endless(group, *, level, rng, english):
-        english.tags([str(Random().random())])
+        english.tags(str(Random().random()))
 
     with pytest.raises(RuntimeError, match="endless still waits after 50 rounds"):
         Maker(0, english).variants(GROUPS[:1], endless)

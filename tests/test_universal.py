@@ -241,10 +241,15 @@ def test_any_forest_stays_a_forest_with_as_many_roots(parse):
     assert sorted(i for root in roots for i in made.subtree(root)) == list(range(len(made)))
 
 
-@pytest.mark.parametrize("heads", [(1, 2, 1), (7, 1, 1), (-1, 1, 1)])
-def test_what_is_no_forest_stays_as_it_is(heads):
-    parse = parse_of([("he", "PRP", "PRON", "he")] * 3, heads, ["prep", "pobj", "dobj"])
+def test_what_is_no_forest_stays_as_it_is():
+    parse = parse_of([("he", "PRP", "PRON", "he")] * 3, (1, 2, 1), ["prep", "pobj", "dobj"])
     assert universal(parse) is parse
+
+
+@pytest.mark.parametrize("heads", [(7, 1, 1), (-1, 1, 1)])
+def test_a_head_that_is_no_position_is_an_error(heads):
+    with pytest.raises(ValueError, match="are no positions among 3 tokens"):
+        parse_of([("he", "PRP", "PRON", "he")] * 3, heads, ["prep", "pobj", "dobj"])
 
 
 def test_words_without_labels_stay_as_they_are():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from encheck.language.english import English, Waiting
 from encheck.lock import Lock
@@ -118,9 +119,26 @@ def name_of(generator: Generator) -> str:
     return getattr(generator, "label", generator.__name__)
 
 
+class _Late:
+    """A `Random` that is seeded when something is drawn: most sentences draw nothing, and seeding takes its time."""
+
+    def __init__(self, *seed: object) -> None:
+        self._seed = seed
+
+    @cached_property
+    def _rng(self) -> random.Random:
+        seed, generator, source = self._seed
+        return random.Random(f"{seed}/{generator}/{content_hash(str(source))}")  # noqa: S311 - no secret
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._rng, name)
+
+
 def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
     """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it."""
-    rng = random.Random(f"{seed}/{generator.__name__}/{content_hash(group.source)}")  # noqa: S311 - no secret
+    rng = cast(random.Random, _Late(seed, generator.__name__, group.source))
     found = generator(group, level=level, rng=rng, english=english)
     if found is None:
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")

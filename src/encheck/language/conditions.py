@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from typing import NamedTuple
 
-from encheck.language.parse import Parse
+from encheck.language.parse import Parse, mask
 
 DEGREE = {"very", "so", "too", "more", "most", "less", "least", "as", "quite", "rather", "fairly", "extremely", "how"}
+ARTICLES = {"a", "an", "one", "each", "every", "another"}
+COMPARED = {"JJR", "JJS", "RBR", "RBS"}
 MEASURES = {"percent", "%", "cent", "point", "pence", "cents", "points"}
+PASSIVE, OBJECT, COPULA, NUMBER = mask("nsubj:pass", "aux:pass"), mask("obj"), mask("cop"), mask("nummod")
+CLAUSE, PHRASE = mask("ccomp", "parataxis"), mask("obl", "nmod", "advcl", "acl")
 Condition = Callable[[Parse, int], bool]
 
 
@@ -29,14 +34,17 @@ def first_word(parse: Parse, at: int) -> int:
     return here
 
 
-def _has(parse: Parse, at: int, *deps: str) -> bool:
-    return parse.child(at, *deps) is not None
+def _has(*deps: str) -> Condition:
+    """Whether a token hangs on it by one of these relations."""
+    wanted = mask(*deps)
+    return lambda parse, at: parse.below[at] & wanted != 0
 
 
 def _object(parse: Parse, at: int) -> bool:
-    passive = any(parse.deps[i] in ("nsubj:pass", "aux:pass") for i in parse.children[at])
-    measured = any(i > at and _measures(parse, i) and parse.child(i, "case") is None for i in parse.children[at])
-    return passive or (_has(parse, at, "obj") and not measured)
+    below = parse.below[at]
+    if below & PASSIVE or not below & OBJECT:
+        return below & PASSIVE != 0
+    return not any(i > at and _measures(parse, i) and parse.child(i, "case") is None for i in parse.children[at])
 
 
 def _object_gap(parse: Parse, at: int) -> bool:
@@ -59,7 +67,7 @@ def _measures(parse: Parse, at: int) -> bool:
 
 
 def _clause(parse: Parse, at: int) -> bool:
-    return _has(parse, at, "ccomp", "parataxis") or parse.bases[at] == "parataxis"
+    return parse.below[at] & CLAUSE != 0 or parse.bases[at] == "parataxis"
 
 
 def _prepositional(parse: Parse, at: int) -> bool:
@@ -67,6 +75,8 @@ def _prepositional(parse: Parse, at: int) -> bool:
 
     A date or time after a verb is none: it hangs on any verb.
     """
+    if not parse.below[at] & PHRASE:
+        return False
     verb = parse.pos[at] == "VERB"
     return any(
         parse.bases[i] in ("obl", "nmod", "advcl", "acl")
@@ -79,22 +89,19 @@ def _prepositional(parse: Parse, at: int) -> bool:
 
 def is_graded(parse: Parse, at: int) -> bool:
     """Whether an adjective or adverb is compared or intensified."""
-    return parse.tags[at] in ("JJR", "JJS", "RBR", "RBS") or any(
-        parse.words[i].lower() in DEGREE for i in parse.children[at]
-    )
+    return parse.tags[at] in COMPARED or any(parse.lowers[i] in DEGREE for i in parse.children[at])
 
 
 def _predicative(parse: Parse, at: int) -> bool:
-    return parse.bases[at] == "xcomp" or _has(parse, at, "cop")
+    return parse.below[at] & COPULA != 0 or parse.bases[at] == "xcomp"
 
 
 def _counted(parse: Parse, at: int) -> bool:
-    return parse.tags[at] == "NNS" or _has(parse, at, "nummod")
+    return parse.tags[at] == "NNS" or parse.below[at] & NUMBER != 0
 
 
 def _mass(parse: Parse, at: int) -> bool:
-    articles = {"a", "an", "one", "each", "every", "another"}
-    return parse.tags[at] == "NN" and not any(parse.words[i].lower() in articles for i in parse.children[at])
+    return parse.tags[at] == "NN" and not any(parse.lowers[i] in ARTICLES for i in parse.children[at])
 
 
 def _modifies(parse: Parse, at: int, *pos: str) -> bool:
@@ -113,75 +120,115 @@ def _with_plain_object(parse: Parse, at: int) -> bool:
 
 
 PLAIN = frozenset({"inf", "grad", "compl", "last"})  # read by fits and by the generators
+REFUSED: Mapping[str, int] = {  # what may not hang on the word
+    "noclause": mask("ccomp", "parataxis", "xcomp"),
+    "nocomp": mask("compound"),
+    "bare": mask("det", "amod", "compound", "nummod", "nmod", "acl"),
+    "noamod": mask("amod"),
+}
 CONDITIONS: Mapping[str, Condition] = {
     "obj": _object,
     "noobj": lambda p, i: not (_object(p, i) or _object_gap(p, i)),
     "clause": _clause,
-    "noclause": lambda p, i: not (_clause(p, i) or _has(p, i, "xcomp")),
+    "noclause": lambda p, i: p.bases[i] != "parataxis",
     "noprep": lambda p, i: not _prepositional(p, i),
     "attr": lambda p, i: p.bases[i] == "amod" and p.heads[i] > i,
     "pred": _predicative,
     "count": _counted,
     "mass": _mass,
-    "nocomp": lambda p, i: not _has(p, i, "compound"),
     "verb": lambda p, i: _modifies(p, i, "VERB"),
     "adj": lambda p, i: _modifies(p, i, "ADJ", "ADV", "NUM"),
     "sent": _of_sentence,
     "sup": lambda p, i: p.tags[i] == "JJS" or any(p.tags[j] == "JJS" for j in p.children[i]),
-    "bare": lambda p, i: not _has(p, i, "det", "amod", "compound", "nummod", "nmod", "acl"),
     "bareobj": _with_plain_object,
     "toinf": lambda p, i: any(p.bases[j] == "acl" and p.tags[j] == "VB" for j in p.children[i]),
     "nmod": lambda p, i: p.deps[i] == "case" and p.bases[p.heads[i]] == "nmod",
-    "noamod": lambda p, i: not _has(p, i, "amod"),
-    "xcomp": lambda p, i: _has(p, i, "xcomp"),
-    "follows": lambda p, i: any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
+    "xcomp": _has("xcomp"),
+    "follows": lambda p, i: p.below[i] & CLAUSE != 0 and any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
 }
 
 Words = Callable[[Parse, int], Collection[str]]
 
 
-def _at(parse: Parse, at: int) -> tuple[str, ...]:
-    return (parse.words[at].lower(),) if 0 <= at < len(parse) else ()
+def _lemmas(*deps: str) -> Words:
+    """The lemmas of the tokens that hang on it by one of these relations."""
+    wanted = mask(*deps)
+
+    def read(parse: Parse, at: int) -> Collection[str]:
+        if not parse.below[at] & wanted:
+            return ()
+        return [parse.lower_lemmas[i] for i in parse.children[at] if parse.deps[i] in deps]
+
+    return read
 
 
-def _lemmas(parse: Parse, at: int, *deps: str) -> tuple[str, ...]:
-    return tuple(parse.lemmas[i].lower() for i in parse.children[at] if parse.deps[i] in deps)
+_subjects = _lemmas("nsubj")
 
 
-def _noun(parse: Parse, at: int) -> tuple[str, ...]:
+def _noun(parse: Parse, at: int) -> Collection[str]:
     """The noun that an adjective describes: before it or by way of a copula."""
     if parse.bases[at] == "amod":
-        return (parse.lemmas[parse.heads[at]].lower(),)
-    return _lemmas(parse, at, "nsubj")
+        return (parse.lower_lemmas[parse.heads[at]],)
+    return _subjects(parse, at)
 
 
 PLACES: Mapping[str, Words] = {
-    "next": lambda p, i: _at(p, i + 1),
-    "prev": lambda p, i: _at(p, i - 1),
-    "before": lambda p, i: _at(p, i - 2),
+    "next": lambda p, i: p.lowers[i + 1 : i + 2],
+    "prev": lambda p, i: p.lowers[i - 1 : i] if i else (),
+    "before": lambda p, i: p.lowers[i - 2 : i - 1] if i > 1 else (),
     "nexttag": lambda p, i: p.tags[i + 1 : i + 2],
     "has": lambda p, _: p.lower_words,
     "tag": lambda p, i: (p.tags[i],),
-    "obj": lambda p, i: _lemmas(p, i, "obj", "nsubj:pass"),
-    "subj": lambda p, i: _lemmas(p, i, "nsubj"),
-    "obl": lambda p, i: _lemmas(p, i, "obl"),
+    "obj": _lemmas("obj", "nsubj:pass"),
+    "subj": _subjects,
+    "obl": _lemmas("obl"),
     "noun": _noun,
-    "head": lambda p, i: (p.lemmas[p.heads[i]].lower(),),
+    "head": lambda p, i: (p.lower_lemmas[p.heads[i]],),
     "headtag": lambda p, i: (p.tags[p.heads[i]],),
     "dep": lambda p, i: (p.bases[i],),
 }
 
 
+class Asked(NamedTuple):
+    """What flags ask of a place: which relations may not hang on the word, and what else has to hold."""
+
+    refused: int
+    conditions: tuple[Condition, ...]
+
+    def hold(self, parse: Parse, at: int) -> bool:
+        """Whether the place gives what is asked."""
+        if parse.below[at] & self.refused:
+            return False
+        for condition in self.conditions:  # noqa: SIM110 - asked of every place, and this is faster
+            if not condition(parse, at):
+                return False
+        return True
+
+
 @cache
-def condition(flag: str) -> Condition | None:
-    """What this flag asks for; None for one that asks nothing of the parse; ValueError for an unknown one."""
+def asked(flags: frozenset[str]) -> Asked:
+    """What these flags ask of the parse; ValueError for an unknown one."""
+    refused = 0
+    for flag in flags:
+        refused |= REFUSED.get(flag, 0)
+    conditions = (_condition(flag) for flag in sorted(flags, key=_order))
+    return Asked(refused, tuple(condition for condition in conditions if condition is not None))
+
+
+def _order(flag: str) -> tuple[bool, str]:
+    """Those first that ask for certain words: they seldom hold."""
+    return "=" not in flag or "!=" in flag, flag
+
+
+def _condition(flag: str) -> Condition | None:
     place, equals, listed = flag.partition("=")
     if not equals:
-        if flag not in CONDITIONS and flag not in PLAIN:
-            raise ValueError(f"{flag!r} is no condition: expected one of {sorted(CONDITIONS)}, or PLACE=word|word")
+        if flag not in CONDITIONS and flag not in REFUSED and flag not in PLAIN:
+            known = sorted({*CONDITIONS, *REFUSED})
+            raise ValueError(f"{flag!r} is no condition: expected one of {known}, or PLACE=word|word")
         return CONDITIONS.get(flag)
     if place.rstrip("!") not in PLACES:
         raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
     words, read = frozenset(listed.replace("COMMA", ",").split("|")), PLACES[place.rstrip("!")]
     wanted = not place.endswith("!")
-    return lambda parse, at: (not words.isdisjoint(read(parse, at))) is wanted
+    return lambda parse, at: words.isdisjoint(read(parse, at)) is not wanted

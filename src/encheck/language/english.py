@@ -7,7 +7,7 @@ fingerprint. A generator that asks for what is not there yet is interrupted by `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +23,7 @@ from encheck.store import Kind, Store, text_key
 
 Lock = Callable[[], AbstractContextManager[object]]
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
-Reading = Callable[["English", str], Any]
+Reading = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
 
 
@@ -48,7 +48,6 @@ class English:
     _read: dict[tuple[Reading, str], Any] = field(default_factory=dict)
     _unparsed: dict[str, None] = field(default_factory=dict)
     _untagged: dict[str, None] = field(default_factory=dict)
-    _unread: dict[tuple[Reading, str], None] = field(default_factory=dict)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -82,32 +81,27 @@ class English:
         for text, packed in self._through_store("parse", wanted, compute).items():
             self._parses[text] = unpack(text, packed)
 
-    def read(self, reading: Callable[[English, str], Read], text: str) -> Read:
-        """What this function reads off the parse of a text, read once; raises Waiting, once it is noted, before that.
-
-        Levels and seeds of a generator, and those beside it, ask for the same.
-        """
+    def read(self, reading: Callable[[English, Parse], Read], text: str) -> Read:
+        """What this function reads off the parse of a text, read once: levels and seeds of a generator ask again."""
         key = (reading, text)
-        if key not in self._read:
-            self._unread[key] = None
-            raise Waiting
-        found: Read = self._read[key]
+        found: Read | None = self._read.get(key)
+        if found is None:
+            found = self._read[key] = reading(self, self.parse(text))
         return found
 
-    def tags(self, texts: Sequence[str]) -> list[Tagged]:
-        """Words and tags of these texts; raises Waiting, once all are noted, where one is not known yet."""
-        if missing := [t for t in texts if t not in self._tags]:
-            self._untagged.update(dict.fromkeys(missing))
+    def tags(self, text: str) -> Tagged:
+        """Words and tags of a text; raises Waiting, once it is noted, where they are not known yet."""
+        found = self._tags.get(text)
+        if found is None:
+            self._untagged[text] = None
             raise Waiting
-        return [self._tags[t] for t in texts]
+        return found
 
     def fetch(self) -> None:
-        """Parse, read and tag what generators wait for, in one batch each."""
+        """Parse and tag what generators wait for, in one batch each."""
         unparsed, self._unparsed = self._unparsed, {}
         untagged, self._untagged = self._untagged, {}
-        unread, self._unread = self._unread, {}
-        self.parse_all([*unparsed, *(text for _, text in unread)])
-        self._read.update((key, key[0](self, key[1])) for key in unread)
+        self.parse_all(unparsed)
         self.tag_all(untagged)
 
     def tag_all(self, texts: Iterable[str]) -> None:

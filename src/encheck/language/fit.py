@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
-from encheck.language.conditions import Condition, condition, first_word, is_graded
+from encheck.language.conditions import Asked, asked, first_word, is_graded
 from encheck.language.lexicon import Lexicon, Pos
-from encheck.language.parse import Parse
+from encheck.language.parse import Parse, mask
 
 POS_OF_TAG: Mapping[str, Pos] = {
     **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "v"),
@@ -19,6 +19,8 @@ POS_OF_TAG: Mapping[str, Pos] = {
 AGREE = {"v": {"VERB"}, "n": {"NOUN"}, "a": {"ADJ"}, "r": {"ADV", "ADP", "SCONJ", "DET", "PART"}}
 PART_OF_NAME = {"flat", "fixed", "goeswith", "foreign", "list", "appos", "compound", "dep"}
 NOMINAL = {"nsubj", "obj", "iobj", "obl", "nmod"}  # "the faithful", "faced with cold"
+EXTENDING = mask("compound:prt", "fixed", "flat", "goeswith")  # a particle, or a further word of a name
+DESCRIBED = mask("cop", "advmod")
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
 
 
@@ -34,27 +36,18 @@ def class_of(parse: Parse, at: int) -> Pos | None:
     word = parse.words[at]
     if not word.isalpha() or not (word.islower() or (word.istitle() and at == first_word(parse, at))):
         return None
-    if parse.bases[at] in PART_OF_NAME or _joined(parse, at) or _extended(parse, at):
+    below, base = parse.below[at], parse.bases[at]
+    if below & EXTENDING or base in PART_OF_NAME or _joined(parse, at):
         return None
-    nominal = pos == "a" and parse.bases[at] in NOMINAL and parse.child(at, "cop", "advmod") is None
+    nominal = pos == "a" and base in NOMINAL and not below & DESCRIBED
     return None if nominal else pos
 
 
 def _joined(parse: Parse, at: int) -> bool:
     """Whether the word touches another one: well-known, and/or, don't."""
-    before, after = parse.starts[at] - 1, parse.ends[at]
-    text = parse.text
-    return (before >= 0 and (text[before] in JOINERS or text[before].isalnum())) or (
-        after < len(text) and (text[after] in JOINERS or text[after].isalnum())
-    )
-
-
-def _extended(parse: Parse, at: int) -> bool:
-    """Whether a particle, or a further word of a name, hangs on it."""
-    for i in parse.children[at]:
-        if parse.deps[i] == "compound:prt" or parse.bases[i] in ("fixed", "flat", "goeswith"):
-            return True
-    return False
+    text, start, end = parse.text, parse.starts[at], parse.ends[at]
+    around = text[max(start - 1, 0) : start] + text[end : end + 1]
+    return around != "  " and any(sign in JOINERS or sign.isalnum() for sign in around)
 
 
 def expressions(lexicon: Lexicon) -> frozenset[str]:
@@ -63,48 +56,49 @@ def expressions(lexicon: Lexicon) -> frozenset[str]:
     return frozenset(lemma.replace("_", " ") for lemma in found if lemma.count("_") < 3)
 
 
-def pairs_of(known: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """Every two words that stand together in an expression."""
-    return frozenset(pair for expression in known for pair in pairwise(expression.split(" ")))
+def followers_of(known: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    """Every word that stands in an expression before its end, and the words that come behind it there."""
+    found: dict[str, set[str]] = {}
+    for expression in known:
+        for first, second in pairwise(expression.split(" ")):
+            found.setdefault(first, set()).add(second)
+    return {first: frozenset(behind) for first, behind in found.items()}
 
 
-def in_expression(parse: Parse, at: int, known: frozenset[str], pairs: frozenset[tuple[str, str]]) -> bool:
+def in_expression(parse: Parse, at: int, known: frozenset[str], followers: Mapping[str, frozenset[str]]) -> bool:
     """Whether the token stands in an expression of two or three words, by its words or by their lemmas.
 
-    `pairs` are those of `known`: hardly any token stands in one, so that few places are looked at closely.
+    `followers` are those of `known`: hardly any token stands by one, so that few places are looked at closely.
     """
-    size, words, lemmas = len(parse), parse.lowers, parse.lemmas
-    for i in range(max(at - 1, 0), min(at + 1, size - 1)):
-        if (words[i], words[i + 1]) in pairs or (lemmas[i].lower(), lemmas[i + 1].lower()) in pairs:
+    size, columns = len(parse.tags), (parse.lowers, parse.lower_lemmas)
+    for words in columns:
+        if at and words[at] in followers.get(words[at - 1], ()):
+            break
+        if at + 1 < size and words[at + 1] in followers.get(words[at], ()):
             break
     else:
         return False
     for start, end in ((at - 1, at + 1), (at, at + 2), (at - 2, at + 1), (at - 1, at + 2), (at, at + 3)):
-        if start >= 0 and end <= size:
-            there = " ".join(words[start:end])
-            if there in known or " ".join(lemmas[start:end]).lower() in known:
-                return True
+        if start >= 0 and end <= size and any(" ".join(words[start:end]) in known for words in columns):
+            return True
     return False
 
 
 def fits(parse: Parse, at: int, pos: Pos, flags: frozenset[str]) -> bool:
-    """Whether a substitute with these flags can stand at this token.
+    """Whether a substitute with these flags can stand at this token."""
+    return needs(pos, flags).hold(parse, at)
+
+
+@cache
+def needs(pos: Pos, flags: frozenset[str]) -> Asked:
+    """What a substitute with these flags asks of its place.
 
     Without `inf` no infinitive may hang on a verb, without `grad` no adjective or adverb may be compared or
     intensified; a verb with two objects always stays.
     """
-    if pos == "v" and parse.child(at, *(("iobj",) if "inf" in flags else ("iobj", "xcomp"))) is not None:
-        return False
-    if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")) and is_graded(parse, at):
-        return False
-    for holds in conditions_of(flags):  # noqa: SIM110 - asked of every place, and this is faster
-        if not holds(parse, at):
-            return False
-    return True
-
-
-@cache
-def conditions_of(flags: frozenset[str]) -> tuple[Condition, ...]:
-    """What these flags ask of the parse."""
-    asked = (condition(flag) for flag in sorted(flags))
-    return tuple(holds for holds in asked if holds is not None)
+    refused, conditions = asked(flags)
+    if pos == "v":
+        refused |= mask("iobj") if "inf" in flags else mask("iobj", "xcomp")
+    if pos in ("a", "r") and flags.isdisjoint(("grad", "sup")):
+        conditions = (*conditions, lambda parse, at: not is_graded(parse, at))
+    return Asked(refused, conditions)

@@ -3,22 +3,52 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from sys import intern
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 ITEM, COLUMN = "\x1f", "\x1e"
+RELATIONS = (
+    "acl advcl amod aux aux:pass case ccomp compound compound:prt cop csubj det expl fixed flat goeswith iobj mark"
+    " nmod nsubj nsubj:pass nummod obj obl parataxis xcomp advmod"
+).split()  # those that `Parse.below` tells apart
 
 
-@dataclass(frozen=True)
+def mask(*deps: str) -> int:
+    """The bits of these relations in `Parse.below`; ValueError for one that has none."""
+    return sum(1 << RELATIONS.index(dep) for dep in set(deps))
+
+
+class _Relation(NamedTuple):
+    base: str  # without the subtype
+    bits: int  # its own, and those of the base
+
+
+class _Relations(dict[str, _Relation]):
+    def __missing__(self, dep: str) -> _Relation:
+        base = intern(dep.partition(":")[0])
+        self[dep] = _Relation(base, mask(*{dep, base}.intersection(RELATIONS)))
+        return self[dep]
+
+
+_RELATIONS = _Relations()
+
+
+@dataclass(frozen=True, slots=True)
 class Parse:
     """One text, token by token. Every column has one entry a token.
 
     `starts` and `ends` are offsets in characters; `tags` are Penn Treebank tags, `pos` and `deps` those of Universal
     Dependencies; `heads` are positions of tokens (its own for a root); `entities` are "B-PER", "I-PER" ... or "".
+
+    The other columns follow from these: the tokens as they stand in the text (`words`), tokens and lemmas in lower
+    case, the distinct ones of these tokens (`lower_words`), the relations without their subtypes (`bases`), the
+    positions of the tokens that hang on each token, in order (`children`), and by which relations they do, as bits
+    (`below`, see `mask`). ValueError where a head is no position.
     """
 
     text: str
@@ -30,38 +60,39 @@ class Parse:
     heads: tuple[int, ...]
     deps: tuple[str, ...]
     entities: tuple[str, ...]
+    words: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    lowers: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    lower_lemmas: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    lower_words: frozenset[str] = field(init=False, repr=False, compare=False)
+    bases: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    below: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.heads and not 0 <= min(self.heads) <= max(self.heads) < len(self.tags):
+            raise ValueError(f"heads {self.heads} are no positions among {len(self.tags)} tokens")
+        words = shared([self.text[a:b] for a, b in zip(self.starts, self.ends, strict=True)])
+        lowers = shared(map(str.lower, words))
+        children: list[tuple[int, ...]] = [()] * len(self.tags)
+        below = [0] * len(self.tags)
+        for i, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
+            if head != i:
+                children[head] += (i,)
+                below[head] |= _RELATIONS[dep].bits
+        derived = {
+            "words": words,
+            "lowers": lowers,
+            "lower_lemmas": shared(map(str.lower, self.lemmas)),
+            "lower_words": frozenset(lowers),
+            "bases": tuple([_RELATIONS[dep].base for dep in self.deps]),
+            "children": tuple(children),
+            "below": tuple(below),
+        }
+        for name, column in derived.items():
+            object.__setattr__(self, name, column)
 
     def __len__(self) -> int:
         return len(self.tags)
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The tokens as they stand in the text."""
-        return tuple(self.text[a:b] for a, b in zip(self.starts, self.ends, strict=True))
-
-    @cached_property
-    def lowers(self) -> tuple[str, ...]:
-        """The tokens in lower case."""
-        return tuple(word.lower() for word in self.words)
-
-    @cached_property
-    def bases(self) -> tuple[str, ...]:
-        """The relations without their subtypes."""
-        return tuple(dep.partition(":")[0] for dep in self.deps)
-
-    @cached_property
-    def lower_words(self) -> frozenset[str]:
-        """The distinct tokens in lower case."""
-        return frozenset(self.lowers)
-
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of the tokens that hang on each token, in order."""
-        found: list[list[int]] = [[] for _ in self.tags]
-        for i, head in enumerate(self.heads):
-            if head != i:
-                found[head].append(i)
-        return tuple(map(tuple, found))
 
     def child(self, at: int, *deps: str) -> int | None:
         """The first token that hangs on `at` by one of these relations (obl stands for obl:tmod too)."""
@@ -89,13 +120,18 @@ def of_doc(doc: Doc, text: str) -> Parse:
         text=text,
         starts=starts,
         ends=tuple(t.idx + len(t) for t in tokens),
-        tags=tuple(t.tag_ for t in tokens),
-        pos=tuple(t.pos_ for t in tokens),
-        lemmas=tuple(_plain(t.lemma_ or t.lower_) for t in tokens),
+        tags=shared(t.tag_ for t in tokens),
+        pos=shared(t.pos_ for t in tokens),
+        lemmas=shared(_plain(t.lemma_ or t.lower_) for t in tokens),
         heads=tuple(t.head.i for t in tokens),
-        deps=tuple(t.dep_ for t in tokens),
-        entities=tuple(f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else "" for t in tokens),
+        deps=shared(t.dep_ for t in tokens),
+        entities=shared(f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else "" for t in tokens),
     )
+
+
+def shared(column: Iterable[str]) -> tuple[str, ...]:
+    """The column with one object for each string, whichever parse has it: smaller, and quicker to look up."""
+    return tuple(map(intern, column))
 
 
 def _plain(lemma: str) -> str:
@@ -120,6 +156,6 @@ def unpack(text: str, packed: bytes) -> Parse:
     if not columns[0]:
         return Parse(text, (), (), (), (), (), (), (), ())
     return Parse(
-        text, tuple(map(int, starts)), tuple(map(int, ends)), tuple(tags), tuple(pos), tuple(lemmas),
-        tuple(map(int, heads)), tuple(deps), tuple(entities),
+        text, tuple(map(int, starts)), tuple(map(int, ends)), shared(tags), shared(pos), shared(lemmas),
+        tuple(map(int, heads)), shared(deps), shared(entities),
     )  # fmt: skip

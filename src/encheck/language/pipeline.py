@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,9 +76,13 @@ class Pipeline:
     @cached_property
     def _nlp(self) -> Language:
         import spacy
+        from thinc.api import NumpyOps, get_current_ops, use_ops
 
+        # numpy's matrix products are twice as fast as those that spaCy takes by itself
+        on_cpu = type(get_current_ops()) is NumpyOps
         try:
-            nlp = spacy.load(self.folder)
+            with use_ops("numpy", use_blis=False) if on_cpu else nullcontext():
+                nlp = spacy.load(self.folder)
         except Exception as error:
             raise LanguageError(f"the spaCy pipeline {self.folder} cannot be loaded: {error!r}") from error
         if lacking := [name for name in NEEDED if name not in nlp.pipe_names]:

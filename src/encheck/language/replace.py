@@ -9,7 +9,7 @@ from encheck.language.articles import OPENING, articles
 from encheck.language.english import English
 from encheck.language.inflection import BASE_OF, in_case_of, inflect
 from encheck.language.parse import Parse
-from encheck.types import Edit, apply_edits
+from encheck.types import Edit
 
 ENDINGS = {"VBZ": "s", "VBG": "ing"}
 BEFORE = OPENING | {"a", "an"}
@@ -41,24 +41,30 @@ def _has_form(word: str, lemma: str, tag: str) -> bool:
 def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
     """The edits that put `words` in their places, an article before them repaired, past an opening quote too."""
     put = words
-    if any(i and parse.lowers[i - 1] in BEFORE for i in words):
-        tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
-        put = articles(tokens, changed=words.keys()) | dict(words)
+    for at in words:
+        if at and parse.lowers[at - 1] in BEFORE:
+            tokens = [words.get(i, word) for i, word in enumerate(parse.words)]
+            put = articles(tokens, changed=words.keys()) | dict(words)
+            break
     return tuple([Edit(parse.starts[i], parse.ends[i], put[i]) for i in sorted(put)])
 
 
-def keeps_tags(english: English, parse: Parse, words: Words, made: tuple[Edit, ...]) -> bool:
-    """Whether the tagger gives the new words, put there by these edits, the tags of the old ones.
+def keeps_tags(english: English, parse: Parse, words: Words, text: str) -> bool:
+    """Whether the tagger gives the new words, in this text that they make, the tags of the old ones.
 
     "more expensive" has those of an adverb that compares and of a plain adjective.
     Raises Waiting where it was not asked yet.
     """
-    ((tokens, tags),) = english.tags([apply_edits(parse.text, made)])
+    tokens, tags = english.tags(text)
     more = 0
     for i in sorted(words):
-        parts, tag, at = words[i].split(" "), parse.tags[i], i + more
-        wanted = (tag,) if len(parts) == 1 else (COMPARED.get(tag), BASE_OF.get(tag))
-        if tokens[at : at + len(parts)] != tuple(parts) or tags[at : at + len(parts)] != wanted:
+        word, tag, at = words[i], parse.tags[i], i + more
+        if " " not in word:
+            if tokens[at : at + 1] != (word,) or tags[at] != tag:
+                return False
+            continue
+        parts, wanted = tuple(word.split(" ")), (COMPARED.get(tag), BASE_OF.get(tag))
+        if tokens[at : at + len(parts)] != parts or tags[at : at + len(parts)] != wanted:
             return False
         more += len(parts) - 1
-    return len(tags) == len(parse) + more
+    return len(tags) == len(parse.tags) + more

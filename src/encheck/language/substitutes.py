@@ -6,12 +6,13 @@ The table (substitutes.tsv) was written for this project, word by word, over the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from encheck.language.fit import POS_OF_TAG, expressions, pairs_of
+from encheck.language.conditions import Asked
+from encheck.language.fit import POS_OF_TAG, expressions, followers_of, needs
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.words import STOP_WORDS
 from encheck.types import content_hash
@@ -29,6 +30,7 @@ class Substitute:
     """A lemma that can stand for another one, under its flags (see `conditions`).
 
     `origin` says who holds so; `sense` counts the senses of the lexicon to the first that has both, 0 where none has.
+    `why` says all this in a certificate.
     """
 
     lemma: str
@@ -36,6 +38,11 @@ class Substitute:
     flags: frozenset[str] = frozenset()
     origin: str = "table"
     sense: int = 0
+    why: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        said = (self.origin, f"sense {self.sense}" * bool(self.sense), ",".join(sorted(self.flags)))
+        object.__setattr__(self, "why", ", ".join(filter(None, said)))
 
     @property
     def is_last(self) -> bool:
@@ -49,6 +56,7 @@ class Substitute:
 
 
 Key = tuple[str, str]
+Options = tuple[tuple[Substitute, Asked], ...]  # the best first, each with what it asks of its place
 
 
 @cache
@@ -74,7 +82,7 @@ class Substitutes:
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
-    _by_tag: dict[str, ByTag] = field(default_factory=dict)
+    _by_lemma: dict[str, ByLemma] = field(default_factory=dict)
     _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
@@ -99,13 +107,13 @@ class Substitutes:
         return expressions(self.lexicon)
 
     @cached_property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Every two words that stand together in one of the expressions."""
-        return pairs_of(self.expressions)
+    def followers(self) -> Mapping[str, frozenset[str]]:
+        """Which words come behind which in the expressions."""
+        return followers_of(self.expressions)
 
-    def at(self, relation: str) -> ByTag:
-        """A quick look-up of (lemma, tag): part of speech and substitutes, or None where there are none."""
-        return self._by_tag.setdefault(relation, ByTag(self, relation))
+    def at(self, relation: str) -> ByLemma:
+        """A quick look-up of a lemma: tag -> part of speech and options, or None where there are none."""
+        return self._by_lemma.setdefault(relation, ByLemma(self, relation))
 
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
         judged = table().get((pos, lemma), ())
@@ -126,16 +134,17 @@ class Substitutes:
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= KNOWN
 
 
-class ByTag(dict[tuple[str, str], "tuple[Pos, tuple[Substitute, ...]] | None"]):
-    """(lemma, tag) -> part of speech and substitutes of one relation, or None; filled as it is asked."""
+class ByLemma(dict[str, "dict[str, tuple[Pos, Options]] | None"]):
+    """Lemma -> Penn tag -> part of speech and options of one relation, or None; filled as it is asked."""
 
     def __init__(self, substitutes: Substitutes, relation: str) -> None:
         super().__init__()
         self.substitutes, self.relation = substitutes, relation
 
-    def __missing__(self, key: tuple[str, str]) -> tuple[Pos, tuple[Substitute, ...]] | None:
-        lemma, tag = key
-        pos = POS_OF_TAG.get(tag)
-        found = self.substitutes.of(lemma.lower(), pos, self.relation) if pos else ()
-        self[key] = (pos, found) if pos and found else None
-        return self[key]
+    def __missing__(self, lemma: str) -> dict[str, tuple[Pos, Options]] | None:
+        by_pos: dict[Pos, Options] = {}
+        for pos in ("n", "v", "a", "r"):
+            found = self.substitutes.of(lemma.lower(), pos, self.relation)
+            by_pos[pos] = tuple((substitute, needs(pos, substitute.flags)) for substitute in found)
+        self[lemma] = {tag: (pos, by_pos[pos]) for tag, pos in POS_OF_TAG.items() if by_pos[pos]} or None
+        return self[lemma]

@@ -43,8 +43,6 @@ def is_clear(labels: Iterable[str]) -> bool:
 
 def universal(parse: Parse) -> Parse:
     """The parse with heads and relations of Universal Dependencies for ClearNLP's; as it is where it is no tree."""
-    if any(not 0 <= head < len(parse) for head in parse.heads):
-        return parse
     tree = Tree(parse)
     if len(tree.order()) != len(parse):
         return parse
