@@ -3,12 +3,18 @@
 import doctest
 import importlib
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from encheck.language.parse import of_doc
+from encheck.language.pipeline import Pipeline
+
 ROOT = Path(__file__).resolve().parents[1]
 ENGLISH = ROOT / "src/encheck/language/english"
+VERBS = ("liked", "did not like", "sent back", "has never tried", "was thinking of")
+ADJECTIVES = ("hot", "salty", "cold", "very thick", "rather thin, brown")
 AIMS = {"XPOS": 94, "UAS": 86, "LAS": 83, "entities": 70}
 
 
@@ -106,6 +112,14 @@ def test_a_sentence_reads_the_same_alone_and_among_others(nlp):
     texts = [f"The {n}th visitor did not like the {word} soup." for n, word in enumerate(("hot", "salty", "cold") * 20)]
     together = [[(t.tag_, t.lemma_, t.head.i, t.dep_) for t in d] for d in nlp.pipe(texts, batch_size=64)]
     assert together == [[(t.tag_, t.lemma_, t.head.i, t.dep_) for t in nlp(text)] for text in texts]
+
+
+def test_numpy_s_matrix_products_give_the_parses_that_spacy_s_own_give(nlp):
+    texts = [f"The {n}th visitor {verb} the {word} soup." for n, (verb, word) in enumerate(product(VERBS, ADJECTIVES))]
+    pipeline = Pipeline()
+    assert list(pipeline.parse(texts)) == list(map(of_doc, nlp.pipe(texts), texts))
+    ours, theirs = (language.get_pipe("tok2vec").model.ops for language in (pipeline._nlp, nlp))
+    assert (ours.use_blis, theirs.use_blis) == (False, True)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "!", "😀", "\u200b\x07", "ΑΒΓ 漢字", "a " * 3000, "x" * 5000])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import cache
 from itertools import pairwise
 
@@ -21,6 +21,7 @@ PART_OF_NAME = {"flat", "fixed", "goeswith", "foreign", "list", "appos", "compou
 NOMINAL = {"nsubj", "obj", "iobj", "obl", "nmod"}  # "the faithful", "faced with cold"
 EXTENDING = mask("compound:prt", "fixed", "flat", "goeswith")  # a particle, or a further word of a name
 DESCRIBED = mask("cop", "advmod")
+Followers = Mapping[str, Set[str]]
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
 
 
@@ -56,16 +57,16 @@ def expressions(lexicon: Lexicon) -> frozenset[str]:
     return frozenset(lemma.replace("_", " ") for lemma in found if lemma.count("_") < 3)
 
 
-def followers_of(known: frozenset[str]) -> Mapping[str, frozenset[str]]:
+def followers_of(known: frozenset[str]) -> Followers:
     """Every word that stands in an expression before its end, and the words that come behind it there."""
     found: dict[str, set[str]] = {}
     for expression in known:
         for first, second in pairwise(expression.split(" ")):
             found.setdefault(first, set()).add(second)
-    return {first: frozenset(behind) for first, behind in found.items()}
+    return found
 
 
-def in_expression(parse: Parse, at: int, known: frozenset[str], followers: Mapping[str, frozenset[str]]) -> bool:
+def in_expression(parse: Parse, at: int, known: frozenset[str], followers: Followers) -> bool:
     """Whether the token stands in an expression of two or three words, by its words or by their lemmas.
 
     `followers` are those of `known`: hardly any token stands by one, so that few places are looked at closely.

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.errors import LanguageError
-from encheck.language.parse import Parse, of_doc
+from encheck.language.parse import Parse, of_doc, shared
 from encheck.language.universal import is_clear, universal
 from encheck.store import file_sha256
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 BUNDLED = Path(__file__).parent / "english"
 LONGEST = 100_000  # characters; a longer text is not parsed, and has no variants
@@ -91,19 +92,18 @@ class Pipeline:
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
         """The parse of each text, in order. A text that is longer than LONGEST comes out without tokens."""
-        found = self._run(texts, disable=())
+        found = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
         yield from map(universal, found) if self.is_converted else found
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words and Penn tags of each text, by the tagger alone."""
         keep = {"tok2vec", "transformer", "tagger"}
-        for parse in self._run(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
-            yield parse.words, parse.tags
+        for doc, text in self._run(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
+            yield shared(text[t.idx : t.idx + len(t)] for t in doc), shared(t.tag_ for t in doc)
 
-    def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[Parse]:
+    def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
         given = [(_readable(text), text) for text in texts]
-        for doc, text in self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256):
-            yield of_doc(doc, text)
+        yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
 
 
 def _readable(text: str) -> str:

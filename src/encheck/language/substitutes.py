@@ -6,13 +6,13 @@ The table (substitutes.tsv) was written for this project, word by word, over the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from encheck.language.conditions import Asked
-from encheck.language.fit import POS_OF_TAG, expressions, followers_of, needs
+from encheck.language.fit import POS_OF_TAG, Followers, expressions, followers_of, needs
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.words import STOP_WORDS
 from encheck.types import content_hash
@@ -107,7 +107,7 @@ class Substitutes:
         return expressions(self.lexicon)
 
     @cached_property
-    def followers(self) -> Mapping[str, frozenset[str]]:
+    def followers(self) -> Followers:
         """Which words come behind which in the expressions."""
         return followers_of(self.expressions)
 
@@ -142,9 +142,10 @@ class ByLemma(dict[str, "dict[str, tuple[Pos, Options]] | None"]):
         self.substitutes, self.relation = substitutes, relation
 
     def __missing__(self, lemma: str) -> dict[str, tuple[Pos, Options]] | None:
-        by_pos: dict[Pos, Options] = {}
-        for pos in ("n", "v", "a", "r"):
-            found = self.substitutes.of(lemma.lower(), pos, self.relation)
-            by_pos[pos] = tuple((substitute, needs(pos, substitute.flags)) for substitute in found)
-        self[lemma] = {tag: (pos, by_pos[pos]) for tag, pos in POS_OF_TAG.items() if by_pos[pos]} or None
+        self[lemma] = dict(self._options(lemma.lower())) or None
         return self[lemma]
+
+    def _options(self, lemma: str) -> Iterator[tuple[str, tuple[Pos, Options]]]:
+        for tag, pos in POS_OF_TAG.items():
+            if (pos, lemma) in table() and (found := self.substitutes.of(lemma, pos, self.relation)):
+                yield tag, (pos, tuple((substitute, needs(pos, substitute.flags)) for substitute in found))
