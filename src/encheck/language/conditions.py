@@ -130,7 +130,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "obj": _object,
     "noobj": lambda p, i: not (_object(p, i) or _object_gap(p, i)),
     "clause": _clause,
-    "noclause": lambda p, i: p.bases[i] != "parataxis",
+    "noclause": lambda p, i: p.bases[i] != "parataxis",  # besides what is REFUSED
     "noprep": lambda p, i: not _prepositional(p, i),
     "attr": lambda p, i: p.bases[i] == "amod" and p.heads[i] > i,
     "pred": _predicative,

@@ -73,11 +73,11 @@ class Parse:
             raise ValueError(f"heads {self.heads} are no positions among {len(self.tags)} tokens")
         words = shared([self.text[a:b] for a, b in zip(self.starts, self.ends, strict=True)])
         lowers = shared(map(str.lower, words))
-        children: list[tuple[int, ...]] = [()] * len(self.tags)
+        children: list[list[int]] = [[] for _ in self.tags]
         below = [0] * len(self.tags)
         for i, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
             if head != i:
-                children[head] += (i,)
+                children[head].append(i)
                 below[head] |= _RELATIONS[dep].bits
         derived = {
             "words": words,
@@ -85,7 +85,7 @@ class Parse:
             "lower_lemmas": shared(map(str.lower, self.lemmas)),
             "lower_words": frozenset(lowers),
             "bases": tuple([_RELATIONS[dep].base for dep in self.deps]),
-            "children": tuple(children),
+            "children": tuple(map(tuple, children)),
             "below": tuple(below),
         }
         for name, column in derived.items():
