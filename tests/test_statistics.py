@@ -13,7 +13,7 @@ from encheck.statistics import (
     components,
     interval,
     weighted_auc,
-    widen_at_the_edge,
+    widened,
 )
 
 NODE = st.integers(-4, 4)
@@ -99,12 +99,27 @@ def test_auc_of_each_replicate_is_that_of_its_resampled_items():
         assert replicates[row] == pytest.approx(expected, abs=1e-5)
 
 
-@given(st.integers(1, 500))
-def test_the_interval_at_the_edge_is_clopper_pearsons(n):
-    low, high = widen_at_the_edge(n, n)
-    exact = scipy.stats.binomtest(n, n).proportion_ci(method="exact")
+@given(st.integers(1, 500), st.integers(0, 9))
+def test_the_interval_near_the_edge_is_clopper_pearsons(n, misses):
+    misses = min(misses, n)
+    low, high = widened(1 - misses / n, 1.0, 0.0, n=n, clusters=n)
+    exact = scipy.stats.binomtest(n - misses, n).proportion_ci(method="exact")
     assert (low, high) == pytest.approx((exact.low, exact.high))
-    assert widen_at_the_edge(0, n) == pytest.approx((1 - high, 1 - low))
+    assert widened(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize("n", [30, 60, 600])
+def test_one_miss_more_never_raises_the_interval(n):
+    """A perfect score that is inconclusive while one miss passes would be no verdict."""
+    weights = bootstrap_weights(n, 0)
+    ends = []
+    for misses in range(25):
+        hits = np.r_[np.zeros(misses), np.ones(n - misses)]
+        replicates = weights @ hits / n
+        ends.append(widened(1 - misses / n, *map(float, interval(replicates)), n=n, clusters=n))
+    lows, highs = np.array(ends).T
+    assert (np.diff(lows) < 1e-6).all()
+    assert (np.diff(highs) < 1e-6).all()
 
 
 def test_an_interval_of_nothing_but_nan_is_nan_and_does_not_warn():

@@ -23,10 +23,11 @@ from encheck.datasets.base import Dataset
 from encheck.encoders.base import Encoder, Fitted, Model, PairScorer, batches_of, check_scores
 from encheck.encoders.config import ModelConfig
 from encheck.errors import EncheckError, EncoderError, NothingToMeasure
+from encheck.items import VALIDATION
 from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.repeating import again, same
-from encheck.scores import ChainScores, MarginScores, PairScores, Scale, Scores, TurnedScores
+from encheck.scores import ChainScores, MarginScores, PairScores, Scale, Scores, TurnedScores, tied
 from encheck.search import Grid, overlap_grid, search, vector_grid
 from encheck.similarity import SIMILARITIES, jaccard
 from encheck.statistics import Resampler
@@ -285,7 +286,7 @@ class Bench:
         columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
         if turned := [i for i in items if isinstance(i, Turned)]:
             said = np.array([i.label for i in turned], np.int8)
-            validation = np.array([i.split == "validation" for i in turned], bool)
+            validation = np.array([i.split in VALIDATION for i in turned], bool)
             return TurnedScores(columns[0], columns[1], said, validation, resampler, scale, lexical)  # type: ignore[arg-type]
         if len(columns) == 2:
             return MarginScores(columns[0], columns[1], resampler, scale, lexical)  # type: ignore[arg-type]
@@ -330,8 +331,8 @@ def _table(chains: Sequence[Chain], score: Scorer) -> NDArray[np.float64]:
     sizes = np.array([len(chain.pairs) for chain in chains])
     there = np.arange(sizes.max()) < sizes[:, None]
     table = np.full(there.shape, np.nan)
-    table[there] = score(*zip(*pairs, strict=True)).round(12)
-    return table
+    table[there] = score(*zip(*pairs, strict=True))
+    return tied(table)
 
 
 def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from encheck.metrics import figure
 from encheck.scores import TurnedScores
-from encheck.statistics import Resampler, interval, widen_at_the_edge
+from encheck.statistics import Resampler, interval, widened
 from encheck.thresholds import accuracy, best_threshold
 from encheck.types import Estimate
 
@@ -43,8 +43,8 @@ def _share(scores: TurnedScores, flips: Floats, params: dict[str, float]) -> Est
     totals = scores.resampler.totals(np.column_stack([flips, np.ones(len(flips))]))
     low, high = map(float, interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
-    if value in (0, 1) and (scores.asymmetry > ROUNDING).any():  # else it is symmetric, which is no matter of luck
-        low, high = widen_at_the_edge(int(value) * clusters, clusters) or (low, high)
+    if (scores.asymmetry > ROUNDING).any():  # else it is symmetric, which is no matter of luck
+        low, high = widened(value, low, high, n=n, clusters=clusters)
     return Estimate("flip_rate", value, low, high, n, clusters, params={**params})
 
 

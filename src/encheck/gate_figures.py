@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from encheck import gate_statistics as stats
 from encheck.gate_rows import DEFAULT, Kind, Paired, Rule
-from encheck.scores import Scale
+from encheck.scores import DECIMALS, Scale
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
@@ -119,7 +119,7 @@ def is_reversed(before: Table, figure: str, old: Floats) -> bool:
 
 def values(figure: str, table: Table, scale: Scale) -> Floats:
     """The figure of each item, larger is better; shape [n], on the calibrated scale where it is no win."""
-    margins = (table.near - table.far).round(6)
+    margins = (table.near - table.far).round(DECIMALS)
     if figure == "win":
         return (margins > 0).astype(float)
     if figure == "symmetry":

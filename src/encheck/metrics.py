@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.scores import MarginScores, PairScores
-from encheck.statistics import interval, weighted_auc, widen_at_the_edge
+from encheck.statistics import interval, weighted_auc, widened
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 
     Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items, as the figures do.
-    Ties are no wins. Where all clusters agree the interval is Clopper-Pearson's over clusters.
+    Ties are no wins. Near 0 and 1 the interval is no narrower than Clopper-Pearson's over clusters.
     """
     margins = scores.margins
     grid = np.append(GRID, epsilon)
@@ -152,9 +152,8 @@ def _ends_of(scores: MarginScores, above: Floats, counts: NDArray[np.int_]) -> d
 
 
 def _point(scores: MarginScores, epsilon: float, count: int, n: int, low: float, high: float) -> CurvePoint:
-    clusters = scores.resampler.clusters
-    edge = widen_at_the_edge(clusters if count else 0, clusters) if count in (0, n) else None
-    return CurvePoint(float(epsilon), count / n, *(edge or (low, high)), count)
+    ends = widened(count / n, low, high, n=n, clusters=scores.resampler.clusters)
+    return CurvePoint(float(epsilon), count / n, *ends, count)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:

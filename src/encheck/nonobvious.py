@@ -19,7 +19,7 @@ from encheck.errors import NothingToMeasure
 from encheck.items import measured_part
 from encheck.metrics import figure
 from encheck.scores import PairScores
-from encheck.statistics import Resampler, interval, weighted_auc, widen_at_the_edge
+from encheck.statistics import Resampler, interval, weighted_auc, widened
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -229,9 +229,7 @@ def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:
 
 
 def _widened(estimate: Estimate) -> Estimate:
-    if estimate.value not in (0, 1):
-        return estimate
-    low, high = widen_at_the_edge(int(estimate.value) * estimate.clusters, estimate.clusters) or (0.0, 1.0)
+    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
     return replace(estimate, low=low, high=high)
 
 

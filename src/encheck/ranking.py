@@ -20,7 +20,7 @@ from encheck.generators.continuation import is_word
 from encheck.items import TEST, VALIDATION
 from encheck.metrics import figure
 from encheck.scores import ChainScores
-from encheck.statistics import interval, widen_at_the_edge
+from encheck.statistics import interval, widened
 from encheck.thresholds import balanced, best_threshold, fold_of
 from encheck.types import Estimate
 
@@ -243,14 +243,11 @@ def _best(values: Floats) -> float:
 
 
 def _share(metric: str, scores: ChainScores, values: Floats) -> Estimate:
-    """A mean of values from 0 to 1: where all are equal ends, the interval is Clopper-Pearson's over clusters."""
+    """A mean of values from 0 to 1: near the ends, the interval is no narrower than Clopper-Pearson's over clusters."""
     found = _mean(metric, scores, values)
-    estimate = replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))  # but for rounding they are there
-    if estimate.value in (0, 1) and estimate.clusters:
-        edge = widen_at_the_edge(int(estimate.value) * estimate.clusters, estimate.clusters)
-        low, high = edge or (estimate.low, estimate.high)
-        return replace(estimate, low=low, high=high)
-    return estimate
+    low, high = max(found.low, 0.0), min(found.high, 1.0)  # but for rounding they are there
+    ends = widened(found.value, low, high, n=found.n, clusters=found.clusters)
+    return replace(found, low=ends[0], high=ends[1])
 
 
 def _mean(metric: str, scores: ChainScores, values: Floats) -> Estimate:

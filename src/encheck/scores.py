@@ -12,6 +12,7 @@ from encheck.statistics import Resampler
 from encheck.types import Chain, SentencePair
 
 Floats = NDArray[np.float64]
+DECIMALS = 6  # of a difference of two similarities that are more than rounding in fp32
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class PairScores:
 class MarginScores:
     """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
 
-    `found` holds the far texts where a search found them, and the items do not name them.
+    `found` holds the far texts where a search found them, and the items do not name them. `unit` is what the
+    similarities were divided by.
     """
 
     near: Floats
@@ -94,11 +96,12 @@ class MarginScores:
     lexical: MarginScores | None = None
     suffix: str = ""
     found: tuple[str, ...] = ()
+    unit: float = 1.0
 
     @property
     def margins(self) -> Floats:
-        """Sim(source, near) - Sim(source, far), shape [n], rounded to 12 decimals so that ties are ties."""
-        return (self.near - self.far).round(12)
+        """Sim(source, near) - Sim(source, far), shape [n]; what differs by no more than fp32 rounds is a tie."""
+        return ((self.near - self.far) * self.unit).round(DECIMALS) / self.unit
 
     @property
     def calibrated(self) -> MarginScores:
@@ -107,6 +110,7 @@ class MarginScores:
             self,
             near=self.scale.similarity(self.near),
             far=self.scale.similarity(self.far),
+            unit=self.scale.unit,
             lexical=self.lexical.calibrated if self.lexical else None,
             suffix="_calibrated",
         )
@@ -142,7 +146,7 @@ class TurnedScores:
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Rounded to 12 decimals so that ties are ties; NaN where a chain is shorter than the longest. `decision` as of pairs.
+    Ties are equal (see `tied`); NaN where a chain is shorter than the longest. `decision` as of pairs.
     """
 
     values: Floats
@@ -163,6 +167,21 @@ class ChainScores:
     def losses(self) -> Floats:
         """By how much the best member beats the paraphrase (negative: the paraphrase is on top); shape [n]."""
         return np.asarray(np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0])
+
+
+def tied(values: Floats) -> Floats:
+    """The scores with those in a row made equal that differ by no more than fp32 rounds; shape [n, k], NaN stays.
+
+    >>> tied(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]])).tolist()
+    [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]
+    """
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(values, order, axis=1)
+    apart = np.diff(ranked, axis=1, prepend=-np.inf).round(DECIMALS) != 0  # NaN, at the end, is apart from all
+    first = np.maximum.accumulate(np.where(apart, np.arange(values.shape[1]), 0), axis=1)
+    result = np.empty_like(values)
+    np.put_along_axis(result, order, np.take_along_axis(ranked, first, axis=1), axis=1)
+    return result
 
 
 Scores = PairScores | MarginScores | TurnedScores | ChainScores

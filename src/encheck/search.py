@@ -36,7 +36,7 @@ def search(queries: Sequence[Query], grid: Grid) -> Found:
 
     Neither the query's own source nor any right answer to the same source counts as another text.
     """
-    pool = list(dict.fromkeys(t for q in queries for t in (q.source, q.near, *q.others)))
+    pool = sorted({t for q in queries for t in (q.source, q.near, *q.others)})  # ties don't hang on the data's order
     at = {text: i for i, text in enumerate(pool)}
     right: dict[str, set[int]] = {}
     for q in queries:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 REPLICATES = 10_000
 LEVEL = 0.95
+FEW = 10  # items on one side of a share, below which a bootstrap's percentiles are not to be trusted
 _CELLS = 60_000_000  # weights kept in memory, four bytes each
 _ITEM_CELLS = 2_000_000
 _CHUNK = 1_000_000
@@ -122,17 +123,29 @@ def _ends(finite: Floats, wanted: int, tail: float) -> Floats:
     return ends
 
 
-def widen_at_the_edge(successes: int, n: int) -> tuple[float, float] | None:
-    """Clopper-Pearson interval where all of n clusters agree, since a bootstrap of equal values has no width.
+def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
+    """The interval of a share of n items, no narrower than Clopper-Pearson's over clusters where that is near an edge.
 
-    >>> low, high = widen_at_the_edge(60, 60)
+    There, with fewer than FEW items on one side, percentiles of a bootstrap reach too short, and where all agree they
+    have no width at all.
+
+    >>> low, high = widened(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
     (0.94, 1.0)
+    >>> low, high = widened(59 / 60, 0.95, 1.0, n=60, clusters=60)
+    >>> round(low, 3), high
+    (0.911, 1.0)
+    >>> widened(0.5, 0.4, 0.6, n=60, clusters=60)
+    (0.4, 0.6)
     """
-    if n == 0 or 0 < successes < n:
-        return None
-    reach = 1 - ((1 - LEVEL) / 2) ** (1 / n)
-    return (0.0, reach) if successes == 0 else (1 - reach, 1.0)
+    from scipy.special import betaincinv
+
+    if not clusters or not min(share, 1 - share) * n < FEW:
+        return low, high
+    tail, hits = (1 - LEVEL) / 2, share * clusters
+    lower = betaincinv(hits, clusters - hits + 1, tail) if hits > 0 else 0.0
+    upper = betaincinv(hits + 1, clusters - hits, 1 - tail) if hits < clusters else 1.0
+    return float(np.fmin(low, lower)), float(np.fmax(high, upper))
 
 
 def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler | None = None) -> Floats:
