@@ -15,18 +15,18 @@ from encheck.reporting.results import write_items, write_results
 CLAIM = "antonym_is_farther_than_paraphrase"
 
 
-def write_run(folder, near, *, model="m", prefix="d", far=0.5):
+def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, **said):
     folder.mkdir()
     count = len(near)
-    found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model))
+    found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said))
     found["models"][0]["label"] = model
     scale = {"reference": 0.0, "identity": 1.0, "pairs": 100, "spread": 0.1}
     found["data"][0]["calibration"] = {model: scale}
     write_results(folder, found)
     case = f"{CLAIM}/{model}-d-1"
     write_items(folder, {case: {
-        "case": [case] * count, "item": [f"{prefix}/{i:04x}" for i in range(count)],
-        "cluster": [f"c{i // 2}" for i in range(count)], "split": [""] * count, "label": [None] * count,
+        "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
+        "cluster": [f"c{i // 2}" for i in range(count)], "split": splits or [""] * count, "label": [None] * count,
         "source": [f"source {i}" for i in range(count)], "near": [f"near {i}" for i in range(count)],
         "far": [f"<b>far</b> {i}" for i in range(count)], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
@@ -66,6 +66,35 @@ def test_the_interval_is_that_of_a_cluster_bootstrap(two):
 def test_a_run_against_itself_differs_in_nothing(two):
     found = compare([two[0], two[0]]).differences
     assert [(d.difference, d.low, d.high, d.is_clear) for some in found.values() for d in some] == [(0, 0, 0, False)]
+
+
+def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
+    """The share of test chains whose paraphrase is on top; among equals it is there by a share."""
+    items = [f"d/{i:04x}/swap/3/pivot-a/0/{k}" for i in range(4) for k in (1, 2)]
+    splits = [s for s in ("dev", "gate", "gate", "gate") for _ in range(2)]
+    near = [0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.5 + 1e-8, 0.9]
+    runs = [write_run(tmp_path / n, near, items=items, splits=splits, check="swapchain") for n in "ab"]
+    ((found,),) = compare(runs).differences.values()
+    assert (found.n, found.figure) == (3, "chain")
+    assert found.before == pytest.approx((1 + 0 + 1 / 2) / 3)
+
+
+def test_an_item_is_won_by_more_than_the_epsilon_of_the_runs(tmp_path):
+    near = [0.9] * 10 + [0.6] * 10
+    runs = [write_run(tmp_path / n, near, params={"epsilon": 0.2}) for n in "ab"]
+    ((found,),) = compare(runs).differences.values()
+    assert found.before == 0.5
+    other = write_run(tmp_path / "c", near, params={"epsilon": 0.0})
+    assert "--epsilon 0.2 and 0.0" in refused(runs[0], other)
+
+
+def test_a_figure_of_a_whole_set_is_shown_and_not_paired(tmp_path):
+    said = {"check": "sts", "metric": "spearman", "value": 0.891, "low": 0.85, "high": 0.92, "verdict": "pass"}
+    runs = [write_run(tmp_path / n, [0.9] * 20, **said) for n in "cd"]
+    found = compare(runs)
+    assert found.differences == {"m (d)": []}
+    assert "0.89 [0.85, 0.92]" in "\n".join(lines(found))
+    assert "0.89 [0.85, 0.92]" in render(found)
 
 
 def test_only_shared_items_are_compared(tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,18 @@ from numpy.typing import NDArray
 from encheck.balance import parts, win_rates
 from encheck.gate_figures import HEALTH, Table, alike, values
 from encheck.gating import Side
-from encheck.scores import Scale
+from encheck.items import TEST
+from encheck.scores import DECIMALS, Scale
 from encheck.statistics import Resampler, interval
 
 Floats = NDArray[np.float64]
 FIGURES = {"triplet": "win", "turned": "symmetry", "labelled": "gap"}
+CHAINS = ("swapchain", "continuation")
+WHOLE = ("nonobvious", "sts")  # their figures are of a whole set, and no item has a part in them
 WORDS = {
-    "win": "share of items won", "symmetry": "calibrated change when turned, negative", "gap": "calibrated gap",
-    "similarity": "mean calibrated similarity", "room": "room between random pairs",
-    "spread": "steadiness of random pairs", "hubs": "evenness of neighbours",
+    "win": "share won", "chain": "share on top", "symmetry": "change when turned, negative", "gap": "calibrated gap",
+    "similarity": "calibrated similarity", "room": "room", "spread": "unsteadiness, negative",
+    "hubs": "unevenness, negative",
 }  # fmt: skip
 
 
@@ -56,14 +60,20 @@ class Difference:
         return self.low > 0 or self.high < 0
 
 
-def compare_sides(first: Side, other: Side, *, seed: int = 0) -> list[Difference]:
-    """A `Difference` for every case of which both sides scored the same items, at least two of them."""
+def compare_sides(
+    first: Side, other: Side, *, seed: int = 0, epsilons: Mapping[str, float] = MappingProxyType({})
+) -> list[Difference]:
+    """A `Difference` for every case of which both sides scored the same items, at least two of them.
+
+    An item is won by more than the `epsilons` of its case. What only has a figure of the whole set is left out.
+    """
     found = []
     for case, table in first.tables.items():
-        if case in other.tables:
+        if case in other.tables and table.check not in WHOLE:
             before, after = shared(table, other.tables[case])
             if len(before.items) > 1:
-                found.append(_difference(before, after, first.scales[table.data], other.scales[table.data], seed))
+                scales = (first.scales[table.data], other.scales[table.data])
+                found.append(_difference(before, after, scales, epsilons.get(case, 0.0), seed))
     return found
 
 
@@ -75,29 +85,51 @@ def shared(first: Table, other: Table) -> tuple[Table, Table]:
     return first.of(mine), other.of(theirs)
 
 
-def figure_values(table: Table, scale: Scale) -> tuple[str, Floats]:
+def figure_values(table: Table, scale: Scale, *, epsilon: float = 0.0) -> tuple[str, Floats]:
     """The figure that tells of a case, and its value of each item; shape [n], larger is better but for similarities."""
     if table.check == "health" and table.claim in HEALTH:
         return HEALTH[table.claim], values(HEALTH[table.claim], table, scale)
     if table.kind == "pair":
         return "similarity", np.asarray(scale.similarity(table.near))
-    return FIGURES[table.kind], values(FIGURES[table.kind], table, scale)
+    figure = FIGURES[table.kind]
+    if figure == "win" and epsilon:
+        return figure, ((table.near - table.far).round(DECIMALS) / scale.unit > epsilon).astype(float)
+    return figure, values(figure, table, scale)
 
 
-def _difference(before: Table, after: Table, old_scale: Scale, new_scale: Scale, seed: int) -> Difference:
-    figure, old = figure_values(before, old_scale)
-    _, new = figure_values(after, new_scale)
-    moved = np.where(alike(before, after), 0.0, new - old)
-    resampler = Resampler(before.clusters, seed=seed)
+def _difference(before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float, seed: int) -> Difference:
+    if before.check in CHAINS:
+        figure, (ids, clusters, old), (_, _, new) = "chain", *map(_chains, (before, after))
+        same = old == new
+    else:
+        (figure, old), (_, new) = (
+            figure_values(table, scale, epsilon=epsilon) for table, scale in zip((before, after), scales, strict=True)
+        )
+        ids, clusters, same = before.items, before.clusters, alike(before, after)
+    moved = np.where(same, 0.0, new - old)
+    resampler = Resampler(clusters, seed=seed)
     sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))
     low, high = interval(sums[:, 0] / sums[:, 1])
-    flips = [
-        tuple(before.items[i] for i in np.flatnonzero(moved == sign)) if figure == "win" else () for sign in (-1, 1)
-    ]
+    flips = [tuple(ids[i] for i in np.flatnonzero(moved == sign)) if figure == "win" else () for sign in (-1, 1)]
     return Difference(
         before.case, before.claim, before.check, before.data, before.level, figure, len(moved), resampler.clusters,
         float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
     )  # fmt: skip
+
+
+def _chains(table: Table) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
+    """Ids, clusters, and what the paraphrase's place is worth: 1 on top, a share of 1 among equals, else 0.
+
+    Of the part that the check measures: the test part where the data have one.
+    """
+    test = np.flatnonzero([split in TEST for split in table.splits])
+    table = table.of(test) if len(test) else table
+    margins = (table.near - table.far).round(DECIMALS)
+    chains: dict[str, list[int]] = {}
+    for i, item in enumerate(table.items):
+        chains.setdefault(item.rpartition("/")[0], []).append(i)
+    worth = [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in chains.values()]
+    return tuple(chains), tuple(table.clusters[at[0]] for at in chains.values()), np.array(worth)
 
 
 def behaviour(tables: Mapping[str, Table]) -> float | None:

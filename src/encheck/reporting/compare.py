@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from encheck.comparing import WORDS, Difference, behaviour, compare_sides, names_of
+from encheck.baseline import case_of
+from encheck.comparing import WHOLE, WORDS, Difference, behaviour, compare_sides, names_of
 from encheck.errors import UsageError
 from encheck.gating import Side, side_of
 from encheck.marking import pieces
@@ -16,7 +17,7 @@ from encheck.reporting import comparison_charts, html
 from encheck.reporting.payload import Items, pack, visible
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import table
-from encheck.reporting.view import CRITERIA, edits_of, sentence
+from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
 
 MOST = 10
 FLIPS = 5  # texts shown of each direction and case
@@ -40,10 +41,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first model, the others, and each one's differences from the first; what the pictures need beside."""
+    """The first model, the others, and each one's differences from the first; what the pictures need beside.
+
+    `whole` has a line for each figure of a whole set, which no item has a part in: it is not paired.
+    """
 
     models: Sequence[Model]
     differences: Mapping[str, Sequence[Difference]]
+    whole: Sequence[Sequence[str]]
     benchmark: str
     points: Sequence[Mapping[str, Any]]
 
@@ -74,12 +79,47 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     """Hold the first model of the runs against every other; UsageError where they share no items."""
     models = read_models(folders)
     first = models[0]
-    differences = {m.name: sorted(compare_sides(first.side, m.side, seed=seed), key=_place) for m in models[1:]}
-    if not any(differences.values()):
+    epsilons = _epsilons(models)
+    differences = {
+        m.name: sorted(compare_sides(first.side, m.side, seed=seed, epsilons=epsilons), key=_place) for m in models[1:]
+    }
+    whole = _whole(models)
+    if not any(differences.values()) and not whole:
         raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
     benchmark, scores = _benchmark(models)
     points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(m.side.tables)} for m in models]
-    return Comparison(models, differences, benchmark, points)
+    return Comparison(models, differences, whole, benchmark, points)
+
+
+def _epsilons(models: Sequence[Model]) -> dict[str, float]:
+    """By how much an item of each case is won; UsageError where the runs had several --epsilon."""
+    found: dict[str, float] = {}
+    for model in models:
+        for row in model.rows:
+            if "epsilon" in row["params"]:
+                epsilon = float(row["params"]["epsilon"])
+                if found.setdefault(case_of(row), epsilon) != epsilon:
+                    told = f"--epsilon {found[case_of(row)]} and {epsilon}"
+                    raise UsageError(f"the runs were made with {told}: compare runs with one --epsilon")
+    return found
+
+
+def _whole(models: Sequence[Model]) -> list[list[str]]:
+    """Claim, level, data, figure, and each model's value with its interval, for the checks of WHOLE."""
+    rows = {
+        (case_of(row), row["metric"]): row
+        for model in models
+        for row in model.rows
+        if row["check"] in WHOLE and row["verdict"] is not None and row["value"] is not None
+    }
+    told = []
+    for (case, metric), row in rows.items():
+        values = [
+            next((r for r in model.rows if case_of(r) == case and r["metric"] == metric), None) for model in models
+        ]
+        shown = ["-" if r is None or r["value"] is None else figure(r) for r in values]
+        told.append([sentence(row["claim"]), row["level"], row["data"], metric, *shown])
+    return told
 
 
 def _place(d: Difference) -> tuple[int, str, str, str]:
@@ -104,20 +144,28 @@ def _figure(model: Model, check: str, metric: str) -> float | None:
 def lines(found: Comparison) -> Iterator[str]:
     """The comparison on the terminal: a table for each further model."""
     for name, differences in found.differences.items():
+        if not differences:
+            continue
         yield f"{name} less {found.first.name}, on the same items"
-        head = ("claim", "level", "data", found.first.name, name, "difference [95% CI]", "lost", "gained", "n")
+        names = (found.first.name, name)
+        head = ("claim", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n")
         yield from table([head, *(_cells(d) for d in differences)])
         clear = [d for d in differences if d.is_clear]
         better = sum(d.difference > 0 for d in clear)
         counts = f"{better} higher, {len(clear) - better} lower"
         yield f"{len(clear)} of {len(differences)} differ beyond their interval: {counts}"
         yield ""
+    if found.whole:
+        yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
+        head = ("claim", "level", "data", "figure", *(m.name for m in found.models))
+        yield from table([head, *map(tuple, found.whole)])
 
 
 def _cells(d: Difference) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if d.figure == "win" else "-" for f in (d.lost, d.gained)]
-    return (sentence(d.claim), d.level, d.data, f"{d.before:.3f}", f"{d.after:.3f}", change, *flips, str(d.n))
+    values = (f"{d.before:.3f}", f"{d.after:.3f}", change)
+    return (sentence(d.claim), d.level, d.data, WORDS[d.figure], *values, *flips, str(d.n))
 
 
 def render(found: Comparison) -> str:
@@ -141,6 +189,7 @@ def render(found: Comparison) -> str:
         table=_table(found),
         flips=[f for name, some in found.differences.items() for f in _flips(found, name, some)],
         words=WORDS,
+        whole=found.whole,
     )
 
 
