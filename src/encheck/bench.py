@@ -70,7 +70,7 @@ class Bench:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure] = {}
-        self._resamplers: dict[tuple[str, tuple[str, ...]], Resampler] = {}
+        self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
         self.seconds: dict[str, float] = {"generate": 0.0, "encode": 0.0, "measure": 0.0}
@@ -296,10 +296,11 @@ class Bench:
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
         clusters = tuple(item.cluster for item in items)
-        if (data, clusters) not in self._resamplers:
-            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed)
-            self._resamplers[data, clusters] = resampler
-        return self._resamplers[data, clusters]
+        others = tuple(item.other if isinstance(item, SentencePair) else "" for item in items)
+        if (data, clusters, others) not in self._resamplers:
+            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed, others=others)
+            self._resamplers[data, clusters, others] = resampler
+        return self._resamplers[data, clusters, others]
 
     def _scale(self, model: str, data: str, score: Scorer) -> Scale:
         if (model, data) not in self._scales:

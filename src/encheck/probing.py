@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from encheck.datasets.base import Dataset
 from encheck.errors import NothingToMeasure
@@ -53,9 +54,7 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     if len(found) < 2:
         raise NothingToMeasure(f"{dataset.name} has no two sentences without a shared content word")
     splits = {g.cluster: g.split for g in dataset.groups}
-    return Items(
-        tuple(SentencePair(p.id, p.first, p.second, None, p.cluster, splits.get(p.cluster, p.split)) for p in found)
-    )
+    return Items(tuple(replace(p, label=None, split=splits.get(p.cluster, p.split)) for p in found))
 
 
 def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:

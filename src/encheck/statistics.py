@@ -62,13 +62,23 @@ class Resampler:
     """Bootstrap replicates of figures over items that belong to clusters.
 
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
-    alone. `clusters` names the cluster of each item.
+    alone. `clusters` names the cluster of each item, `others` a second one of items that hang on two (a random pair of
+    sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
+    bootstrap"), which errs on the wide side.
     """
 
-    def __init__(self, clusters: Sequence[str], *, universe: Sequence[str] | None = None, seed: int = 0) -> None:
-        names = sorted(set(universe if universe is not None else clusters))
+    def __init__(
+        self,
+        clusters: Sequence[str],
+        *,
+        universe: Sequence[str] | None = None,
+        seed: int = 0,
+        others: Sequence[str] = (),
+    ) -> None:
+        names = sorted({*(universe if universe is not None else clusters), *filter(None, others)})
         column = {name: i for i, name in enumerate(names)}
         self.columns = np.array([column[c] for c in clusters], dtype=np.intp)
+        self.others = np.array([column[c] if c else -1 for c in others], dtype=np.intp) if any(others) else None
         self.present = np.unique(self.columns)
         self.weights = bootstrap_weights(len(names), seed)
 
@@ -76,6 +86,7 @@ class Resampler:
         """The same replicates for a selection or another order of the items."""
         other = copy.copy(self)
         other.columns = self.columns[items]
+        other.others = None if self.others is None else self.others[items]
         other.present = np.unique(other.columns)
         return other
 
@@ -86,6 +97,9 @@ class Resampler:
 
     def totals(self, values: Floats) -> Floats:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
+        if self.others is not None:
+            small = values.astype(np.float32)
+            return np.concatenate([w @ small for w in self._chunks(self.weights)]).astype(np.float64)
         sums = np.zeros((self.weights.shape[1], values.shape[1]))
         np.add.at(sums, self.columns, values)
         return (self.weights @ sums.astype(np.float32)).astype(np.float64)
@@ -95,10 +109,16 @@ class Resampler:
 
         What needs every item in every replicate takes the first 2,000 replicates where there are many items.
         """
-        rows = self.weights[: max(2_000, _ITEM_CELLS // max(len(self.columns), 1))]
+        return self._chunks(self.weights[: max(2_000, _ITEM_CELLS // max(len(self.columns), 1))])
+
+    def _chunks(self, rows: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
         step = max(1, _CHUNK // max(len(self.columns), 1))
         for start in range(0, len(rows), step):
-            yield rows[start : start + step, self.columns]
+            some = rows[start : start + step]
+            found = some[:, self.columns]
+            if self.others is not None:
+                found *= np.where(self.others < 0, np.float32(1), some[:, self.others])
+            yield found
 
 
 def interval(replicates: Floats) -> tuple[Floats, Floats]:
@@ -140,7 +160,7 @@ def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> 
     """
     from scipy.special import betaincinv
 
-    if not clusters or not min(share, 1 - share) * n < FEW:
+    if not clusters or not min(share, 1 - share) * n < FEW - 0.5:
         return low, high
     tail, hits = (1 - LEVEL) / 2, share * clusters
     lower = betaincinv(hits, clusters - hits + 1, tail) if hits > 0 else 0.0

@@ -113,7 +113,8 @@ class SentencePair:
     """Two sentences and what the data says of them: label 1 is a paraphrase, 0 is none, None is not said.
 
     `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
-    pair, where there is one: in ranking data "question id/candidate id".
+    pair, where there is one: in ranking data "question id/candidate id". `other` is the cluster of the second sentence
+    where that is another one's: of a random pair.
     """
 
     id: str
@@ -125,6 +126,7 @@ class SentencePair:
     edits: tuple[Edit, ...] = ()
     score: float | None = None
     key: str = ""
+    other: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

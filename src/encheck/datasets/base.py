@@ -64,16 +64,18 @@ class Dataset:
     ) -> tuple[SentencePair, ...]:
         """Random pairs of this data's sentences from different clusters that share no content word.
 
-        As many as can be found, at most `count`; the same for the same seed and purpose.
+        As many as can be found, at most `count`, none the other way round as well; the same for the same seed and
+        purpose.
         """
         sentences = sorted({(g.source, g.cluster) for g in self.groups} | {(p.first, p.cluster) for p in self.pairs})
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
         found: dict[tuple[str, str], SentencePair] = {}
         for _ in range(20 * count if len(sentences) > 1 else 0):
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
-            if cluster != other and first != second and (first, second) not in found and _apart(first, second):
+            known = (first, second) in found or (second, first) in found
+            if cluster != other and first != second and not known and _apart(first, second):
                 name = f"{self.name}/{content_hash(first, second)}/random/1/{purpose}/0"
-                found[first, second] = SentencePair(name, first, second, 0, cluster)
+                found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
                 if len(found) == count:
                     break
         return tuple(found.values())
