@@ -201,3 +201,11 @@ def test_a_bad_row_of_parquet_is_named_by_its_number(tmp_path):
 def test_bytes_of_parquet_are_no_text(tmp_path):
     path = write(tmp_path / "own.parquet", [(b"abc", b"abd", 1)])
     assert complaint(path).startswith(f"{path}:1: the first text is b'abc', but should be a string")
+
+
+def test_rows_that_repeat_a_pair_are_counted_and_told(tmp_path, caplog):
+    path = tmp_path / "mine.csv"
+    row = "The kettle boils.,The kettle is boiling.,1\n"
+    path.write_text("first,second,label\n" + row + "A bird sings.,Nobody sings.,0\n" + row, "utf-8")
+    assert len(load(f"pairs:{path}").pairs) == 3
+    assert "1 of 3 rows repeat an earlier pair word for word" in caplog.text

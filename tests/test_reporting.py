@@ -7,11 +7,19 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
+import pyarrow.parquet
 import pytest
 
+from encheck.claims import Claim
 from encheck.errors import UsageError
+from encheck.items import labelled_pairs
 from encheck.reporting import html, markdown, payload, terminal, view
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
+from encheck.scores import PairScores, Scale
+from encheck.session import Case, item_table
+from encheck.statistics import Resampler
+from encheck.types import SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 
@@ -216,3 +224,13 @@ def test_the_schema_is_json():
     from encheck.reporting.results import schema
 
     assert json.dumps(schema())
+
+
+def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
+    """So that a correlation can be computed again from it."""
+    pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
+    labels = np.ones(3, np.int8)
+    scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
+    write_items(tmp_path, {"x": item_table(Case("x", Claim(labelled_pairs), "m", "d", 1), pairs, scores)})
+    found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
+    assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])

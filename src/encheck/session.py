@@ -440,6 +440,8 @@ def item_table(case: Case, items: Sequence[Item], scores: Scores) -> dict[str, l
         "far_score": far.tolist() if far is not None else [None] * count,
         "near_overlap": lexical_near.tolist() if lexical_near is not None else [None] * count,
         "far_overlap": lexical_far.tolist() if lexical_far is not None else [None] * count,
+        "gold": [i.score if isinstance(i, SentencePair) else None for i in plain],
+        "key": [i.key or None if isinstance(i, SentencePair) else None for i in plain],
     }
 
 

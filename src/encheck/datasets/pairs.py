@@ -6,6 +6,7 @@ what rows have in common. The names that public data sets use for these columns 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from encheck.datasets.reader import BadRows, Row, header_of, json_rows, named_rows, pair_rows
 from encheck.errors import DataError, unknown
 
+log = logging.getLogger("encheck")
 LICENCE = "yours"
 FILES = "a .csv, .tsv, .jsonl or .parquet file with columns first, second, label (and cluster)"
 NAMES = {
@@ -35,7 +37,19 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     if not columns:
         raise DataError(f"pairs: {path} holds no row; expected {FILES}")
     chosen = {role: _column(path, role, columns) for role in NAMES}
-    return pair_rows(path, ((n, _fields(row, chosen)) for n, row in rows), split="", bad=bad)
+    found = pair_rows(path, ((n, _fields(row, chosen)) for n, row in rows), split="", bad=bad)
+    return _repeats_told(path, found)
+
+
+def _repeats_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows as they are, and at the end how many of them stood there before."""
+    known: set[tuple[str, str]] = set()
+    count = 0
+    for count, row in enumerate(rows, 1):
+        known.add((row.first, row.second))
+        yield row
+    if again := count - len(known):
+        log.warning("%s: %d of %d rows repeat an earlier pair word for word, and each counts", path.name, again, count)
 
 
 def _column(path: Path, role: str, columns: list[str]) -> str | None:

@@ -18,6 +18,7 @@ COLUMNS = (
     "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
     "near_score", "far_score", "near_overlap", "far_overlap",
 )  # fmt: skip
+GIVEN = ("gold", "key")  # what the data say of a pair besides: people's score, the data's own name of it
 
 
 def versions() -> dict[str, str]:
@@ -60,8 +61,12 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
 
     types = {name: pyarrow.string() for name in COLUMNS} | {"label": pyarrow.int8()}
     types |= {name: pyarrow.float64() for name in COLUMNS if name.endswith(("_score", "_overlap"))}
+    types |= {"gold": pyarrow.float64(), "key": pyarrow.string()}
     columns = {name: [v for case in sorted(items) for v in items[case][name]] for name in COLUMNS}
-    table = pyarrow.table({n: pyarrow.array(columns[n], types[n]) for n in COLUMNS})
+    for name in GIVEN:
+        some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]
+        columns[name] = [value for values in some for value in values]
+    table = pyarrow.table({name: pyarrow.array(columns[name], types[name]) for name in columns})
     partial = folder / f".{ITEMS}.{os.getpid()}"
     pyarrow.parquet.write_table(table, partial, compression="zstd")
     partial.replace(folder / ITEMS)
