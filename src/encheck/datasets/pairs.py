@@ -45,7 +45,8 @@ def _repeats_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
     """The rows as they are, and at the end how many of them stood there before."""
     known: set[tuple[str, str]] = set()
     count = 0
-    for count, row in enumerate(rows, 1):
+    for row in rows:
+        count += 1
         known.add((row.first, row.second))
         yield row
     if again := count - len(known):

@@ -157,8 +157,8 @@ def lines(found: Comparison) -> Iterator[str]:
         yield ""
     if found.whole:
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
-        head = ("claim", "level", "data", "figure", *(m.name for m in found.models))
-        yield from table([head, *map(tuple, found.whole)])
+        heads = ("claim", "level", "data", "figure", *(m.name for m in found.models))
+        yield from table([heads, *map(tuple, found.whole)])
 
 
 def _cells(d: Difference) -> tuple[str, ...]:
