@@ -38,6 +38,12 @@ def two_classes():
     return pairs(np.r_[rng.normal(0.8, 0.1, 80), rng.normal(0.5, 0.2, 60)], [1] * 80 + [0] * 60)
 
 
+def test_what_fp32_rounds_is_a_tie_on_either_scale():
+    """An encoder without word order gives the same vector but for the order of its sums: it wins nothing."""
+    scores = margins([0.9 + 1e-7, 0.9, 0.9 + 1e-5], [0.9, 0.9 + 2e-7, 0.9], reference=0.99)
+    assert margin_rate(scores).value == margin_rate(scores.calibrated).value == pytest.approx(1 / 3)
+
+
 def test_means_and_gap_are_those_of_numpy(two_classes):
     positive, negative = two_classes.values[:80], two_classes.values[80:]
     assert mean_of_label(two_classes, label=1).value == pytest.approx(positive.mean())

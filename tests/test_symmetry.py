@@ -49,6 +49,12 @@ def measured(model, data, tmp_path):
     return items, bench.scores("m", "d", items)
 
 
+def test_the_dev_part_of_the_probes_is_its_validation_split(tmp_path):
+    items, scores = measured(Lopsided(), load("probes"), tmp_path)
+    assert scores.validation.tolist() == [i.split == "dev" for i in items.kept]
+    assert scores.validation.any()
+
+
 def test_a_pair_is_scored_in_both_orders():
     item = Turned("1", "a dog", "a cat", 0, "c")
     assert item.pairs == (("a dog", "a cat"), ("a cat", "a dog"))

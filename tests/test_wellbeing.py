@@ -103,6 +103,14 @@ def test_occurrences_are_those_of_brute_force():
     np.testing.assert_array_equal(found.occurrences, np.bincount(nearest.ravel(), minlength=40))
 
 
+def test_ties_do_not_hang_on_the_order_of_the_data():
+    """Word overlap has many: the tenth nearest text is one of several."""
+    group = asked(*((f"the {i} of all", f"a {i} or the {i}") for i in range(60)))
+    there, back = search(group, overlap_grid), search(group[::-1], overlap_grid)
+    np.testing.assert_array_equal(there.occurrences, back.occurrences[::-1])
+    assert there.texts == back.texts[::-1]
+
+
 @pytest.mark.parametrize("name", sorted(SIMILARITIES))
 def test_a_grid_holds_the_similarity_of_each_pair(name):
     vectors = np.random.default_rng(1).normal(size=(6, 4)).astype(np.float32)
