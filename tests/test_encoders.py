@@ -650,6 +650,16 @@ def test_a_text_without_a_word_may_have_a_vector_of_zeros():
     assert not check_vectors(np.zeros((2, 3)), ["", " \n"]).any()
 
 
+@pytest.mark.parametrize("length", [1e-41, 1e-30, 1e25, 1e37])
+def test_every_similarity_of_vectors_of_any_length_is_a_number(length):
+    vectors = (np.random.default_rng(0).standard_normal((2, 9, 5)) * length).astype(np.float32)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        assert all(np.isfinite(similarity(*vectors)).all() for similarity in SIMILARITIES.values())
+    first, second = vectors.astype(np.float64) / np.float64(np.abs(vectors).max())
+    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    assert cosine(*vectors) == pytest.approx((first * second).sum(axis=1) / norms, abs=1e-6)
+
+
 def test_a_list_of_lists_is_taken():
     assert check_vectors([[1, 2], [3, 4]], ["a", "b"]).tolist() == [[1, 2], [3, 4]]
 
