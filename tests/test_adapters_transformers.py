@@ -239,6 +239,40 @@ def test_an_adapter_without_its_base_says_how_to_name_one(tmp_path):
         load(made, device=Device("cpu"))
 
 
+@pytest.fixture
+def with_adapter(tmp_path):
+    """A sentence-transformers checkpoint that is an adapter on another; both folders."""
+    from peft import LoraConfig
+    from sentence_transformers import SentenceTransformer
+
+    base = tiny.build(tmp_path)
+    model = SentenceTransformer(str(base), device="cpu")
+    model.add_adapter(LoraConfig(r=2, target_modules=["query", "value"], task_type="FEATURE_EXTRACTION"))
+    model.save(str(tmp_path / "tuned"), create_model_card=False)
+    return base, tmp_path / "tuned"
+
+
+def test_the_base_of_a_sentence_transformers_adapter_counts(with_adapter):
+    base, tuned = with_adapter
+    model = opened(tuned, adapter="sentence-transformers")
+    before = model.fingerprint()
+    assert model.encode(TEXTS).shape == (len(TEXTS), 16)
+    assert model.about()["base"] == base.name
+    other = tiny.build_plain(base.parent / "other", seed=1)
+    shutil.copy(other / "model.safetensors", base / "model.safetensors")
+    assert opened(tuned, adapter="sentence-transformers").fingerprint() != before
+
+
+def test_the_base_of_a_sentence_transformers_adapter_is_looked_at(with_adapter, tmp_path):
+    base, tuned = with_adapter
+    save_pickle(base, Payload(tmp_path / "made"))
+    with pytest.raises(ModelError, match=r"pytorch_model.bin is a pickle that would call posix.mkdir"):
+        opened(tuned, adapter="sentence-transformers")
+    shutil.rmtree(base)
+    with pytest.raises(ModelError, match=r"the base of .*tuned: .*adapter_config.json: base_model_name_or_path"):
+        opened(tuned, adapter="sentence-transformers")
+
+
 PEFT_BROKEN = {
     "no weights": (
         lambda f: (f / "adapter_model.safetensors").unlink(),

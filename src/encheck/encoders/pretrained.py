@@ -42,9 +42,15 @@ def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
 
 
 def check_folder(
-    folder: Path, *, trusted: bool = False, marks: tuple[str, ...] = ("modules.json", "config.json")
+    folder: Path,
+    *,
+    trusted: bool = False,
+    marks: tuple[str, ...] = ("modules.json", "config.json"),
+    tokenizer: bool = True,
 ) -> None:
-    """ModelError unless the folder looks like a whole checkpoint, and brings no code that was not allowed to run."""
+    """ModelError unless the folder looks like a whole checkpoint, and brings no code that was not allowed to run; one
+    that lends nothing but its weights needs no `tokenizer`.
+    """
     try:
         names = {p.name for p in folder.iterdir()}
     except OSError as error:
@@ -62,7 +68,8 @@ def check_folder(
     if not trusted:
         refuse_code(folder)
     check_all_weights(folder)
-    _check_tokenizer(folder)
+    if tokenizer:
+        _check_tokenizer(folder)
     check_vocabulary(folder)
 
 
