@@ -84,7 +84,8 @@ class OnnxEncoder(LocalEncoder):
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
-                f"--device={name}: ONNX Runtime has no provider for it here. There are: {', '.join(there)}. Remedy: pip install onnxruntime-gpu (for cuda), and its driver; or --device=cpu"
+                f"--device={name}: ONNX Runtime has no provider for it here. There are: {', '.join(there)}. "
+                "Remedy: pip install onnxruntime-gpu (for cuda), and its driver; or --device=cpu"
             )
 
     @cached_property
