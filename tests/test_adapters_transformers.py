@@ -165,6 +165,16 @@ def test_sentence_transformers_finds_its_prompts_by_role_too(tmp_path):
     assert np.abs(ours.encode(TEXTS) - bare.encode(TEXTS)).max() < 1e-5
 
 
+def test_a_role_without_a_prompt_has_none_where_the_checkpoint_has_a_default(tmp_path):
+    prompts = {"query": "", "document": "", "topic": "red "}
+    ours = opened(tiny.build(tmp_path, prompts=prompts, default_prompt_name="topic"), adapter="sentence-transformers")
+    theirs = ours.model.encode_query(TEXTS)
+    assert np.abs(ours.encode(TEXTS, role="query") - theirs).max() < 1e-5
+    assert np.abs(ours.encode(TEXTS) - theirs).max() > 1e-3
+    asked = opened(ours.source, adapter="sentence-transformers", prompt="blue ")
+    assert np.abs(asked.encode(TEXTS, role="query") - asked.encode(TEXTS)).max() == 0
+
+
 def test_a_dimension_can_be_asked_of_sentence_transformers(tmp_path):
     folder = tiny.build(tmp_path)
     whole, cut = (

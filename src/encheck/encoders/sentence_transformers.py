@@ -47,9 +47,10 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
         if self.similarity not in SIMILARITIES:
             raise ModelError(f"{source}: {unknown('similarity', str(self.similarity), SIMILARITIES)}")
-        self.prompts = {k: v for k, v in (stored.get("prompts") or {}).items() if v} | self.prompts
-        default = (stored.get("prompts") or {}).get(stored.get("default_prompt_name"))
-        self.prompt = (default if config.prompt is None else config.prompt) or ""
+        prompts = stored.get("prompts") or {}
+        default = prompts.get(stored.get("default_prompt_name")) if config.prompt is None else None
+        self.prompt = default or config.prompt or ""
+        self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
         self.pooling = stored_pooling(source)
         self._check_pooling()
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
