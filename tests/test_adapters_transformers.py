@@ -10,6 +10,7 @@ import tiny
 import tiny_models
 
 from encheck.bench import Bench, Subject
+from encheck.encoders.base import batches_of
 from encheck.encoders.batching import (
     halving,
     limit_threads,
@@ -407,6 +408,16 @@ def test_a_model_whose_weights_are_no_numbers_is_named_with_the_remedy(copied, a
         match=f"{copied} gives vectors that hold NaN or infinity, first for .*before its training diverged",
     ):
         opened(copied, adapter=adapter).encode(["a dog"])
+
+
+@pytest.mark.parametrize("adapter", ["transformers", "sentence-transformers"])
+def test_a_model_whose_vectors_are_zeros_is_named_with_the_remedy(copied, adapter):
+    from safetensors.numpy import load_file, save_file
+
+    weights = {name: np.zeros_like(w) for name, w in load_file(copied / "model.safetensors").items()}
+    save_file(weights, copied / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EncoderError, match=r"copied: the vector of 2 of 2 texts is all zeros.*Remedy: a whole check"):
+        list(batches_of(opened(copied, adapter=adapter), ["a dog", "a cat"]))
 
 
 def test_a_narrow_dtype_is_named_as_a_possible_reason(copied):
