@@ -192,7 +192,16 @@ WRONG = {
     ),
     "a list": ("openai", lambda a: [1, 2], "answers without `data`"),
     "text for numbers": ("tei", lambda a: ["x"] * len(a), "vectors of different dimensions, .*or none at all"),
-    "another width than before": ("openai", other_width, r"gave shape \(8, 32\), but should give \(8, 5\)"),
+    "another width than before": (
+        "openai",
+        other_width,
+        r"http://127.* of 5 dimensions before, and now of 32: .*Remedy",
+    ),
+    "an error with status 200": (
+        "openai",
+        lambda a: {"error": {"message": "no such model"}},
+        "without `data` .*: it says .*no such model",
+    ),
     "no number": ("openai", with_nan, "NaN"),
 }
 
@@ -359,6 +368,25 @@ def test_the_model_must_be_named(server):
 def test_numbers_that_make_no_sense_are_refused(server, options):
     with pytest.raises(ModelError, match="batch and concurrency should be at least 1"):
         opened(server, options=options)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
+def test_a_timeout_out_of_its_range_is_refused(server, timeout):
+    with pytest.raises(ModelError, match=r"timeout is .*, but should be seconds, more than 0 and at most 86400"):
+        opened(server, options={"timeout": timeout})
+
+
+def test_fewer_retries_than_none_are_refused(server):
+    with pytest.raises(ModelError, match="retries is -1, but should be 0 or more"):
+        opened(server, options={"retries": -1})
+
+
+def test_a_server_whose_dimension_changes_between_two_calls_is_named(server):
+    ours = opened(server, options={"concurrency": 1})
+    ours.encode(TEXTS[:2])
+    server.state.faults.append(other_width)
+    with pytest.raises(EncoderError, match=r"http://127.* of 32 dimensions before, and now of 5: another model"):
+        ours.encode(TEXTS[:2])
 
 
 def test_a_server_of_something_else_is_said_to_be_none_of_tei(server):

@@ -12,7 +12,7 @@ import tiny_models
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
 from encheck.encoders.onnx import pool
-from encheck.errors import EncoderError, ModelError
+from encheck.errors import EncoderError, ModelError, UsageError
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps on the red dog", "dog", "", "what is under a cat? a blue dog."]
@@ -205,6 +205,12 @@ def test_a_custom_operator_is_named_as_code_and_not_run(tmp_path, runtime):
 def test_a_pooling_that_needs_layers_is_refused(made):
     with pytest.raises(ModelError, match=r"unknown pooling 'layers'.* There are: cls, last, max, mean"):
         opened(made, pooling="layers")
+
+
+def test_a_gpu_that_onnx_runtime_has_no_provider_for_is_refused(made):
+    config = ModelConfig("tiny", name=str(made), adapter="onnx")
+    with pytest.raises(UsageError, match=r"--device=mps: ONNX Runtime has no provider .* or --device=cpu"):
+        load(config, device=Device("mps")).encode(TEXTS)
 
 
 def test_numbers_that_are_none_are_refused_with_the_files_name(copied):

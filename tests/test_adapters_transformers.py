@@ -10,6 +10,7 @@ import tiny
 import tiny_models
 
 from encheck.bench import Bench, Subject
+from encheck.encoders.base import batches_of
 from encheck.encoders.batching import (
     halving,
     limit_threads,
@@ -165,6 +166,16 @@ def test_sentence_transformers_finds_its_prompts_by_role_too(tmp_path):
     assert np.abs(ours.encode(TEXTS) - bare.encode(TEXTS)).max() < 1e-5
 
 
+def test_a_role_without_a_prompt_has_none_where_the_checkpoint_has_a_default(tmp_path):
+    prompts = {"query": "", "document": "", "topic": "red "}
+    ours = opened(tiny.build(tmp_path, prompts=prompts, default_prompt_name="topic"), adapter="sentence-transformers")
+    theirs = ours.model.encode_query(TEXTS)
+    assert np.abs(ours.encode(TEXTS, role="query") - theirs).max() < 1e-5
+    assert np.abs(ours.encode(TEXTS) - theirs).max() > 1e-3
+    asked = opened(ours.source, adapter="sentence-transformers", prompt="blue ")
+    assert np.abs(asked.encode(TEXTS, role="query") - asked.encode(TEXTS)).max() == 0
+
+
 def test_a_dimension_can_be_asked_of_sentence_transformers(tmp_path):
     folder = tiny.build(tmp_path)
     whole, cut = (
@@ -237,6 +248,40 @@ def test_an_adapter_without_its_base_says_how_to_name_one(tmp_path):
     shutil.rmtree(tmp_path / "base")
     with pytest.raises(ModelError, match=r"the base of .*adapter: .*Or say where it is: --model-arg base=PATH"):
         load(made, device=Device("cpu"))
+
+
+@pytest.fixture
+def with_adapter(tmp_path):
+    """A sentence-transformers checkpoint that is an adapter on another; both folders."""
+    from peft import LoraConfig
+    from sentence_transformers import SentenceTransformer
+
+    base = tiny.build(tmp_path)
+    model = SentenceTransformer(str(base), device="cpu")
+    model.add_adapter(LoraConfig(r=2, target_modules=["query", "value"], task_type="FEATURE_EXTRACTION"))
+    model.save(str(tmp_path / "tuned"), create_model_card=False)
+    return base, tmp_path / "tuned"
+
+
+def test_the_base_of_a_sentence_transformers_adapter_counts(with_adapter):
+    base, tuned = with_adapter
+    model = opened(tuned, adapter="sentence-transformers")
+    before = model.fingerprint()
+    assert model.encode(TEXTS).shape == (len(TEXTS), 16)
+    assert model.about()["base"] == base.name
+    other = tiny.build_plain(base.parent / "other", seed=1)
+    shutil.copy(other / "model.safetensors", base / "model.safetensors")
+    assert opened(tuned, adapter="sentence-transformers").fingerprint() != before
+
+
+def test_the_base_of_a_sentence_transformers_adapter_is_looked_at(with_adapter, tmp_path):
+    base, tuned = with_adapter
+    save_pickle(base, Payload(tmp_path / "made"))
+    with pytest.raises(ModelError, match=r"pytorch_model.bin is a pickle that would call posix.mkdir"):
+        opened(tuned, adapter="sentence-transformers")
+    shutil.rmtree(base)
+    with pytest.raises(ModelError, match=r"the base of .*tuned: .*adapter_config.json: base_model_name_or_path"):
+        opened(tuned, adapter="sentence-transformers")
 
 
 PEFT_BROKEN = {
@@ -363,6 +408,16 @@ def test_a_model_whose_weights_are_no_numbers_is_named_with_the_remedy(copied, a
         match=f"{copied} gives vectors that hold NaN or infinity, first for .*before its training diverged",
     ):
         opened(copied, adapter=adapter).encode(["a dog"])
+
+
+@pytest.mark.parametrize("adapter", ["transformers", "sentence-transformers"])
+def test_a_model_whose_vectors_are_zeros_is_named_with_the_remedy(copied, adapter):
+    from safetensors.numpy import load_file, save_file
+
+    weights = {name: np.zeros_like(w) for name, w in load_file(copied / "model.safetensors").items()}
+    save_file(weights, copied / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EncoderError, match=r"copied: the vector of 2 of 2 texts is all zeros.*Remedy: a whole check"):
+        list(batches_of(opened(copied, adapter=adapter), ["a dog", "a cat"]))
 
 
 def test_a_narrow_dtype_is_named_as_a_possible_reason(copied):

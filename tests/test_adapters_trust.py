@@ -3,6 +3,7 @@ that makes vectors counts.
 """
 
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def opened(name, adapter="sentence-transformers", **fields):
 def write(path, found):
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(found))
+
+
+def add_module(folder, name):
+    """Name a folder in modules.json."""
+    path = folder / "modules.json"
+    kind = "sentence_transformers.models.Dense"
+    path.write_text(json.dumps([*json.loads(path.read_text()), {"path": name, "type": kind}]))
 
 
 def in_parts(folder, *names):
@@ -79,6 +87,7 @@ OUTSIDE = {
 
 @pytest.mark.parametrize(("file", "found"), OUTSIDE.values(), ids=OUTSIDE.keys())
 def test_a_path_out_of_the_folder_is_refused_with_the_file_that_has_it(folder, file, found):
+    add_module(folder, file.rpartition("/")[0])
     write(folder / file, found)
     with pytest.raises(ModelError, match=r"points out of the folder \(.*\), which is not followed") as caught:
         opened(folder)
@@ -97,6 +106,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize(("file", "found", "name"), FOREIGN.values(), ids=FOREIGN.keys())
 def test_a_class_of_somebody_elses_is_named_and_not_imported(folder, file, found, name):
+    add_module(folder, file.rpartition("/")[0])
     write(folder / file, found)
     with pytest.raises(
         ModelError, match=rf"names code of its own \({name}\), which is not run. If you trust it"
@@ -119,6 +129,34 @@ def test_the_same_model_for_other_engines_beside_it_neither_hinders_nor_counts(f
 def test_a_file_of_any_kind_that_a_tokenizer_reads_counts(folder, name):
     before = opened(folder).fingerprint()
     (folder / name).write_text("a b\n")
+    assert opened(folder).fingerprint() != before
+
+
+def test_a_module_whose_folder_is_a_link_counts_and_is_looked_at(folder, tmp_path):
+    (folder / "1_Pooling").rename(tmp_path / "elsewhere")
+    (folder / "1_Pooling").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "back").symlink_to(folder)  # a loop is not entered
+    before = opened(folder).fingerprint()
+    (tmp_path / "elsewhere" / "added.json").write_text("{}")
+    assert opened(folder).fingerprint() != before
+    (tmp_path / "elsewhere" / "pytorch_model.bin").write_bytes(pickle.dumps(print))
+    with pytest.raises(ModelError, match=r"1_Pooling/pytorch_model.bin is a pickle that would call builtins.print"):
+        opened(folder)
+
+
+@pytest.mark.parametrize("adapter", ["sentence-transformers", "transformers"])
+def test_what_training_leaves_in_the_folder_neither_hinders_nor_counts(folder, made, adapter):
+    before = opened(folder, adapter).fingerprint()
+    nested = shutil.copytree(made, folder / "checkpoint-500")
+    tiny_models.cut(nested / "model.safetensors")
+    write(folder / "eval" / "results.json", {"any": "thing"})
+    assert opened(folder, adapter).fingerprint() == before
+
+
+def test_the_modules_of_a_router_at_the_root_count(folder):
+    write(folder / "router_config.json", {"types": {"query_0": "sentence_transformers.models.Transformer"}})
+    before = opened(folder).fingerprint()
+    write(folder / "query_0" / "config.json", {"any": "thing"})
     assert opened(folder).fingerprint() != before
 
 

@@ -51,6 +51,18 @@ def test_vectors_and_their_ranks_are_those_that_gensim_reads(file):
     assert VectorFile(Path(config.name)).count == len(theirs)
 
 
+def test_lines_that_end_in_a_blank_are_text_as_fasttext_writes_it(tmp_path):
+    path = Path(tiny_models.fasttext(tmp_path).name)
+    before = VectorFile(path).read(None)
+    header, *lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([header, *(f"{line} " for line in lines)]) + "\n", "utf-8")
+    after = VectorFile(path)
+    assert not after.binary
+    assert {w: (rank, v.tolist()) for w, (rank, v) in after.read(None).items()} == {
+        w: (rank, v.tolist()) for w, (rank, v) in before.items()
+    }
+
+
 def test_only_the_words_that_are_asked_for_are_kept(file):
     read = VectorFile(Path(file[0].name)).read({"dog", "zebra", "café", "犬"})
     assert set(read) == {"dog", "café", "犬"}

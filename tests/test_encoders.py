@@ -22,7 +22,7 @@ from encheck.encoders.batching import pack
 from encheck.encoders.config import ModelConfig, known_models
 from encheck.encoders.load import Device, config_for, folder_of, load, where
 from encheck.encoders.sentence_transformers import SentenceTransformerEncoder
-from encheck.errors import EncoderError, ModelError
+from encheck.errors import EncoderError, ModelError, UsageError
 from encheck.similarity import SIMILARITIES, cosine, jaccard
 from encheck.store import file_sha256
 
@@ -411,9 +411,15 @@ def test_what_shows_only_on_loading_is_an_encoder_error_that_names_the_folder(co
         encoder(copied).encode(["a dog"])
 
 
-def test_a_device_that_is_not_there_is_an_encoder_error(checkpoint):
-    with pytest.raises(EncoderError, match=r"cannot load .*: .*nowhere"):
-        encoder(checkpoint, device=Device("nowhere")).encode(["a dog"])
+@pytest.mark.parametrize("name", ["gpu", "cuda:x", "", "cpu,auto", "cpu,cuda:all"])
+def test_a_device_that_is_none_is_refused_at_once(name):
+    with pytest.raises(UsageError, match=f"--device={name} names no device: it should be auto, cpu, cuda"):
+        Device(name)
+
+
+def test_a_device_that_is_not_there_is_refused_with_those_that_are(checkpoint):
+    with pytest.raises(UsageError, match=r"--device=cpu,cuda:99: torch .* sees no cuda:99 here. There are: .*cpu"):
+        encoder(checkpoint, device=Device("cpu,cuda:99")).encode(["a dog"])
 
 
 def test_weights_with_another_hash_are_refused_from_a_folder_too(checkpoint):
@@ -648,6 +654,16 @@ def test_vectors_of_any_number_come_out_in_single_precision(dtype):
 
 def test_a_text_without_a_word_may_have_a_vector_of_zeros():
     assert not check_vectors(np.zeros((2, 3)), ["", " \n"]).any()
+
+
+@pytest.mark.parametrize("length", [1e-41, 1e-30, 1e25, 1e37])
+def test_every_similarity_of_vectors_of_any_length_is_a_number(length):
+    vectors = (np.random.default_rng(0).standard_normal((2, 9, 5)) * length).astype(np.float32)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        assert all(np.isfinite(similarity(*vectors)).all() for similarity in SIMILARITIES.values())
+    first, second = vectors.astype(np.float64) / np.float64(np.abs(vectors).max())
+    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    assert cosine(*vectors) == pytest.approx((first * second).sum(axis=1) / norms, abs=1e-6)
 
 
 def test_a_list_of_lists_is_taken():

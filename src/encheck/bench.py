@@ -352,7 +352,13 @@ def scorer_of(subject: Subject) -> Scorer:
 
     def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         a, b = ([subject.rows[t] for t in texts] for texts in (first, second))
-        return similarity(subject.vectors[a], subject.vectors[b])
+        values = similarity(subject.vectors[a], subject.vectors[b])
+        if (bad := np.flatnonzero(~np.isfinite(values))).size:
+            raise EncoderError(
+                f"{subject.label}: the {subject.model.similarity} of {bad.size} of {len(values)} pairs is no number, "
+                f"first of {(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
+            )
+        return values
 
     return score
 

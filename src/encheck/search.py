@@ -76,7 +76,7 @@ def vector_grid(vectors: NDArray[np.float32], rows: dict[str, int], similarity: 
 
 def _directions(vectors: NDArray[np.float32]) -> Floats:
     wide = vectors.astype(np.float64)
-    norms: Floats = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-30)
+    norms: Floats = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60)
     return norms
 
 

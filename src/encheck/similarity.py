@@ -19,26 +19,36 @@ WORD = re.compile(r"\w+(?:['’]\w+)*")
 def cosine(first: Vectors, second: Vectors) -> Values:
     """Cosine of each row of `first` [n, d] with the same row of `second` [n, d]; shape [n].
 
-    Rows of zeros have no direction: their cosine is NaN.
+    Rows of zeros have no direction: their cosine is NaN. Of all others it is a number, however long they are.
     """
+    first, second = _scaled(first), _scaled(second)
     with np.errstate(invalid="ignore", divide="ignore"):
         norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
         return np.asarray(np.clip(np.einsum("ij,ij->i", first, second) / norms, -1, 1), np.float64)
 
 
+def _scaled(vectors: Vectors) -> Vectors:
+    """Each row times a power of two, so that its largest number is near 1: squares stay in fp32's range, no digit is
+    lost.
+    """
+    _, exponents = np.frexp(np.abs(vectors).max(axis=1, initial=0))
+    powers = np.ldexp(np.float32(1), np.clip(-exponents, -126, 126))
+    return np.asarray(vectors * powers[:, None], vectors.dtype)
+
+
 def dot(first: Vectors, second: Vectors) -> Values:
-    """Inner product, row by row; shape [n]."""
-    return np.asarray(np.einsum("ij,ij->i", first, second), np.float64)
+    """Inner product, row by row, in fp64, where that of any two vectors in fp32 is finite; shape [n]."""
+    return np.asarray(np.einsum("ij,ij->i", first, second, dtype=np.float64), np.float64)
 
 
 def euclidean(first: Vectors, second: Vectors) -> Values:
-    """Negative Euclidean distance, row by row, so that larger is nearer; shape [n]."""
-    return np.asarray(-np.linalg.norm(first - second, axis=1), np.float64)
+    """Negative Euclidean distance, row by row, so that larger is nearer; in fp64, as `dot`; shape [n]."""
+    return np.asarray(-np.linalg.norm(np.subtract(first, second, dtype=np.float64), axis=1), np.float64)
 
 
 def manhattan(first: Vectors, second: Vectors) -> Values:
-    """Negative Manhattan distance, row by row, so that larger is nearer; shape [n]."""
-    return np.asarray(-np.abs(first - second).sum(axis=1), np.float64)
+    """Negative Manhattan distance, row by row, so that larger is nearer; in fp64, as `dot`; shape [n]."""
+    return np.asarray(-np.abs(np.subtract(first, second, dtype=np.float64)).sum(axis=1), np.float64)
 
 
 SIMILARITIES: dict[str, Similarity] = {"cosine": cosine, "dot": dot, "euclidean": euclidean, "manhattan": manhattan}

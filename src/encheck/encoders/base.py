@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from encheck.errors import EncoderError
 
 ROW_A_TEXT = "Remedy: return an array with a row of finite numbers for each text"
+TRAINED = "Remedy: a whole checkpoint, from before its training diverged or collapsed"
 Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
 
 
@@ -101,10 +102,12 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> It
 
 @contextmanager
 def _named(encoder: Encoder) -> Iterator[None]:
-    """Says of which class the encoder is that gave what is no vector."""
+    """Says which encoder gave what is no vector: where it lies, as the adapters here know, or its class."""
     try:
         yield
     except EncoderError as error:
+        if isinstance(place := getattr(encoder, "place", None), str):
+            raise EncoderError(f"{place}: {error}. {TRAINED}") from error
         raise EncoderError(f"{type(encoder).__module__}:{type(encoder).__qualname__}: {error}. {ROW_A_TEXT}") from error
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Batch
+from encheck.errors import UsageError
 
 Ints = NDArray[np.intp]
 Replica = TypeVar("Replica")
@@ -104,17 +105,24 @@ def spread(
 
 
 def pick_devices(name: str) -> list[str]:
-    """The devices to compute on: auto takes cuda, then mps, then cpu; `cuda:all` every GPU; or names by comma."""
+    """The devices to compute on: auto takes cuda, then mps, then cpu; `cuda:all` every GPU; or names by comma.
+
+    UsageError says which devices there are where one is not.
+    """
     import torch
 
     limit_threads()
-    if name == "cuda:all":
-        return [f"cuda:{i}" for i in range(torch.cuda.device_count())] or ["cuda"]
-    if name != "auto":
-        return name.split(",")
-    if torch.cuda.is_available():
-        return ["cuda"]
-    return ["mps" if torch.backends.mps.is_available() else "cpu"]
+    gpus = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+    there = ["cuda"] * bool(gpus) + ["mps"] * torch.backends.mps.is_available() + ["cpu"]
+    if name == "auto":
+        return there[:1]
+    wanted = gpus or ["cuda"] if name == "cuda:all" else name.split(",")
+    if missing := next((device for device in wanted if device not in (*there, *gpus)), None):
+        raise UsageError(
+            f"--device={name}: torch {torch.__version__} sees no {missing} here. There are: "
+            f"{', '.join([*there, *gpus])}. Remedy: one of these, or a torch built for the device, and its driver"
+        )
+    return wanted
 
 
 def limit_threads() -> None:

@@ -132,14 +132,3 @@ def largest_token(tokenizer: Path) -> int:
     elif isinstance(vocabulary, list):
         ids |= set(range(len(vocabulary)))
     return max(ids - special, default=-1)
-
-
-def check_vocabulary(folder: Path) -> None:
-    """ModelError where a tokenizer.json has tokens that the embedding of the config.json beside it has no row for."""
-    for config in sorted(folder.rglob("config.json")):
-        found, tokenizer = read_json(config), config.parent / "tokenizer.json"
-        size = found.get("vocab_size") if isinstance(found, dict) else None
-        if isinstance(size, int) and (largest := largest_token(tokenizer)) >= size:
-            raise ModelError(
-                f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"
-            )

@@ -18,6 +18,7 @@ from typing import Any
 from encheck.errors import EncoderError, ModelError
 
 LONGEST_WAIT = 60.0
+LONGEST_TIMEOUT = 86_400.0
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -58,6 +59,12 @@ class Client:
             )
         if not VARIABLE.fullmatch(self.key_env) or self.key_env.startswith("sk_"):
             raise ModelError("key_env is no name of an environment variable (a key itself does not belong there)")
+        if not 0 < self.timeout <= LONGEST_TIMEOUT:
+            raise ModelError(
+                f"timeout is {self.timeout}, but should be seconds, more than 0 and at most {LONGEST_TIMEOUT:.0f}"
+            )
+        if self.retries < 0:
+            raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
     def post(self, path: str, body: object) -> Any:
         """The JSON that comes back for this JSON."""
@@ -77,7 +84,7 @@ class Client:
                     raise
                 problem, wait = str(refused), getattr(refused, "wait", None)
             except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
-                problem, wait = self._hidden(f"{type(error).__name__}: {error}"), None
+                problem, wait = self.hidden(f"{type(error).__name__}: {error}"), None
             if attempt < self.retries:
                 self.sleep(min(LONGEST_WAIT, 0.5 * 2**attempt if wait is None else wait))
         raise EncoderError(
@@ -94,7 +101,7 @@ class Client:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as error:
             with error:
-                refused = Refused(error.code, self._hidden(_start(error)))
+                refused = Refused(error.code, self.hidden(_start(error)))
             refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
             raise refused from None
 
@@ -109,7 +116,7 @@ class Client:
         if key:
             request.add_unredirected_header("Authorization", f"Bearer {key}")
 
-    def _hidden(self, text: str) -> str:
+    def hidden(self, text: str) -> str:
         """The text without the key, which some servers send back."""
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text

@@ -18,11 +18,12 @@ from encheck.encoders.detect import detect
 from encheck.encoders.function import FunctionEncoder, is_encoding
 from encheck.encoders.hub import cached, from_hub
 from encheck.encoders.pins import held
-from encheck.errors import ModelError, unknown
+from encheck.errors import ModelError, UsageError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
+DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
@@ -34,6 +35,14 @@ class Device:
 
     name: str = "auto"
     dtype: str | None = None
+
+    def __post_init__(self) -> None:
+        """UsageError for a name that is none; whether such a device is there shows when a model is loaded."""
+        if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
+            raise UsageError(
+                f"--device={self.name} names no device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
+                "cuda:all, or several of cpu, cuda:N and mps by comma"
+            )
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:

@@ -18,11 +18,12 @@ from encheck.encoders.local import LocalEncoder
 from encheck.encoders.onnx_batches import Floats, Inputs, padded, pool
 from encheck.encoders.onnx_files import TOKENIZER, external, model_file, tokenizer_folder
 from encheck.encoders.pooling import stored_pooling
-from encheck.errors import EncoderError, ModelError, unknown
+from encheck.errors import EncoderError, ModelError, UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
+CUDA = "CUDAExecutionProvider"
 POOLINGS = ("cls", "mean", "max", "last")
 SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")
 
@@ -62,16 +63,30 @@ class OnnxEncoder(LocalEncoder):
         options = onnxruntime.SessionOptions()
         options.log_severity_level, options.intra_op_num_threads = 4, threads()  # what goes wrong is raised
         try:
-            return onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
+            session = onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
+        except UsageError:
+            raise
         except Exception as error:
             raise EncoderError(said(self.file, "ONNX Runtime", str(error))) from error
+        self._refuse_fallback(session.get_providers())
+        return session
 
     def _providers(self) -> list[str]:
         import onnxruntime
 
         there = onnxruntime.get_available_providers()
-        cuda = ["CUDAExecutionProvider"] if self.device.name.startswith(("auto", "cuda")) else []
+        self._refuse_fallback(there)
+        cuda = [CUDA] if self.device.name.startswith(("auto", "cuda")) else []
         return [p for p in (*cuda, "CPUExecutionProvider") if p in there]
+
+    def _refuse_fallback(self, there: Sequence[str]) -> None:
+        """UsageError where a GPU was named and none of these providers is one: it would compute on the CPU."""
+        name = self.device.name
+        if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
+            raise UsageError(
+                f"--device={name}: ONNX Runtime has no provider for it here. There are: {', '.join(there)}. "
+                "Remedy: pip install onnxruntime-gpu (for cuda), and its driver; or --device=cpu"
+            )
 
     @cached_property
     def names(self) -> tuple[list[str], list[str]]:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from encheck.encoders.files import COPY, CUT_OFF, check_vocabulary, must_exist, read_json
+from encheck.encoders.files import COPY, CUT_OFF, must_exist, read_json
+from encheck.encoders.folders import check_vocabulary
 from encheck.errors import ModelError
 
 FILES = ("model.onnx", "onnx/model.onnx")

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.files import COPY, OTHER_VOCABULARY, check_vocabulary, check_weights, read_json
+from encheck.encoders.files import COPY, OTHER_VOCABULARY, check_weights, read_json
+from encheck.encoders.folders import below, check_vocabulary, model_files
 from encheck.encoders.trust import confine, refuse_code
 from encheck.errors import EncoderError, ModelError
 
@@ -31,16 +32,25 @@ LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystr
 
 
 def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
-    """The files of a checkpoint that make its vectors, by their path inside it; with its code where that is run."""
-    kinds = CONTENT | {".py"} if code else CONTENT
-    found = {p.relative_to(folder): p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file()}
-    return {n.as_posix(): p for n, p in found.items() if n.name not in IGNORED and n.parts[0] not in OTHERS}
+    """The files of a checkpoint that make its vectors, by their path inside it; where its code is run, which may read
+    any file, all of them with it.
+    """
+    every = below(folder) if code else model_files(folder)
+    kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
+    found = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
+    return {n.as_posix(): p for n, p in found.items() if n.parts[0] not in others}
 
 
 def check_folder(
-    folder: Path, *, trusted: bool = False, marks: tuple[str, ...] = ("modules.json", "config.json")
+    folder: Path,
+    *,
+    trusted: bool = False,
+    marks: tuple[str, ...] = ("modules.json", "config.json"),
+    tokenizer: bool = True,
 ) -> None:
-    """ModelError unless the folder looks like a whole checkpoint, and brings no code that was not allowed to run."""
+    """ModelError unless the folder looks like a whole checkpoint, and brings no code that was not allowed to run; one
+    that lends nothing but its weights needs no `tokenizer`.
+    """
     try:
         names = {p.name for p in folder.iterdir()}
     except OSError as error:
@@ -51,20 +61,21 @@ def check_folder(
             f"{folder} is no checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
             "folder that holds them, or say what it is: --model-arg adapter=NAME"
         )
-    for path in sorted({p for pattern in PARSED for p in folder.rglob(pattern)}):
-        read_json(path)
+    for path in model_files(folder):
+        if any(map(path.match, PARSED)):
+            read_json(path)
     confine(folder)
     if not trusted:
         refuse_code(folder)
     check_all_weights(folder)
-    _check_tokenizer(folder)
+    if tokenizer:
+        _check_tokenizer(folder)
     check_vocabulary(folder)
 
 
 def check_all_weights(folder: Path) -> None:
     """ModelError where the folder has no weights, or some that are broken; safetensors go before pickles."""
-    found = {p for pattern in WEIGHTS for p in folder.rglob(pattern)}
-    weights = sorted(p for p in found if p.relative_to(folder).parts[0] not in OTHERS)
+    weights = [p for p in model_files(folder) if any(map(p.match, WEIGHTS))]
     if not weights:
         raise ModelError(
             f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin). {COPY}, whole"
@@ -77,7 +88,7 @@ def check_all_weights(folder: Path) -> None:
 
 def _check_tokenizer(folder: Path) -> None:
     """ModelError without a vocabulary: transformers would make up one in which every word is unknown."""
-    if not any(True for name in TOKENIZERS for _ in folder.rglob(name)):
+    if not any(path.match(name) for path in model_files(folder) for name in TOKENIZERS):
         raise ModelError(
             f"{folder} has no tokenizer: a checkpoint holds tokenizer.json, or the vocabulary of an older one. "
             "Remedy: copy the tokenizer that the model was trained with"

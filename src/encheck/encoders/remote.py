@@ -5,6 +5,7 @@ Batches are halved where the server finds them too large, sent several at a time
 
 from __future__ import annotations
 
+import json
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -90,7 +91,7 @@ class RemoteEncoder(TextEncoder):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice."""
         prompted = [f"{prompt}{text}" for text in texts]
-        before, self._width = self.truncated, None
+        before = self.truncated
         with ThreadPoolExecutor(self.concurrency) as pool:
             try:
                 asked = pool.map(lambda at: self._asked([prompted[i] for i in at], at), slices(len(texts), self.batch))
@@ -104,8 +105,13 @@ class RemoteEncoder(TextEncoder):
             log.warning("%d of %d texts are longer than %s takes: what follows is cut", cut, len(texts), self.place)
 
     def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
+        if self._width not in (None, vectors.shape[1]):
+            raise EncoderError(
+                f"{self.place} gave vectors of {self._width} dimensions before, and now of {vectors.shape[1]}: another "
+                "model answers under this address. Remedy: one model for a whole run; then run again"
+            )
         try:
-            checked = check_vectors(vectors, texts, width=self._width)
+            checked = check_vectors(vectors, texts)
         except EncoderError as error:
             raise EncoderError(f"{self.place}: {error}. {WRONG_SERVER}") from error
         self._width = checked.shape[1]
@@ -163,9 +169,10 @@ class OpenAiEncoder(RemoteEncoder):
         answer = self.client.post(path, body)
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
-            raise EncoderError(
-                f"{self.place}{path} answers without `data` of embeddings: does it speak OpenAI's API? {WRONG_SERVER}"
-            )
+            error = answer.get("error") if isinstance(answer, dict) else None
+            told = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
+            why = f"it says {told}." if error else "does it speak OpenAI's API?"
+            raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: {why} {WRONG_SERVER}")
         return _by_index(rows, len(texts), self.place)
 
 

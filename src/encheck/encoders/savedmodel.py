@@ -17,6 +17,7 @@ from encheck.encoders.base import Batch
 from encheck.encoders.batching import halving, out_of_memory, slices, threads
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.files import COPY, CUT_OFF
+from encheck.encoders.folders import below
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.trust import TRUST
 from encheck.errors import EncoderError, ModelError
@@ -66,7 +67,7 @@ class SavedModelEncoder(LocalEncoder):
 
     def content(self) -> Mapping[str, Path]:
         """The graph, the variables and the assets."""
-        return {p.relative_to(self.source).as_posix(): p for p in sorted(self.source.rglob("*")) if p.is_file()}
+        return {p.relative_to(self.source).as_posix(): p for p in below(self.source) if p.is_file()}
 
     def how(self) -> list[str]:
         """The options."""

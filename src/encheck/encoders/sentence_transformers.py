@@ -20,6 +20,7 @@ from encheck.encoders.base import Batch
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
 from encheck.encoders.config import ModelConfig
 from encheck.encoders.files import WHOLE, read_json
+from encheck.encoders.folders import model_files
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.pooling import stored_pooling
 from encheck.encoders.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
@@ -40,14 +41,16 @@ class SentenceTransformerEncoder(LocalEncoder):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, trusted=config.trust_remote_code)
+        self.bases = self._bases()
         check_length(source, config.max_length)
         stored = read_json(source / "config_sentence_transformers.json", dict)
         self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
         if self.similarity not in SIMILARITIES:
             raise ModelError(f"{source}: {unknown('similarity', str(self.similarity), SIMILARITIES)}")
-        self.prompts = {k: v for k, v in (stored.get("prompts") or {}).items() if v} | self.prompts
-        default = (stored.get("prompts") or {}).get(stored.get("default_prompt_name"))
-        self.prompt = (default if config.prompt is None else config.prompt) or ""
+        prompts = stored.get("prompts") or {}
+        default = prompts.get(stored.get("default_prompt_name")) if config.prompt is None else None
+        self.prompt = default or config.prompt or ""
+        self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
         self.pooling = stored_pooling(source)
         self._check_pooling()
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
@@ -61,9 +64,33 @@ class SentenceTransformerEncoder(LocalEncoder):
                 f"pooled here: --model-arg adapter=transformers --model-arg pooling={asked}"
             )
 
+    def _bases(self) -> Mapping[str, Path]:
+        """The folder of the base model of each PEFT adapter in the checkpoint, by the adapter's; ModelError where
+        there is none. A path counts from here, as when it is loaded, else it is an id on the hub.
+        """
+        from encheck.encoders.load import folder_of
+
+        found = {}
+        for file in (p for p in model_files(self.source) if p.name == "adapter_config.json"):
+            named = str(read_json(file, dict).get("base_model_name_or_path") or "")
+            if not named:
+                raise ModelError(f"{file} names no base model: base_model_name_or_path should be a path or a hub id")
+            base = Path(named)
+            try:
+                base = base if base.is_dir() else folder_of(ModelConfig(self.config.label, name=named))
+            except ModelError as error:
+                raise ModelError(
+                    f"the base of {file.parent}: {error}. Or write where it is into {file}: base_model_name_or_path"
+                ) from error
+            check_folder(base, trusted=self.config.trust_remote_code, marks=("config.json",), tokenizer=False)
+            found[file.parent.relative_to(self.source).as_posix()] = base
+        return found
+
     def content(self) -> Mapping[str, Path]:
-        """Every file of the folder that makes vectors."""
-        return files_of(self.source, code=self.config.trust_remote_code)
+        """Every file of the folder that makes vectors, and those of an adapter's base."""
+        code = self.config.trust_remote_code
+        bases = {f"{at}/base:{n}": p for at, b in self.bases.items() for n, p in files_of(b, code=code).items()}
+        return {**files_of(self.source, code=code), **bases}
 
     def how(self) -> list[str]:
         """Maximum length, dtype and dimension."""
@@ -72,7 +99,8 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     def about(self) -> dict[str, Any]:
         """With the pooling, and the dimension that vectors are cut to."""
-        said = {"pooling": self.pooling, "truncate_dim": self.cut_to}
+        bases = ", ".join(base.name for base in self.bases.values())
+        said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
         return super().about() | {name: value for name, value in said.items() if value}
 
     @cached_property

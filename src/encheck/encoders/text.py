@@ -99,12 +99,13 @@ def coarse(vector: NDArray[np.float32]) -> str:
     """A vector, shape [d], in sixteen coarse steps: another model has others, noise in the last digits has not.
 
     >>> v = np.arange(8, dtype=np.float32)
-    >>> coarse(v) == coarse(v * 1.000001), coarse(v) == coarse(v[::-1])
+    >>> coarse(v) == coarse(v * 1.000001) == coarse(v * np.float32(1e25)), coarse(v) == coarse(v[::-1])
     (True, False)
     """
     directions = np.random.default_rng(0).standard_normal((16, len(vector)))
-    length = max(float(np.linalg.norm(vector)), 1e-12)
-    steps = np.round(directions @ vector.astype(np.float64) / length / 0.1).astype(int)
+    wide = vector.astype(np.float64)
+    length = max(float(np.linalg.norm(wide)), 1e-60)
+    steps = np.round(directions @ wide / length / 0.1).astype(int)
     return content_hash(str(len(vector)), *map(str, steps))
 
 

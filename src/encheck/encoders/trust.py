@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.encoders.files import COPY, read_json
+from encheck.encoders.folders import POINTING, model_files, pointed_at
 from encheck.errors import ModelError
 
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
-POINTING = ("modules.json", "router_config.json", "*.index.json")
 
 
 def confine(folder: Path) -> None:
     """ModelError where modules.json, a router or the index of a weight file in parts points out of the folder."""
-    for file in sorted({p for pattern in POINTING for p in folder.rglob(pattern)}):
-        for named in map(Path, _pointed_at(read_json(file))):
+    for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
+        for named in pointed_at(file):
             if named.is_absolute() or ".." in named.parts:
                 raise ModelError(f"{file} points out of the folder ({named}), which is not followed. {COPY}")
             if _is_of_parts(file) and not (file.parent / named).is_file():
@@ -27,22 +27,12 @@ def _is_of_parts(file: Path) -> bool:
     return file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
 
 
-def _pointed_at(found: object) -> list[str]:
-    """The files and folders that such a file names."""
-    if isinstance(found, list):
-        return [str(module.get("path") or "") for module in found if isinstance(module, dict)]
-    told = found if isinstance(found, dict) else {}
-    parts, types = (told.get(key) for key in ("weight_map", "types"))
-    named = [*(parts.values() if isinstance(parts, dict) else ()), *(types if isinstance(types, dict) else ())]
-    return sorted({str(name) for name in named})
-
-
 def refuse_code(folder: Path) -> None:
     """ModelError where a configuration names classes that neither sentence-transformers nor transformers has."""
     for file, kind in _classes_named(folder):
         if not kind.startswith("sentence_transformers."):
             raise ModelError(f"{file} names code of its own ({kind}), which is not run. {TRUST}")
-    for file in sorted(folder.rglob("config.json")):
+    for file in (p for p in model_files(folder) if p.name == "config.json"):
         config = read_json(file)
         if own := config.get("auto_map") if isinstance(config, dict) else None:
             named = ", ".join(map(str, own.values())) if isinstance(own, dict) else str(own)
@@ -54,11 +44,12 @@ def _classes_named(folder: Path) -> Iterator[tuple[Path, str]]:
     """(file, class) of what modules.json, routers and modules of word vectors would import."""
     for module in read_json(folder / "modules.json", list):
         yield folder / "modules.json", str(module.get("type") if isinstance(module, dict) else module)
-    for file in sorted(folder.rglob("router_config.json")):
-        types = read_json(file, dict).get("types")
-        yield from ((file, str(kind)) for kind in (types.values() if isinstance(types, dict) else ()))
-    for file in sorted(folder.rglob("wordembedding_config.json")):
-        yield file, str(read_json(file, dict).get("tokenizer_class"))
+    for file in model_files(folder):
+        if file.name == "router_config.json":
+            types = read_json(file, dict).get("types")
+            yield from ((file, str(kind)) for kind in (types.values() if isinstance(types, dict) else ()))
+        elif file.name == "wordembedding_config.json":
+            yield file, str(read_json(file, dict).get("tokenizer_class"))
 
 
 def _is_built_in(kind: str) -> bool:

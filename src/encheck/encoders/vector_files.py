@@ -40,7 +40,7 @@ class VectorFile:
         """Text has a word and `dimension` numbers in its next line; binary has a word and anything."""
         with self.path.open("rb") as file:
             file.seek(start)
-            fields = file.readline(1 << 20).split(b" ")
+            fields = file.readline(1 << 20).rstrip().split(b" ")  # fastText ends its lines with a blank
         return len(fields) <= self.dimension or not all(map(_is_number, fields[-self.dimension :]))
 
     def _check(self, first: bytes) -> None:
