@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -280,6 +281,80 @@ def test_a_check_that_breaks_is_an_error_in_the_results(pytester, every_third_pr
     outcome = pytester.runpytest(*args)
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*ERROR*antonyms are at all similar*"])
+
+
+def of_ones_own(pytester, **files):
+    """Run these checks on word overlap and a few pairs; the rows of the results and what pytest said."""
+    lines = (f"1\ta dog number {i} barks\ta hound number {i} barks\n0\tno {i} cats\tno {i} cows\n" for i in range(30))
+    pytester.makefile(".tsv", pairs="label\tfirst\tsecond\n" + "".join(lines))
+    pytester.makepyfile(**{name: HEAD + textwrap.dedent(text) for name, text in files.items()})
+    asked = ("--encheck-model=jaccard", "--encheck-data=pairs:pairs.tsv", "--encheck-report-dir=out")
+    outcome = pytester.runpytest("-p", "no:cacheprovider", "-rA", *asked)
+    rows = json.loads((pytester.path / "out" / "results.json").read_text("utf-8"))["checks"]
+    return {row["claim"]: row for row in rows}, outcome
+
+
+HEAD = """
+import functools, pytest
+from encheck import claim
+from encheck.items import edited, labelled_pairs
+from encheck.metrics import mean_similarity
+from encheck.types import Edit, Items, Variant
+
+"""
+CHECK = """
+@claim(labelled_pairs)
+def test_pairs_are_alike(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+"""
+
+
+def test_two_checks_of_one_name_are_errors_that_name_both_places(pytester):
+    rows, outcome = of_ones_own(pytester, test_a=CHECK, test_b=CHECK + CHECK.replace("alike", "near"))
+    outcome.assert_outcomes(errors=2, passed=1)
+    assert rows["pairs_are_alike"]["verdict"] == "error"
+    for place in ("test_a.py::test_pairs_are_alike", "test_b.py::test_pairs_are_alike"):
+        assert place in rows["pairs_are_alike"]["reason"]
+    assert rows["pairs_are_near"]["verdict"] == "pass"
+
+
+def test_a_parametrized_check_is_an_error_that_names_levels(pytester):
+    some = CHECK.replace("(scores", "(least, scores").replace("0.1", "least")
+    rows, outcome = of_ones_own(pytester, test_a='@pytest.mark.parametrize("least", [0.1, 0.9])' + some)
+    outcome.assert_outcomes(errors=2)
+    assert "levels=(" in rows["pairs_are_alike"]["reason"]
+
+
+def test_checks_of_one_factory_bear_the_names_that_they_are_given(pytester):
+    made = """
+        def made(least):
+            @claim(labelled_pairs)
+            def test_made(scores, judge):
+                judge(mean_similarity(scores), at_least=least)
+            return test_made
+
+        test_low, test_high = made(0.1), made(0.99)
+    """
+    rows, outcome = of_ones_own(pytester, test_a=made)
+    outcome.assert_outcomes(passed=1, failed=1)
+    assert (rows["low"]["verdict"], rows["high"]["verdict"]) == ("pass", "fail")
+
+
+@pytest.mark.parametrize("body", ["pass", "report(mean_similarity(scores))", "mean_similarity(scores)"])
+def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
+    some = f"""
+        @claim(labelled_pairs)
+        def test_pairs_are_alike(scores, report, judge):
+            {body}
+
+        @claim(labelled_pairs)
+        def test_nothing(scores, judge):
+            pytest.skip("not here")
+    """
+    rows, outcome = of_ones_own(pytester, test_a=some)
+    outcome.assert_outcomes(failed=1, skipped=1)
+    outcome.stdout.fnmatch_lines(["*ended without a judgement*judge(FIGURE, at_least=THRESHOLD)*"])
+    assert rows["pairs_are_alike"]["verdict"] == "error"
 
 
 def test_two_folders_of_one_name_are_two_models(run):

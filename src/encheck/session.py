@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +112,21 @@ def cases(option: Any, function: str, claim: Claim, marker: str) -> list[Case]:
     models = labels(models_of(option))
     data = data_labels(list(dict.fromkeys(option.encheck_data or ["probes"])))
     return [Case(function, claim, m, d, level, marker) for m in models for d in data for level in claim.levels]
+
+
+def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
+    """(test, what is wrong), where several of (test, place, case) would have the same ids in results and baselines."""
+    by_id: dict[str, list[tuple[Any, str]]] = {}
+    for test, place, case in selected:
+        by_id.setdefault(f"{case.claim_name}/{case.name}", []).append((test, place))
+    for name, found in by_id.items():
+        places = " and ".join(place for _, place in found)
+        problem = (
+            f"{len(found)} checks would have the results {name!r}: {places}. A check "
+            "is known by its test's name alone. Remedy: give each its own, and write values of one check as "
+            "@claim(..., levels=(...))"
+        )
+        yield from ((test, problem) for test, _ in found if len(found) > 1)
 
 
 TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
