@@ -283,13 +283,13 @@ def test_a_check_that_breaks_is_an_error_in_the_results(pytester, every_third_pr
     outcome.stdout.fnmatch_lines(["*ERROR*antonyms are at all similar*"])
 
 
-def of_ones_own(pytester, **files):
+def of_ones_own(pytester, *args, **files):
     """Run these checks on word overlap and a few pairs; the rows of the results and what pytest said."""
     lines = (f"1\ta dog number {i} barks\ta hound number {i} barks\n0\tno {i} cats\tno {i} cows\n" for i in range(30))
     pytester.makefile(".tsv", pairs="label\tfirst\tsecond\n" + "".join(lines))
     pytester.makepyfile(**{name: HEAD + textwrap.dedent(text) for name, text in files.items()})
     asked = ("--encheck-model=jaccard", "--encheck-data=pairs:pairs.tsv", "--encheck-report-dir=out")
-    outcome = pytester.runpytest("-p", "no:cacheprovider", "-rA", *asked)
+    outcome = pytester.runpytest("-p", "no:cacheprovider", "-rA", *asked, *args)
     rows = json.loads((pytester.path / "out" / "results.json").read_text("utf-8"))["checks"]
     return {row["claim"]: row for row in rows}, outcome
 
@@ -355,6 +355,60 @@ def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
     outcome.assert_outcomes(failed=1, skipped=1)
     outcome.stdout.fnmatch_lines(["*ended without a judgement*judge(FIGURE, at_least=THRESHOLD)*"])
     assert rows["pairs_are_alike"]["verdict"] == "error"
+
+
+BROKEN = """
+def broken(group, *, level, rng, english):
+    raise ValueError("no such word")
+
+def strange(group):
+    return None
+
+def listed(dataset, level, maker):
+    return [1, 2]
+
+@claim(edited(broken))
+def test_broken(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+
+@claim(edited(strange))
+def test_strange(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+
+@claim(edited(functools.partial(broken)))
+def test_nameless(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+
+@claim(listed)
+def test_listed(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_a_broken_generator_or_builder_is_an_error_of_its_check_alone(pytester, workers):
+    rows, outcome = of_ones_own(pytester, *workers, test_a=CHECK + BROKEN)
+    assert outcome.ret == 1
+    assert rows.pop("pairs_are_alike")["verdict"] == "pass"
+    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(
+        ("broken", "strange", "nameless", "listed"), "error"
+    )
+    reason = rows["broken"]["reason"]
+    assert "the generator broken of " in reason
+    assert "test_a.py" in reason
+    assert "raised ValueError('no such word') for the sentence 'a dog number" in reason
+    assert "raised TypeError" in rows["strange"]["reason"]
+    assert "has no __name__" in rows["nameless"]["reason"]
+    assert "gave '[1, 2]', but should give encheck.types.Items" in rows["listed"]["reason"]
+
+
+@pytest.mark.parametrize("levels", ["()", "(1)", "(1, 1)", "'all'"])
+def test_levels_that_are_none_are_one_message(pytester, levels):
+    pytester.makepyfile(HEAD + CHECK.replace("labelled_pairs)", f"labelled_pairs, levels={levels})"))
+    outcome = pytester.runpytest("-p", "no:cacheprovider", "--encheck-model=jaccard")
+    outcome.stdout.fnmatch_lines(
+        ["E *test_pairs_are_alike of *: @claim has levels=*should have a tuple of one or more *"]
+    )
 
 
 def test_two_folders_of_one_name_are_two_models(run):

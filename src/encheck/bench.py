@@ -22,7 +22,7 @@ from encheck.claims import Claim
 from encheck.datasets.base import Dataset
 from encheck.encoders.base import Encoder, Fitted, Model, PairScorer, batches_of, check_scores
 from encheck.encoders.config import ModelConfig
-from encheck.errors import EncheckError, EncoderError, NothingToMeasure
+from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.items import VALIDATION
 from encheck.making import Maker
 from encheck.progress import Progress
@@ -69,24 +69,24 @@ class Bench:
     def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, maker: Maker) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
-        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure] = {}
+        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self._resamplers: dict[tuple[str, tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
         self.seconds: dict[str, float] = {"generate": 0.0, "encode": 0.0, "measure": 0.0}
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
-        """What a claim measures on; made once, NothingToMeasure where there is none."""
+        """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
         key = (data, claim.items, level)
         if key not in self._items:
             start = time.perf_counter()
             try:
-                self._items[key] = claim.items(self.data[data], level, self.maker)
-            except NothingToMeasure as nothing:
-                self._items[key] = nothing
+                self._items[key] = _built(claim, self.data[data], level, self.maker)
+            except (NothingToMeasure, CheckError) as error:
+                self._items[key] = error
             self.seconds["generate"] += time.perf_counter() - start
         found = self._items[key]
-        if isinstance(found, NothingToMeasure):
+        if not isinstance(found, Items):
             raise found
         return found
 
@@ -112,7 +112,7 @@ class Bench:
         for model, data, claim, level in requests:
             if self.subjects[model].error:
                 continue
-            with suppress(NothingToMeasure):
+            with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
                 kept = self.items(data, claim, level).kept
                 wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
@@ -315,6 +315,22 @@ class Bench:
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
         return self._scales.get((model, data))
+
+
+def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items:
+    """What the claim's builder gives; CheckError where it breaks or gives something else."""
+    place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
+    try:
+        found = claim.items(data, level, maker)
+    except EncheckError:
+        raise
+    except Exception as error:
+        raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
+    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
+        raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.types.Items of items")
+    if not found.kept:
+        raise NothingToMeasure(f"{place} gave no item of {data.name}")
+    return found
 
 
 def _computes(model: Model) -> bool:

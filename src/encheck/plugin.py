@@ -18,7 +18,7 @@ import pytest
 
 from encheck import settings
 from encheck.claims import Claim, claim_of, told_of
-from encheck.errors import EncheckError, NothingToMeasure, UsageError, unknown
+from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.bench import Subject
@@ -379,6 +379,8 @@ def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
         return session.scores(encheck_case)
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
+    except CheckError as error:
+        problem = str(error)
     except EncheckError as error:
         problem = f"{encheck_case.model} cannot be measured: {error}"
     pytest.fail(problem, pytrace=False)
