@@ -411,6 +411,32 @@ def test_levels_that_are_none_are_one_message(pytester, levels):
     )
 
 
+def test_two_adapters_that_chose_the_same_fingerprint_share_no_vector(pytester, monkeypatch):
+    adapter = """
+        import numpy as np
+
+        class Ones:
+            similarity = "cosine"
+            def fingerprint(self):
+                return "v1"
+            def encode(self, texts, *, role=None):
+                return np.array([[1.0, 1.0]] * len(texts))
+
+        class Lengths(Ones):
+            def encode(self, texts, *, role=None):
+                return np.array([[len(t), 50.0] for t in texts])
+    """
+    pytester.makepyfile(own_adapters=adapter)
+    pytester.makefile(".yaml", models="a: {adapter: 'own_adapters:Ones'}\nb: {adapter: 'own_adapters:Lengths'}\n")
+    monkeypatch.syspath_prepend(pytester.path)
+    of_ones_own(pytester, "--encheck-model=a", "--encheck-model=b", test_a=CHECK)
+    said = json.loads((pytester.path / "out" / "results.json").read_text("utf-8"))
+    value = {row["model"]: row["value"] for row in said["checks"]}
+    assert value["a"] == 1
+    assert value["b"] < 1
+    assert {m["label"]: m["fingerprint"] for m in said["models"]}["b"] == "own_adapters:Lengths/v1"
+
+
 def test_two_folders_of_one_name_are_two_models(run):
     outcome = run("--encheck-model=a/ckpt", "--encheck-model=b/ckpt", "--collect-only", "-q", "-m", "antonym")
     outcome.stdout.fnmatch_lines(["*a-ckpt-probes-1*", "*b-ckpt-probes-1*"])

@@ -44,11 +44,15 @@ IDENTITY_PAIRS = 200
 
 @dataclass
 class Subject:
-    """A model under test, with the vectors or pair scores of this run once they are there."""
+    """A model under test, with the vectors or pair scores of this run once they are there.
+
+    `owner` goes before its fingerprint: two classes of people's own may have chosen the same one.
+    """
 
     label: str
     config: ModelConfig
     model: Model
+    owner: str = ""
     error: EncoderError | None = None
     encoded: int = 0
     seconds: float = 0.0
@@ -61,6 +65,12 @@ class Subject:
     def kind(self) -> Kind:
         """What the store keeps for this model."""
         return "vector" if isinstance(self.model, Encoder) else "pair"
+
+    @property
+    def fingerprint(self) -> str:
+        """What the store and the results know this model by."""
+        own = self.model.fingerprint()
+        return f"{self.owner}/{own}" if self.owner else own
 
 
 class Bench:
@@ -128,7 +138,9 @@ class Bench:
             if texts and not subject.error:
                 try:
                     how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "lock": lock}
-                    subject.again.update(zip(texts, again(subject.model, texts, **how), strict=True))
+                    fingerprint = f"{subject.fingerprint}/again"
+                    computed = again(subject.model, texts, fingerprint=fingerprint, **how)
+                    subject.again.update(zip(texts, computed, strict=True))
                 except Exception as error:
                     subject.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
                     subject.error.__cause__ = error
@@ -217,7 +229,7 @@ class Bench:
         progress: Progress,
     ) -> NDArray[np.float32]:
         """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
-        kind, fingerprint, name = subject.kind, subject.model.fingerprint(), subject.label
+        kind, fingerprint, name = subject.kind, subject.fingerprint, subject.label
         arrays, there = self.store.get(kind, fingerprint, keys)
         if there.all():
             self.store.touch(kind, fingerprint)

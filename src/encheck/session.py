@@ -16,7 +16,7 @@ from encheck.chain_table import chain_table
 from encheck.claims import Claim
 from encheck.datasets import base as datasets
 from encheck.encoders.config import ModelConfig, known_models, with_args
-from encheck.encoders.load import Device, as_fetched, config_for, load
+from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.errors import UsageError, unknown
 from encheck.fluency import Surprisal
 from encheck.known_failures import known_failure, label_of
@@ -151,7 +151,8 @@ def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
     device = Device(settings.device, settings.dtype)
     configs = {label: _config(label, spec, settings, known) for label, spec in labels(settings.models).items()}
     _refuse_unknown_labels(settings.model_args, configs)
-    subjects = {k: Subject(k, c, load(c, device=device, file_hash=store.file_hash)) for k, c in configs.items()}
+    models = {k: load(c, device=device, file_hash=store.file_hash) for k, c in configs.items()}
+    subjects = {k: Subject(k, configs[k], model, owner_of(model)) for k, model in models.items()}
     for subject in subjects.values():
         subject.model.fingerprint()
     return subjects
@@ -396,7 +397,7 @@ class Session:
     def close(self) -> None:
         """Keep the store within its limit, and let go of it."""
         if self.store.size() > self.store.limit:
-            used = [s.model.fingerprint() for s in self.bench.subjects.values()]
+            used = [s.fingerprint for s in self.bench.subjects.values()]
             used += [self.english.pipeline.fingerprint] * self.english.asked
             for gone in self.store.prune(keep=used):
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
@@ -418,7 +419,7 @@ def _describe_model(subject: Subject) -> dict[str, Any]:
         "label": subject.label,
         "name": config.name or config.adapter,
         "adapter": config.adapter,
-        "fingerprint": subject.model.fingerprint(),
+        "fingerprint": subject.fingerprint,
         "kind": subject.kind,
         "revision": about.pop("revision", config.revision),
         "licence": config.licence,

@@ -118,7 +118,25 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
         )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
         raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
+    _refuse_fingerprint(model, config)
     return model
+
+
+def _refuse_fingerprint(model: Model, config: ModelConfig) -> None:
+    """ModelError where the fingerprint of an adapter of one's own names nothing."""
+    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
+    try:
+        found: object = model.fingerprint()
+    except Exception as error:
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} raised {error!r}. {remedy}") from error
+    if not isinstance(found, str) or not found.strip():
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} gave {found!r}. {remedy}")
+
+
+def owner_of(model: Model) -> str:
+    """Whose fingerprints a model's are: module:class where that is no part of encheck, else empty."""
+    made_by = type(model)
+    return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
 
 
 def _adapter(config: ModelConfig) -> Callable[..., Model]:
