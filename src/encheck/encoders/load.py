@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import logging
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,14 +145,22 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
         raise ModelError(f"{config.label}: the adapter {config.adapter} needs more than is installed. Remedy: {remedy}")
     known = ADAPTERS.get(config.adapter)
     module, _, name = (known.path if known else config.adapter).partition(":")
+    if not known:
+        _find_beside()
     try:
         found: Callable[..., Model] = getattr(importlib.import_module(module), name)
     except Exception as error:
         raise ModelError(
             f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. "
-            "Remedy: write it module:name, and run where Python can import the module"
+            "Remedy: write it module:name, and run in the folder of module.py, or where Python can import it"
         ) from error
     return found
+
+
+def _find_beside() -> None:
+    """Let Python find modules of the working folder, as `python -m` does; what is installed goes before them."""
+    if not {"", str(Path.cwd())} & set(sys.path):
+        sys.path.append(str(Path.cwd()))
 
 
 def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
