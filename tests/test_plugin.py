@@ -479,6 +479,17 @@ def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
     outcome.stderr.fnmatch_lines([message])
 
 
+def test_a_marker_of_ones_own_that_is_not_registered_is_told_how(pytester):
+    pytester.makepyfile(HEAD + "@pytest.mark.honorifics" + CHECK)
+    asked = ("-p", "no:cacheprovider", "--encheck-model=jaccard", "-m", "honorifics", "-W", "ignore")
+    outcome = pytester.runpytest(*asked)
+    assert outcome.ret == 4
+    assert "the marker 'honorifics' is not registered." in outcome.stderr.str()
+    assert 'markers = ["honorifics: what it is about"]' in outcome.stderr.str()
+    pytester.makepyprojecttoml('[tool.pytest.ini_options]\nmarkers = ["honorifics: what it is about"]\n')
+    assert pytester.runpytest(*asked).ret != 4
+
+
 def test_a_broken_models_yaml_is_named_with_its_line(pytester, run):
     pytester.makefile(".yaml", models="mine:\n  nmae: x\n")
     outcome = run("--encheck-model=mine")

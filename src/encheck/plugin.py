@@ -456,4 +456,9 @@ def _refuse_unknown_markers(config: pytest.Config, items: list[pytest.Item]) -> 
     offered = {m.name for item in items if _claim(item) for m in item.iter_markers()} - PYTEST_MARKERS
     for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
         if name not in registered | {"and", "or", "not", "True", "False", "None"}:
-            raise UsageError(unknown("marker", name, offered))
+            raise UsageError(
+                f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
+                f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
+                if name in offered
+                else unknown("marker", name, offered)
+            )
