@@ -11,11 +11,12 @@ from statsmodels.stats import inter_rater
 from typer.testing import CliRunner
 
 from encheck.agreement import fleiss_kappa, kappa, permutation_test, table_of
-from encheck.annotate import Line, cells_of, draw, label, own_sheet, ratings, read_sheet, write_sheet
+from encheck.annotate import Line, cells_of, draw, label, own_sheet, ratings, read_sheet, variants_of, write_sheet
 from encheck.cli import app
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
+from encheck.making import Maker
 from encheck.statistics import Resampler
 from encheck.types import content_hash
 
@@ -83,6 +84,15 @@ def test_a_sheet_reads_as_it_was_written(tmp_path_factory, texts):
     lines = [Line(str(i), text, text[::-1], same, 1.25 if same else 0.0) for i, (text, same) in enumerate(clean)]
     write_sheet(path, lines)
     assert read_sheet(path) == lines
+
+
+def test_harmless_variants_of_ones_own_data_count_as_the_same_and_a_jumble_does_not():
+    said = "The old mill doesn't grind the wheat."
+    own = from_rows("own", [Row(said, "The mill of old leaves the wheat whole.", 1)])
+    maker = Maker(translations=lambda texts: ["The old mill is not grinding any wheat."] * len(texts))
+    same = {pair.id.split("/")[2]: pair.label for pair in variants_of(own, maker)}
+    harmless = ("casing", "spacing", "contraction", "back_translation")
+    assert [same[name] for name in (*harmless, "jumble")] == [1, 1, 1, 1, 0]
 
 
 def test_a_new_sheet_takes_the_place_of_no_other(sheet):

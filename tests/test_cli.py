@@ -1,6 +1,8 @@
 """The encheck command, in an empty folder."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,26 @@ def test_a_wrong_data_file_is_one_line_and_exit_4(encheck):
     assert outcome.exit_code == 4
     assert "own.csv:1: no column 'first'" in outcome.output
     assert "Is ';' the delimiter?" in outcome.output
+
+
+@pytest.mark.parametrize("model", ["conftest:embed", "own_models:embed", "mine"])
+def test_models_of_modules_in_the_working_folder_run_and_show(tmp_path, model):
+    embed = "def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n"
+    for name in ("conftest", "own_models"):
+        (tmp_path / f"{name}.py").write_text(embed)
+    (tmp_path / "models.yaml").write_text("mine: {adapter: 'conftest:embed'}\n")
+    (tmp_path / "own.csv").write_text(
+        "first,second,label\n" + "".join(f"a {i},an {i},1\nno {i},b,0\n" for i in range(9))
+    )
+
+    def encheck(*args):
+        command = [sys.executable, "-P", "-m", "encheck", *args]  # -P: what the script `encheck` finds
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    ran = encheck("run", "-q", "-k", "twice", "--data=pairs:own.csv", f"--model={model}")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    shown = encheck("show", "pairs/", f"--model={model}")
+    assert (shown.returncode, shown.stderr) == (0, "")
 
 
 def test_run_then_show_then_store_then_prune(run, encheck):

@@ -28,6 +28,21 @@ def add_examples(source):
     )
 
 
+def test_the_examples_pass_the_linter(tmp_path):
+    places = {
+        "A check": "checks/test_x.py",
+        "A generator": "generators/x.py",
+        "A data set": "src/encheck/datasets/x.py",
+    }
+    for heading, place in places.items():
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(example(heading))
+    for command in (["check"], ["format", "--check"]):
+        asked = [sys.executable, "-m", "ruff", *command, "--config", str(ROOT / "pyproject.toml"), "--no-cache", "."]
+        done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
     sys.path.insert(0, str(ROOT / "scripts"))

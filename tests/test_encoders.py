@@ -540,6 +540,18 @@ class Raises(Scorer):
     def __init__(self):
         raise OSError("no licence server")
 
+class Unnamed(Scorer):
+    def fingerprint(self):
+        pass
+
+class Blank(Scorer):
+    def fingerprint(self):
+        return " "
+
+class Unsure(Scorer):
+    def fingerprint(self):
+        return self.weights
+
 class Nothing:
     pass
 
@@ -581,6 +593,9 @@ def test_an_adapter_of_your_own_gets_its_options():
         ("my_other_adapters:Scorer", {}, "No module named 'my_other_adapters'"),
         ("my_broken_adapters:Scorer", {}, "cannot import the adapter .*SyntaxError"),
         (":Scorer", {}, "cannot import the adapter ':Scorer'"),
+        ("my_adapters:Unnamed", {}, r"fingerprint\(\) of my_adapters:Unnamed gave None. Remedy: return a text"),
+        ("my_adapters:Blank", {}, r"fingerprint\(\) of my_adapters:Blank gave ' '. Remedy: return a text"),
+        ("my_adapters:Unsure", {}, r"fingerprint\(\) of my_adapters:Unsure raised AttributeError.* Remedy: return"),
         ("my_adapters:Nothing", {}, r"is no model under test: it should have fingerprint\(\) and score_pairs\(\), or"),
         ("my_adapters:NoSimilarity", {}, "is no model under test: .* encode.. and `similarity`"),
         ("my_adapters:BadSimilarity", {}, "unknown similarity 'cosin'; did you mean 'cosine'?"),

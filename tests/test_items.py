@@ -1,5 +1,7 @@
 """From groups and generators to the pairs and triplets that a check measures."""
 
+from dataclasses import replace
+
 import pytest
 
 from encheck.datasets.base import from_rows, load
@@ -9,7 +11,7 @@ from encheck.generators.antonym import antonym
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.synonym import synonym
-from encheck.items import against_paraphrase, against_random_pairs, contrast, edited, labelled_pairs
+from encheck.items import against_paraphrase, against_random_pairs, contrast, edited, in_passages, labelled_pairs
 from encheck.making import Maker
 from encheck.types import SentencePair, Triplet, Variant, apply_edits
 
@@ -149,3 +151,11 @@ def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
 def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
     with pytest.raises(NothingToMeasure, match=lack):
         build(from_rows("own", rows), 1, Maker())
+
+
+def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages_and_counted(probes):
+    some = [g for g in probes.groups if g.passage and g.variant("negation")][:3]
+    half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "negation"))
+    found = in_passages(["negation"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
+    assert len(found.kept) == 2
+    assert found.left_out == {"no edit that keeps the meaning was written beside the phenomenon": 1}

@@ -1,9 +1,12 @@
 """Variants are seeded, made in batches, made once, and streamed in little memory."""
 
+import re
+from functools import partial
 from random import Random
 
 import pytest
 
+from encheck.errors import CheckError
 from encheck.generators.jumble import jumble
 from encheck.language.english import English
 from encheck.making import Maker, beside, make, name_of
@@ -113,3 +116,43 @@ def test_a_generator_that_never_gets_what_it_waits_for_is_named(english):
 
     with pytest.raises(RuntimeError, match="endless still waits after 50 rounds"):
         Maker(0, english).variants(GROUPS[:1], endless)
+
+
+@pytest.mark.parametrize(
+    ("gives", "problem"),
+    [
+        (lambda source: 1 / 0, "raised ZeroDivisionError"),
+        (lambda source: 7, "gave 7, but should give a Variant, or in a few words"),
+        (lambda source: Variant(None, "x"), "but should give a Variant"),
+        (lambda source: Variant(" ", "x"), "gave a Variant without text"),
+        (lambda source: Variant(f"No: {source}", "x", 1, (Edit(0, 0, "Now: "),)), "but its edits give 'Now: The plumb"),
+    ],
+)
+def test_a_generator_that_breaks_is_named_with_file_sentence_and_what_it_gave(english, gives, problem):
+    def broken(group, *, level, rng, english):
+        return gives(group.source)
+
+    with pytest.raises(CheckError, match=re.escape(problem)) as said:
+        Maker(0, english).variants(GROUPS, broken)
+    assert re.search(r"the generator broken of .*test_making.py:\d+ ", str(said.value))
+    assert repr(SENTENCES[0]) in str(said.value)
+
+
+def test_a_generator_that_returns_its_sentences_as_text_is_told_that_a_variant_is_wanted(english):
+    def shouting(group, *, level, rng, english):
+        return group.source.upper()
+
+    groups = [Group(f"g{i}", f"Number {i}.", "Some number.", f"c{i}") for i in range(60)]
+    with pytest.raises(CheckError, match=r"60 different reasons .*'NUMBER 0.'.* wanted as a Variant"):
+        Maker(0, english).variants(groups, shouting)
+
+
+def test_a_generator_without_a_name_is_refused_and_runs_once_it_has_one(english):
+    def made(group, *, level, rng, english, text):
+        return Variant(text, "x")
+
+    nameless = partial(made, text="Any.")
+    with pytest.raises(CheckError, match="has no __name__"):
+        Maker(0, english).variants(GROUPS, nameless)
+    nameless.__name__ = "any"
+    assert [v.text for v in Maker(0, english).variants(GROUPS, nameless)] == ["Any."] * 3

@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -282,6 +283,160 @@ def test_a_check_that_breaks_is_an_error_in_the_results(pytester, every_third_pr
     outcome.stdout.fnmatch_lines(["*ERROR*antonyms are at all similar*"])
 
 
+def of_ones_own(pytester, *args, **files):
+    """Run these checks on word overlap and a few pairs; the rows of the results and what pytest said."""
+    lines = (f"1\ta dog number {i} barks\ta hound number {i} barks\n0\tno {i} cats\tno {i} cows\n" for i in range(30))
+    pytester.makefile(".tsv", pairs="label\tfirst\tsecond\n" + "".join(lines))
+    pytester.makepyfile(**{name: HEAD + textwrap.dedent(text) for name, text in files.items()})
+    asked = ("--encheck-model=jaccard", "--encheck-data=pairs:pairs.tsv", "--encheck-report-dir=out")
+    outcome = pytester.runpytest("-p", "no:cacheprovider", "-rA", *asked, *args)
+    rows = json.loads((pytester.path / "out" / "results.json").read_text("utf-8"))["checks"]
+    return {row["claim"]: row for row in rows}, outcome
+
+
+HEAD = """
+import functools, pytest
+from encheck import claim
+from encheck.items import edited, labelled_pairs
+from encheck.metrics import mean_similarity
+from encheck.types import Edit, Items, Variant
+
+"""
+CHECK = """
+@claim(labelled_pairs)
+def test_pairs_are_alike(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+"""
+
+
+def test_two_checks_of_one_name_are_errors_that_name_both_places(pytester):
+    rows, outcome = of_ones_own(pytester, test_a=CHECK, test_b=CHECK + CHECK.replace("alike", "near"))
+    outcome.assert_outcomes(errors=2, passed=1)
+    assert rows["pairs_are_alike"]["verdict"] == "error"
+    for place in ("test_a.py::test_pairs_are_alike", "test_b.py::test_pairs_are_alike"):
+        assert place in rows["pairs_are_alike"]["reason"]
+    assert rows["pairs_are_near"]["verdict"] == "pass"
+
+
+def test_a_parametrized_check_is_an_error_that_names_levels(pytester):
+    some = CHECK.replace("(scores", "(least, scores").replace("0.1", "least")
+    rows, outcome = of_ones_own(pytester, test_a='@pytest.mark.parametrize("least", [0.1, 0.9])' + some)
+    outcome.assert_outcomes(errors=2)
+    assert "levels=(" in rows["pairs_are_alike"]["reason"]
+
+
+def test_checks_of_one_factory_bear_the_names_that_they_are_given(pytester):
+    made = """
+        def made(least):
+            @claim(labelled_pairs)
+            def test_made(scores, judge):
+                judge(mean_similarity(scores), at_least=least)
+            return test_made
+
+        test_low, test_high = made(0.1), made(0.99)
+    """
+    rows, outcome = of_ones_own(pytester, test_a=made)
+    outcome.assert_outcomes(passed=1, failed=1)
+    assert (rows["low"]["verdict"], rows["high"]["verdict"]) == ("pass", "fail")
+
+
+@pytest.mark.parametrize("body", ["pass", "report(mean_similarity(scores))", "mean_similarity(scores)"])
+def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
+    some = f"""
+        @claim(labelled_pairs)
+        def test_pairs_are_alike(scores, report, judge):
+            {body}
+
+        @claim(labelled_pairs)
+        def test_nothing(scores, judge):
+            pytest.skip("not here")
+    """
+    rows, outcome = of_ones_own(pytester, test_a=some)
+    outcome.assert_outcomes(failed=1, skipped=1)
+    outcome.stdout.fnmatch_lines(["*ended without a judgement*judge(FIGURE, at_least=THRESHOLD)*"])
+    assert rows["pairs_are_alike"]["verdict"] == "error"
+
+
+BROKEN = """
+def broken(group, *, level, rng, english):
+    raise ValueError("no such word")
+
+def strange(group):
+    return None
+
+def listed(dataset, level, maker):
+    return [1, 2]
+
+@claim(edited(broken))
+def test_broken(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+
+@claim(edited(strange))
+def test_strange(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+
+@claim(edited(functools.partial(broken)))
+def test_nameless(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+
+@claim(listed)
+def test_listed(scores, judge):
+    judge(mean_similarity(scores), at_least=0.1)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_a_broken_generator_or_builder_is_an_error_of_its_check_alone(pytester, workers):
+    rows, outcome = of_ones_own(pytester, *workers, test_a=CHECK + BROKEN)
+    assert outcome.ret == 1
+    assert rows.pop("pairs_are_alike")["verdict"] == "pass"
+    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(
+        ("broken", "strange", "nameless", "listed"), "error"
+    )
+    reason = rows["broken"]["reason"]
+    assert "the generator broken of " in reason
+    assert "test_a.py" in reason
+    assert "raised ValueError('no such word') for the sentence 'a dog number" in reason
+    assert "raised TypeError" in rows["strange"]["reason"]
+    assert "has no __name__" in rows["nameless"]["reason"]
+    assert "gave '[1, 2]', but should give encheck.types.Items" in rows["listed"]["reason"]
+
+
+@pytest.mark.parametrize("levels", ["()", "(1)", "(1, 1)", "'all'"])
+def test_levels_that_are_none_are_one_message(pytester, levels):
+    pytester.makepyfile(HEAD + CHECK.replace("labelled_pairs)", f"labelled_pairs, levels={levels})"))
+    outcome = pytester.runpytest("-p", "no:cacheprovider", "--encheck-model=jaccard")
+    outcome.stdout.fnmatch_lines(
+        ["E *test_pairs_are_alike of *: @claim has levels=*should have a tuple of one or more *"]
+    )
+
+
+def test_two_adapters_that_chose_the_same_fingerprint_share_no_vector(pytester, monkeypatch):
+    adapter = """
+        import numpy as np
+
+        class Ones:
+            similarity = "cosine"
+            def fingerprint(self):
+                return "v1"
+            def encode(self, texts, *, role=None):
+                return np.array([[1.0, 1.0]] * len(texts))
+
+        class Lengths(Ones):
+            def encode(self, texts, *, role=None):
+                return np.array([[len(t), 50.0] for t in texts])
+    """
+    pytester.makepyfile(own_adapters=adapter)
+    pytester.makefile(".yaml", models="a: {adapter: 'own_adapters:Ones'}\nb: {adapter: 'own_adapters:Lengths'}\n")
+    monkeypatch.syspath_prepend(pytester.path)
+    of_ones_own(pytester, "--encheck-model=a", "--encheck-model=b", test_a=CHECK)
+    said = json.loads((pytester.path / "out" / "results.json").read_text("utf-8"))
+    value = {row["model"]: row["value"] for row in said["checks"]}
+    assert value["a"] == 1
+    assert value["b"] < 1
+    assert {m["label"]: m["fingerprint"] for m in said["models"]}["b"] == "own_adapters:Lengths/v1"
+
+
 def test_two_folders_of_one_name_are_two_models(run):
     outcome = run("--encheck-model=a/ckpt", "--encheck-model=b/ckpt", "--collect-only", "-q", "-m", "antonym")
     outcome.stdout.fnmatch_lines(["*a-ckpt-probes-1*", "*b-ckpt-probes-1*"])
@@ -322,6 +477,17 @@ def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
     outcome = run("--encheck-model=oracle", *args)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
+
+
+def test_a_marker_of_ones_own_that_is_not_registered_is_told_how(pytester):
+    pytester.makepyfile(HEAD + "@pytest.mark.honorifics" + CHECK)
+    asked = ("-p", "no:cacheprovider", "--encheck-model=jaccard", "-m", "honorifics", "-W", "ignore")
+    outcome = pytester.runpytest(*asked)
+    assert outcome.ret == 4
+    assert "the marker 'honorifics' is not registered." in outcome.stderr.str()
+    assert 'markers = ["honorifics: what it is about"]' in outcome.stderr.str()
+    pytester.makepyprojecttoml('[tool.pytest.ini_options]\nmarkers = ["honorifics: what it is about"]\n')
+    assert pytester.runpytest(*asked).ret != 4
 
 
 def test_a_broken_models_yaml_is_named_with_its_line(pytester, run):

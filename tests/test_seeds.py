@@ -1,5 +1,7 @@
 """Mean and standard error over seeds, as numpy and scipy have them."""
 
+import shutil
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -7,7 +9,7 @@ from test_reporting import results, row
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.reporting.results import write_results
+from encheck.reporting.results import read_results, write_results
 from encheck.reporting.seeds import over_seeds
 
 VALUES = (0.61, 0.64, 0.58)
@@ -20,7 +22,9 @@ def folders(tmp_path):
         folder = tmp_path / f"seed-{i}"
         folder.mkdir()
         shown = row(id=f"c/m-d-1/shown{i}", metric="shown", threshold=None, verdict=None)
-        write_results(folder, results(row(value=value), shown))
+        found = results(row(value=value), shown)
+        found["models"][0]["fingerprint"] = f"f{i}"
+        write_results(folder, found)
         made.append(folder)
     return made
 
@@ -42,3 +46,19 @@ def test_one_model_has_no_spread(folders):
     done = CliRunner().invoke(app, ["seeds", str(folders[0])])
     assert done.exit_code == 4
     assert "give those of several seeds" in done.output
+
+
+def test_a_model_counts_once(folders):
+    again = shutil.copytree(folders[0], folders[0].with_name("again"))
+    done = CliRunner().invoke(app, ["seeds", *map(str, (folders[0], again, folders[1]))])
+    assert done.exit_code == 4
+    assert f"m of {again} is m of {folders[0]} once more" in done.output
+
+
+def test_other_data_of_the_same_name_are_refused(folders):
+    found = read_results(folders[1])
+    found["data"][0]["fingerprint"] = "g"
+    write_results(folders[1], found)
+    done = CliRunner().invoke(app, ["seeds", *map(str, folders)])
+    assert done.exit_code == 4
+    assert f"d is one data set in {folders[0]} and another in {folders[1]} (fingerprints f and g)" in done.output

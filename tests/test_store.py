@@ -520,6 +520,13 @@ def test_prune_drops_the_model_used_longest_ago_until_the_file_fits(store):
     assert 2_400_000 < store.size() <= 2_900_000
 
 
+def test_what_was_kept_without_a_fingerprint_is_listed_and_can_be_pruned(store):
+    evicting(store).put("vector", None, KEYS[:1], np.ones((1, 2), np.float32), name="careless")
+    assert [s.fingerprint for s in store.contents()] == ["", "a", "c", "b"]
+    store.remove("")
+    assert [s.fingerprint for s in store.contents()] == ["a", "c", "b"]
+
+
 def test_prune_drops_nothing_where_the_file_fits(store):
     assert evicting(store).prune(limit=10_000_000) == []
     assert len(store.contents()) == 3

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -60,6 +61,43 @@ def test_data_with_a_gate_split_alone_select_nothing():
 def test_an_unknown_check_is_named():
     with pytest.raises(UsageError, match="did you mean 'antonym'"):
         behaviour(BagOfWords().encode, checks=("antonyms",))
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"checks": ["foo"]}, "unknown check 'foo'"),
+        ({"checks": "antonym"}, "checks is 'antonym', but should be a list of names"),
+        ({"checks": []}, "but should be a list of names"),
+        ({"checks": ["antonym", "synonym"]}, "without retrieval there is no balanced score"),
+        ({"checks": ["health"]}, "without sensitivity and invariance and retrieval there is no"),
+        ({"data": "pairs:/nope.csv"}, "/nope.csv does not exist"),
+    ],
+)
+def test_an_evaluator_that_could_choose_no_checkpoint_is_refused_before_training(asked, problem):
+    from encheck.training import BehaviourEvaluator
+
+    with pytest.raises(UsageError, match=problem):
+        BehaviourEvaluator(**asked)
+
+
+def test_an_unknown_similarity_is_refused_before_anything_is_encoded():
+    with pytest.raises(UsageError, match="unknown similarity 'cosinus'; did you mean 'cosine'"):
+        behaviour(lambda texts: pytest.fail("encoded"), checks=FEW, similarity="cosinus")
+
+
+def test_checks_of_one_part_are_led_by_that_part():
+    from encheck.training import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(checks=["antonym", "jumble"])
+    assert evaluator.primary_metric == "behaviour_sensitivity"
+    measured = evaluator(
+        SimpleNamespace(
+            encode=lambda texts, **_: Oracle().encode(texts),
+            model_card_data=SimpleNamespace(set_evaluation_metrics=lambda *_: None),
+        )
+    )
+    assert measured[evaluator.primary_metric] == 1
 
 
 def test_a_model_that_broke_says_so():

@@ -191,7 +191,8 @@ def test_what_was_encoded_again_is_kept(tmp_path):
     from contextlib import nullcontext
 
     store = Store(tmp_path / "s.sqlite")
-    found = [again(Counting(), ["a b", "c"], store=store, kind="vector", name="m", lock=nullcontext) for _ in range(2)]
+    how = {"fingerprint": "f/again", "store": store, "kind": "vector", "name": "m", "lock": nullcontext}
+    found = [again(Counting(), ["a b", "c"], **how) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))
     assert Counting.calls == 1

@@ -22,7 +22,7 @@ from encheck.claims import Claim
 from encheck.datasets.base import Dataset
 from encheck.encoders.base import Encoder, Fitted, Model, PairScorer, batches_of, check_scores
 from encheck.encoders.config import ModelConfig
-from encheck.errors import EncheckError, EncoderError, NothingToMeasure
+from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.items import VALIDATION
 from encheck.making import Maker
 from encheck.progress import Progress
@@ -44,11 +44,15 @@ IDENTITY_PAIRS = 200
 
 @dataclass
 class Subject:
-    """A model under test, with the vectors or pair scores of this run once they are there."""
+    """A model under test, with the vectors or pair scores of this run once they are there.
+
+    `owner` goes before its fingerprint: two classes of people's own may have chosen the same one.
+    """
 
     label: str
     config: ModelConfig
     model: Model
+    owner: str = ""
     error: EncoderError | None = None
     encoded: int = 0
     seconds: float = 0.0
@@ -62,6 +66,12 @@ class Subject:
         """What the store keeps for this model."""
         return "vector" if isinstance(self.model, Encoder) else "pair"
 
+    @property
+    def fingerprint(self) -> str:
+        """What the store and the results know this model by."""
+        own = self.model.fingerprint()
+        return f"{self.owner}/{own}" if self.owner else own
+
 
 class Bench:
     """Models, data and store of one run."""
@@ -69,24 +79,24 @@ class Bench:
     def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, maker: Maker) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
-        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure] = {}
+        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
         self.seconds: dict[str, float] = {"generate": 0.0, "encode": 0.0, "measure": 0.0}
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
-        """What a claim measures on; made once, NothingToMeasure where there is none."""
+        """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
         key = (data, claim.items, level)
         if key not in self._items:
             start = time.perf_counter()
             try:
-                self._items[key] = claim.items(self.data[data], level, self.maker)
-            except NothingToMeasure as nothing:
-                self._items[key] = nothing
+                self._items[key] = _built(claim, self.data[data], level, self.maker)
+            except (NothingToMeasure, CheckError) as error:
+                self._items[key] = error
             self.seconds["generate"] += time.perf_counter() - start
         found = self._items[key]
-        if isinstance(found, NothingToMeasure):
+        if not isinstance(found, Items):
             raise found
         return found
 
@@ -112,7 +122,7 @@ class Bench:
         for model, data, claim, level in requests:
             if self.subjects[model].error:
                 continue
-            with suppress(NothingToMeasure):
+            with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
                 kept = self.items(data, claim, level).kept
                 wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
@@ -128,7 +138,9 @@ class Bench:
             if texts and not subject.error:
                 try:
                     how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "lock": lock}
-                    subject.again.update(zip(texts, again(subject.model, texts, **how), strict=True))
+                    fingerprint = f"{subject.fingerprint}/again"
+                    computed = again(subject.model, texts, fingerprint=fingerprint, **how)
+                    subject.again.update(zip(texts, computed, strict=True))
                 except Exception as error:
                     subject.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
                     subject.error.__cause__ = error
@@ -217,7 +229,7 @@ class Bench:
         progress: Progress,
     ) -> NDArray[np.float32]:
         """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
-        kind, fingerprint, name = subject.kind, subject.model.fingerprint(), subject.label
+        kind, fingerprint, name = subject.kind, subject.fingerprint, subject.label
         arrays, there = self.store.get(kind, fingerprint, keys)
         if there.all():
             self.store.touch(kind, fingerprint)
@@ -316,6 +328,22 @@ class Bench:
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
         return self._scales.get((model, data))
+
+
+def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items:
+    """What the claim's builder gives; CheckError where it breaks or gives something else."""
+    place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
+    try:
+        found = claim.items(data, level, maker)
+    except EncheckError:
+        raise
+    except Exception as error:
+        raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
+    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
+        raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.types.Items of items")
+    if not found.kept:
+        raise NothingToMeasure(f"{place} gave no item of {data.name}")
+    return found
 
 
 def _computes(model: Model) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from encheck.errors import UsageError
 from encheck.types import Items
 
 if TYPE_CHECKING:
@@ -38,13 +39,28 @@ class Claim:
 def claim(
     items: Builder, *, levels: tuple[int | str, ...] = (1,), capability: str = ""
 ) -> Callable[[Function], Function]:
-    """Declare a test function to be a check; `capability` is the row it belongs to (default: its marker)."""
+    """Declare a test function to be a check; `capability` is the row it belongs to (default: its marker).
+
+    UsageError for levels that are none.
+    """
 
     def mark(function: Function) -> Function:
-        setattr(function, ATTRIBUTE, Claim(items, levels, capability))
+        if not _are_levels(levels):
+            raise UsageError(
+                f"{function.__qualname__} of {function.__module__}: @claim has levels={levels!r}, but should have a "
+                "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
+            )
+        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), capability))
         return function
 
     return mark
+
+
+def _are_levels(levels: object) -> bool:
+    """Whether these are levels of a claim: one or more, and all different."""
+    if not isinstance(levels, tuple | list) or not all(isinstance(level, int | str) for level in levels):
+        return False
+    return 0 < len(levels) == len(set(levels))
 
 
 def claim_of(function: object) -> Claim | None:

@@ -8,6 +8,7 @@ EncheckError
 │   ├── LanguageError   a spaCy pipeline or a lexicon is not there, or is none
 │   ├── LockError       variants are not those that a lock file holds
 │   └── ModelError      a model is not there, is none, or may not be loaded
+├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
 └── NothingToMeasure    this data has no item for this check: the check is skipped
@@ -49,6 +50,10 @@ class LockError(UsageError):
 
 class ModelError(UsageError):
     """A model is not there, is none, or may not be loaded."""
+
+
+class CheckError(EncheckError):
+    """A check's own generator or builder is wrong."""
 
 
 class EncoderError(EncheckError):

@@ -177,10 +177,11 @@ def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level:
     there = [name for name in phenomena if group.variant(name)]
     if not there:
         return "no phenomenon was written for this sentence"
-    name = there[int(content_hash(group.source), 16) % len(there)]
-    near, far = group.variant(f"{name}_kept"), group.variant(name)
-    assert near is not None
-    assert far is not None
+    sides = ((name, group.variant(f"{name}_kept"), group.variant(name)) for name in there)
+    both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
+    if not both:
+        return "no edit that keeps the meaning was written beside the phenomenon"
+    name, near, far = both[int(content_hash(group.source), 16) % len(both)]
     source, kept, changed = (
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)
     )

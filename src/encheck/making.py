@@ -9,11 +9,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol, cast
 
+from encheck.errors import CheckError, EncheckError
 from encheck.language.english import English, Waiting
 from encheck.lock import Lock
-from encheck.types import Group, Variant, content_hash
+from encheck.types import Group, Variant, apply_edits, content_hash
 
 CHUNK = 1_000
+REASONS = 50  # a generator's own are a handful; one for every sentence is no reason
 ROUNDS = 50
 Outcome = Variant | str
 Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
@@ -89,6 +91,8 @@ class Maker:
 
     def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """Run the generator on all; those that wait for parses or tags again, once a batch of these is there."""
+        if not hasattr(generator, "__name__"):
+            raise CheckError(f"the generator {generator!r} has no __name__, which seeds it and names it: give it one")
         made: dict[int, Outcome] = {}
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
@@ -99,7 +103,9 @@ class Maker:
                 except Waiting:
                     still.append(i)
             if not still:
-                return self._held([made[i] for i in range(len(groups))], groups, generator, level)
+                outcomes = [made[i] for i in range(len(groups))]
+                _refuse_sentences(outcomes, generator)
+                return self._held(outcomes, groups, generator, level)
             self.english.fetch()
             waiting = still
         raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
@@ -137,11 +143,51 @@ class _Late:
 
 
 def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
-    """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it."""
+    """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it.
+
+    CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
+    """
     rng = cast(random.Random, _Late(seed, generator.__name__, group.source))
-    found = generator(group, level=level, rng=rng, english=english)
+    try:
+        found = generator(group, level=level, rng=rng, english=english)
+    except (EncheckError, Waiting):
+        raise
+    except Exception as error:
+        raise CheckError(f"{_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
+    if problem := _problem(found, group.source):
+        raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
     if found is None:
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
     if isinstance(found, Variant) and found.text == group.source:
         return f"{generator.__name__} equals its source"
     return found
+
+
+def _problem(found: object, source: str) -> str:
+    """What is wrong with what a generator gave; empty where nothing is."""
+    if found is None or isinstance(found, str):
+        return ""
+    if not isinstance(found, Variant) or not isinstance(found.text, str):
+        return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
+    if not found.text.strip():
+        return "gave a Variant without text"
+    if found.edits and (text := apply_edits(source, found.edits)) != found.text:
+        return f"gave a Variant with the text {found.text!r}, but its edits give {text!r}"
+    return ""
+
+
+def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
+    """CheckError for a generator that returns its sentences as `str`, which are taken for reasons."""
+    reasons = list(dict.fromkeys(found for found in made if isinstance(found, str)))
+    if len(reasons) > REASONS:
+        raise CheckError(
+            f"{_place(generator)} gave {len(reasons)} different reasons why there is no variant, the first "
+            f"{reasons[0]!r}: a new sentence is wanted as a Variant, and reasons in a few fixed words"
+        )
+
+
+def _place(generator: Generator) -> str:
+    """The generator and where it stands, for messages."""
+    code = getattr(generator, "__code__", None)
+    where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
+    return f"the generator {name_of(generator)}{where}"

@@ -18,7 +18,7 @@ import pytest
 
 from encheck import settings
 from encheck.claims import Claim, claim_of, told_of
-from encheck.errors import EncheckError, NothingToMeasure, UsageError, unknown
+from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.bench import Subject
@@ -31,6 +31,7 @@ SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 STORE: pytest.StashKey[str] = pytest.StashKey()
 ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
+CLASH: pytest.StashKey[str] = pytest.StashKey()
 MARKERS = {
     "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
     "synonym": "criterion 2: words give way to synonyms and the meaning stays",
@@ -126,7 +127,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     from encheck.session import cases
 
-    found = cases(metafunc.config.option, metafunc.function.__name__, claim, _marker(metafunc.definition))
+    name = metafunc.definition.originalname or metafunc.function.__name__
+    found = cases(metafunc.config.option, name, claim, _marker(metafunc.definition))
     metafunc.parametrize("encheck_case", found, ids=[case.name for case in found], indirect=True)
 
 
@@ -158,8 +160,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     yield
     found = [_case(item) for item in items if _claim(item)]
     if found and not config.option.collectonly:
-        from encheck.session import Session
+        from encheck.session import Session, clashes
 
+        for item, problem in clashes([(item, item.nodeid, _case(item)) for item in items if _claim(item)]):
+            item.stash[CLASH] = problem
         with _usage_errors():
             config.stash[SESSION] = Session(_settings(config), found)
             _refuse_models(config, config.stash[SESSION].bench.subjects)
@@ -195,13 +199,20 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    """Skip a check that found, once it looked at the scores, that there is nothing to measure."""
+    """Skip a check that found that there is nothing to measure; one that ended without a judgement is an error."""
     try:
-        return (yield)
+        result = yield
     except NothingToMeasure as nothing:
         if not _claim(pyfuncitem):
             raise
         pytest.skip(str(nothing))
+    if _claim(pyfuncitem) and all(row.threshold is None for row in pyfuncitem.stash.get(ROWS, [])):
+        pytest.fail(
+            f"{pyfuncitem.name} ended without a judgement and holds the model to nothing. "
+            "Remedy: let it end with judge(FIGURE, at_least=THRESHOLD)",
+            pytrace=False,
+        )
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
@@ -334,7 +345,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture
 def encheck_case(request: pytest.FixtureRequest) -> Case:
-    """The model, data and level of this check."""
+    """The model, data and level of this check; an error where another check has the same name for its results."""
+    if problem := request.node.stash.get(CLASH, ""):
+        pytest.fail(problem, pytrace=False)
     case: Case = request.param
     return case
 
@@ -366,6 +379,8 @@ def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
         return session.scores(encheck_case)
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
+    except CheckError as error:
+        problem = str(error)
     except EncheckError as error:
         problem = f"{encheck_case.model} cannot be measured: {error}"
     pytest.fail(problem, pytrace=False)
@@ -441,4 +456,9 @@ def _refuse_unknown_markers(config: pytest.Config, items: list[pytest.Item]) -> 
     offered = {m.name for item in items if _claim(item) for m in item.iter_markers()} - PYTEST_MARKERS
     for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
         if name not in registered | {"and", "or", "not", "True", "False", "None"}:
-            raise UsageError(unknown("marker", name, offered))
+            raise UsageError(
+                f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
+                f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
+                if name in offered
+                else unknown("marker", name, offered)
+            )

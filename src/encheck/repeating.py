@@ -1,6 +1,6 @@
 """Encoding a few texts again, in other company: is the model deterministic?
 
-What was found is kept in the store beside the vectors, under the fingerprint with `/again`: a warm run loads no model.
+What was found is kept in the store beside the vectors, under a fingerprint of its own: a warm run loads no model.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Lock = Callable[[], AbstractContextManager[object]]
 
 
 def again(
-    model: Model, texts: Sequence[str], *, store: Store, kind: Kind, name: str, lock: Lock
+    model: Model, texts: Sequence[str], *, fingerprint: str, store: Store, kind: Kind, name: str, lock: Lock
 ) -> NDArray[np.float32]:
     """The vectors (or self-scores, shape [n, 1]) of the texts, computed a second time from the last to the first."""
-    fingerprint, keys = f"{model.fingerprint()}/again", [text_key(t) for t in texts]
+    keys = [text_key(t) for t in texts]
     arrays, there = store.get(kind, fingerprint, keys)
     if there.all():
         return arrays

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from encheck.chain_table import chain_table
 from encheck.claims import Claim
 from encheck.datasets import base as datasets
 from encheck.encoders.config import ModelConfig, known_models, with_args
-from encheck.encoders.load import Device, as_fetched, config_for, load
+from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.errors import UsageError, unknown
 from encheck.fluency import Surprisal
 from encheck.known_failures import known_failure, label_of
@@ -114,6 +114,21 @@ def cases(option: Any, function: str, claim: Claim, marker: str) -> list[Case]:
     return [Case(function, claim, m, d, level, marker) for m in models for d in data for level in claim.levels]
 
 
+def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
+    """(test, what is wrong), where several of (test, place, case) would have the same ids in results and baselines."""
+    by_id: dict[str, list[tuple[Any, str]]] = {}
+    for test, place, case in selected:
+        by_id.setdefault(f"{case.claim_name}/{case.name}", []).append((test, place))
+    for name, found in by_id.items():
+        places = " and ".join(place for _, place in found)
+        problem = (
+            f"{len(found)} checks would have the results {name!r}: {places}. A check "
+            "is known by its test's name alone. Remedy: give each its own, and write values of one check as "
+            "@claim(..., levels=(...))"
+        )
+        yield from ((test, problem) for test, _ in found if len(found) > 1)
+
+
 TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
@@ -136,7 +151,8 @@ def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
     device = Device(settings.device, settings.dtype)
     configs = {label: _config(label, spec, settings, known) for label, spec in labels(settings.models).items()}
     _refuse_unknown_labels(settings.model_args, configs)
-    subjects = {k: Subject(k, c, load(c, device=device, file_hash=store.file_hash)) for k, c in configs.items()}
+    models = {k: load(c, device=device, file_hash=store.file_hash) for k, c in configs.items()}
+    subjects = {k: Subject(k, configs[k], model, owner_of(model)) for k, model in models.items()}
     for subject in subjects.values():
         subject.model.fingerprint()
     return subjects
@@ -381,7 +397,7 @@ class Session:
     def close(self) -> None:
         """Keep the store within its limit, and let go of it."""
         if self.store.size() > self.store.limit:
-            used = [s.model.fingerprint() for s in self.bench.subjects.values()]
+            used = [s.fingerprint for s in self.bench.subjects.values()]
             used += [self.english.pipeline.fingerprint] * self.english.asked
             for gone in self.store.prune(keep=used):
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
@@ -403,7 +419,7 @@ def _describe_model(subject: Subject) -> dict[str, Any]:
         "label": subject.label,
         "name": config.name or config.adapter,
         "adapter": config.adapter,
-        "fingerprint": subject.model.fingerprint(),
+        "fingerprint": subject.fingerprint,
         "kind": subject.kind,
         "revision": about.pop("revision", config.revision),
         "licence": config.licence,

@@ -36,6 +36,7 @@ CREATE TABLE model (id INTEGER PRIMARY KEY, kind TEXT, fingerprint TEXT, name TE
 CREATE TABLE row (model INTEGER, key BLOB, data BLOB, crc INTEGER, PRIMARY KEY (model, key));
 CREATE TABLE file (path BLOB PRIMARY KEY, identity TEXT, sha256 TEXT);
 """
+_PRINT = "COALESCE(CAST(fingerprint AS TEXT), '')"  # a model may have given None
 _TABLES = {"model", "row", "file"}
 BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite quotes a damaged schema
 
@@ -256,8 +257,8 @@ class Store:
 
     def contents(self) -> list[Stored]:
         """What the store holds, the model used last first."""
-        sql = """SELECT kind, name, fingerprint, COUNT(key), COALESCE(SUM(LENGTH(data)), 0), used
-                 FROM model LEFT JOIN row ON row.model = model.id GROUP BY model.id ORDER BY used DESC"""
+        sql = f"""SELECT kind, name, {_PRINT}, COUNT(key), COALESCE(SUM(LENGTH(data)), 0), used
+                 FROM model LEFT JOIN row ON row.model = model.id GROUP BY model.id ORDER BY used DESC"""  # noqa: S608 - a constant
         return [Stored(*row) for row in self._read(sql)]
 
     def size(self) -> int:
@@ -266,11 +267,11 @@ class Store:
 
     def remove(self, fingerprint: str) -> None:
         """Forget one model."""
-        models = "SELECT id FROM model WHERE fingerprint = ?"
+        models = f"SELECT id FROM model WHERE {_PRINT} = ?"  # noqa: S608 - a constant
         self._write(
             [
                 (f"DELETE FROM row WHERE model IN ({models})", (fingerprint,)),  # noqa: S608 - a constant
-                ("DELETE FROM model WHERE fingerprint = ?", (fingerprint,)),
+                (f"DELETE FROM model WHERE {_PRINT} = ?", (fingerprint,)),  # noqa: S608 - a constant
             ]
         )
 

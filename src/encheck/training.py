@@ -23,17 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from encheck.balance import balanced, parts, win_rates
+from encheck.balance import PARTS, balanced, parts, win_rates
 from encheck.baseline import tables_of
 from encheck.bench import Bench, Subject
 from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
 from encheck.encoders.config import ModelConfig
 from encheck.errors import NothingToMeasure, UsageError, unknown
-from encheck.gate_figures import DEV_SPLIT, FAMILY
+from encheck.gate_figures import DEV_SPLIT, FAMILY, REPORTED
 from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.session import Case, item_table, shown
+from encheck.similarity import SIMILARITIES
 from encheck.store import Store
 
 Encode = Callable[[list[str]], Any]
@@ -62,12 +63,26 @@ def behaviour(
     """Win rates of these checks on the dev items, and the balanced score: sensitivity, invariance, retrieval together.
 
     `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks, the
-    parts, and `balanced`, which is NaN where one of the parts was not asked for. UsageError for an unknown check.
+    parts, and `balanced`, which is NaN where one of the parts was not asked for. UsageError for an unknown check or
+    similarity, and for data that are not there.
     """
+    return _behaviour(encode, _dev_data(data, checks, seed), checks, similarity, seed)
+
+
+def _dev_data(data: str, checks: Sequence[str], seed: int) -> Dataset:
+    """The development part of the data; UsageError for these, or for checks that there are not."""
+    if isinstance(checks, str) or not checks:
+        raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
     for name in checks:
         if name not in FAMILY:
             raise UsageError(unknown("check", name, FAMILY))
-    dataset = dev_part(load(data, seed=seed))
+    return dev_part(load(data, seed=seed))
+
+
+def _behaviour(encode: Encode, dataset: Dataset, checks: Sequence[str], similarity: str, seed: int) -> dict[str, float]:
+    """`behaviour` on data that are loaded."""
+    if similarity not in SIMILARITIES:
+        raise UsageError(unknown("similarity", similarity, SIMILARITIES))
     wanted = [case for case in _cases() if case.marker in checks]
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "store.sqlite")
@@ -75,6 +90,26 @@ def behaviour(
         store.close()
     score = balanced(rates)
     return {**rates, **parts(rates), "balanced": float("nan") if score is None else score}
+
+
+def primary(checks: Sequence[str]) -> str:
+    """The figure of these checks that a best checkpoint is chosen by: `balanced`, or the one part that they belong to.
+
+    UsageError where they belong to two of the three parts, or to none: neither has one figure.
+
+    >>> primary(CHECKS), primary(["antonym", "jumble"])
+    ('balanced', 'sensitivity')
+    """
+    asked = list(parts({name: 0.0 for name in checks if name not in REPORTED}))
+    if len(asked) == len(PARTS):
+        return "balanced"
+    if len(asked) == 1:
+        return asked[0]
+    lacking = " and ".join(part for part in PARTS if part not in asked)
+    raise UsageError(
+        f"checks={list(checks)} choose no checkpoint: without {lacking} there is no balanced score. "
+        "Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name checks of one part alone"
+    )
 
 
 def dev_part(dataset: Dataset) -> Dataset:
@@ -155,7 +190,8 @@ def _evaluator_class() -> type:
     class BehaviourEvaluator(BaseEvaluator):
         """sentence-transformers' evaluator interface over `behaviour`; the primary metric is the balanced score.
 
-        `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric.
+        `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric. With checks of one part
+        alone that part is the primary metric (`behaviour_sensitivity`); checks of two of the three parts are refused.
         """
 
         def __init__(
@@ -163,7 +199,9 @@ def _evaluator_class() -> type:
         ) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
-            self.primary_metric = f"{name}_balanced" if name else "balanced"
+            self._dataset = _dev_data(data, checks, seed)
+            metric = primary(checks)
+            self.primary_metric = f"{name}_{metric}" if name else metric
 
         def __call__(
             self,
@@ -174,9 +212,9 @@ def _evaluator_class() -> type:
         ) -> dict[str, float]:
             """The metrics of the model as it is."""
             similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
-            found = behaviour(
+            found = _behaviour(
                 lambda texts: model.encode(texts, show_progress_bar=False),
-                data=self.data, checks=self.checks, similarity=similarity, seed=self.seed,
+                self._dataset, self.checks, similarity, self.seed,
             )  # fmt: skip
             metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
@@ -184,6 +222,7 @@ def _evaluator_class() -> type:
 
         def get_config_dict(self) -> dict[str, Any]:
             """What the model card says of how it was measured."""
-            return {"data": self.data, "checks": list(self.checks), "split": DEV_SPLIT}
+            best_by = self.primary_metric
+            return {"data": self.data, "checks": list(self.checks), "split": DEV_SPLIT, "primary_metric": best_by}
 
     return BehaviourEvaluator

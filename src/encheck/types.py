@@ -60,7 +60,9 @@ class Variant:
     certificate: str = ""
 
 
-KEEPING = frozenset({"paraphrase", "rewrite", "synonym", "reorder", "negated_antonym"})
+KEEPING = frozenset(
+    "paraphrase rewrite synonym reorder negated_antonym casing spacing contraction back_translation".split()
+)
 
 
 def keeps_meaning(relation: str) -> bool:

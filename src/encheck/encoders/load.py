@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import logging
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +128,25 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
         )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
         raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
+    _refuse_fingerprint(model, config)
     return model
+
+
+def _refuse_fingerprint(model: Model, config: ModelConfig) -> None:
+    """ModelError where the fingerprint of an adapter of one's own names nothing."""
+    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
+    try:
+        found: object = model.fingerprint()
+    except Exception as error:
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} raised {error!r}. {remedy}") from error
+    if not isinstance(found, str) or not found.strip():
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} gave {found!r}. {remedy}")
+
+
+def owner_of(model: Model) -> str:
+    """Whose fingerprints a model's are: module:class where that is no part of encheck, else empty."""
+    made_by = type(model)
+    return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
 
 
 def _adapter(config: ModelConfig) -> Callable[..., Model]:
@@ -135,14 +154,22 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
         raise ModelError(f"{config.label}: the adapter {config.adapter} needs more than is installed. Remedy: {remedy}")
     known = ADAPTERS.get(config.adapter)
     module, _, name = (known.path if known else config.adapter).partition(":")
+    if not known:
+        _find_beside()
     try:
         found: Callable[..., Model] = getattr(importlib.import_module(module), name)
     except Exception as error:
         raise ModelError(
             f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. "
-            "Remedy: write it module:name, and run where Python can import the module"
+            "Remedy: write it module:name, and run in the folder of module.py, or where Python can import it"
         ) from error
     return found
+
+
+def _find_beside() -> None:
+    """Let Python find modules of the working folder, as `python -m` does; what is installed goes before them."""
+    if not {"", str(Path.cwd())} & set(sys.path):
+        sys.path.append(str(Path.cwd()))
 
 
 def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:

@@ -34,18 +34,47 @@ class Spread:
 
 
 def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> list[Spread]:
-    """Every figure that decides (or all of them) over all models of the runs; UsageError for fewer than two models."""
-    values: dict[tuple[str, str, str, str], list[float]] = {}
-    models: set[tuple[str, str]] = set()
-    for folder in folders:
-        results = read_results(folder)
-        models |= {(str(folder), m["label"]) for m in results["models"] if not m["error"]}
+    """Every figure that decides (or all of them) over all models of the runs.
+
+    UsageError for fewer than two models, a model that is there twice, and other data under the same name.
+    """
+    values: dict[tuple[str, str, str, str], dict[str, tuple[float, str]]] = {}
+    prints: set[str] = set()
+    runs = [(folder, read_results(folder)) for folder in folders]
+    _refuse_other_data(runs)
+    for folder, results in runs:
+        models = {m["label"]: m["fingerprint"] for m in results["models"] if not m["error"]}
+        prints |= set(models.values())
         for row in results["checks"]:
-            if row["value"] is not None and (everything or row["threshold"] is not None):
-                values.setdefault(_key(row), []).append(row["value"])
-    if len(models) < 2:
-        raise UsageError(f"the runs hold {len(models)} model: give those of several seeds")
-    return [_spread(key, found) for key, found in values.items() if len(found) > 1]
+            decides = everything or row["threshold"] is not None
+            if decides and row["value"] is not None and row["model"] in models:
+                found, place = values.setdefault(_key(row), {}), f"{row['model']} of {folder}"
+                _add(found, models[row["model"]], row["value"], place)
+    if len(prints) < 2:
+        raise UsageError(f"the runs hold {len(prints)} model: give those of several seeds")
+    return [_spread(key, [value for value, _ in found.values()]) for key, found in values.items() if len(found) > 1]
+
+
+def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, place: str) -> None:
+    """Take the value of a model; UsageError for one that has been counted."""
+    if fingerprint in found:
+        raise UsageError(
+            f"{place} is {found[fingerprint][1]} once more (the same fingerprint): a checkpoint counts once"
+        )
+    found[fingerprint] = value, place
+
+
+def _refuse_other_data(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+    """UsageError where two runs call different data by one name."""
+    known: dict[str, tuple[str, Path]] = {}
+    for folder, results in runs:
+        for data in results["data"]:
+            fingerprint, first = known.setdefault(data["name"], (data["fingerprint"], folder))
+            if data["fingerprint"] != fingerprint:
+                raise UsageError(
+                    f"{data['name']} is one data set in {first} and another in {folder} (fingerprints {fingerprint} "
+                    f"and {data['fingerprint']}): give runs on the same file, sample and seed"
+                )
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str, str]:

@@ -36,7 +36,8 @@ def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
 def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
     text, score, overlap = row[side], row[f"{side}_score"], row[f"{side}_overlap"]
     now = f", now {scorer(*pair_of(row['item'], row['source'], text)):.4f}" if scorer else ""
-    yield f"  {side:4} {score:.4f}{now}  (word overlap {overlap:.2f})"
+    beside = "" if overlap is None else f"  (word overlap {overlap:.2f})"  # a text that is encoded twice has none
+    yield f"  {side:4} {score:.4f}{now}{beside}"
     yield f"                   {marked(row['source'], text, edits_of(row[f'{side}_edits']))}"
 
 
