@@ -140,6 +140,13 @@ def test_less_than_all_checks_is_said(run, tmp_path):
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
         (["--encheck-anchor=x"], "*--anchor is a second baseline*"),
+        (["--encheck-save-baseline=x", "--encheck-twin=oracle"], "*--twin=oracle is named twice, or is the model*"),
+        (["--encheck-baseline="], "*the value of --baseline is empty*"),
+        (["--encheck-baseline=x", "--encheck-anchor="], "*the value of --anchor is empty*"),
+        (["--encheck-save-baseline= "], "*the value of --save-baseline is empty*"),
+        (["--encheck-lock="], "*the value of --lock is empty*"),
+        (["--encheck-baseline=x", "--encheck-twin="], "*the value of --twin is empty*"),
+        (["--encheck-model="], "*the value of --model is empty*"),
     ],
 )
 def test_wrong_use_is_said_before_anything_is_encoded(run, args, says):

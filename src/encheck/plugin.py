@@ -98,6 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
     with _usage_errors():
+        settings.refuse_empty(config.option)
         settings.refuse_contradictions(config.option)
     if config.option.encheck_no_store:
         worker = getattr(config, "workerinput", None)

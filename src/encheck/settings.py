@@ -143,7 +143,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
         save_baseline=_path(option.encheck_save_baseline),
         baseline=_path(option.encheck_baseline),
         anchor=_path(option.encheck_anchor),
-        twins=tuple(dict.fromkeys(option.encheck_twin or ())),
+        twins=tuple(option.encheck_twin or ()),
         inconclusive=option.encheck_inconclusive,
         device=option.encheck_device,
         dtype=option.encheck_dtype,
@@ -159,9 +159,26 @@ def models_of(option: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(option.encheck_model or ["sbert"]), *(option.encheck_twin or ()))))
 
 
+def refuse_empty(option: Any) -> None:
+    """UsageError where an option was given without a value: an unset variable must not switch off what it asks for."""
+    for dest, value in vars(option).items():
+        texts = value if isinstance(value, list) else [value]
+        if dest.startswith("encheck_") and any(isinstance(text, str) and not text.strip() for text in texts):
+            name = dest.removeprefix("encheck_").replace("_", "-")
+            raise UsageError(f"the value of --{name} is empty (a variable that is not set?): give one, or no --{name}")
+
+
 def refuse_contradictions(option: Any) -> None:
-    """UsageError where a gate has several models, or what belongs to one stands alone."""
+    """UsageError where a gate has several models, a twin is the candidate, or what belongs to a gate stands alone."""
     models = tuple(dict.fromkeys(option.encheck_model or ["sbert"]))
+    named = [*models]
+    for twin in option.encheck_twin or ():
+        if twin in named:
+            raise UsageError(
+                f"--twin={twin} is named twice, or is the model under test: a twin is a checkpoint of its own, "
+                "trained with another seed"
+            )
+        named.append(twin)
     for name in ("baseline", "save_baseline"):
         if getattr(option, f"encheck_{name}") and len(models) > 1:
             option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
@@ -175,7 +192,7 @@ def refuse_contradictions(option: Any) -> None:
 
 
 def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None
+    return None if text is None else Path(text).expanduser()
 
 
 def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
