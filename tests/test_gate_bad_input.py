@@ -252,6 +252,15 @@ def test_a_capability_that_the_candidate_lacks_is_named(run, saved):
     outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the baseline)*"])
 
 
+def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved, pytester):
+    data = pairs(pytester.path / "own.csv", 0, 200)
+    folder = saved(args=["--encheck-data=probes", data], markers="paraphrase or retrieval")
+    outcome = run("bag-of-words", against(folder), markers="paraphrase")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["*only one side has paraphrase_is_nearer_than_*/pairs/1 (the baseline)*"])
+    assert told(pytester)["not_selected"] > 0
+
+
 def test_the_same_items_from_another_version_are_weighed_and_the_difference_is_said(run, saved):
     folder = saved()
     reseal(folder, lambda summary: summary["versions"].update(encheck="0.0.9"))

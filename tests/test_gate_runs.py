@@ -63,6 +63,12 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")
 
 
+def test_a_baseline_in_the_folder_itself_has_a_name(run, baseline, tmp_path, monkeypatch):
+    monkeypatch.chdir(baseline)
+    outcome = run("oracle", "--encheck-baseline=.", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
+
+
 def test_workers_come_to_the_same_gate(run, baseline, tmp_path):
     args = [f"--encheck-baseline={baseline}", "--encheck-no-store"]
     one = run("random", *args, f"--encheck-report-dir={tmp_path / 'one'}")
@@ -130,6 +136,30 @@ def test_less_than_all_checks_is_said(run, tmp_path):
     )
     outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
     outcome.stdout.fnmatch_lines(["*-m or -k restricts the gate: 2 cases of the baseline were not selected*"])
+
+
+CRASHES = """
+import os
+import pytest
+from encheck.checks.test_number import *
+
+@pytest.fixture(autouse=True)
+def crashes(request):
+    if os.environ.get("CRASHES") in request.node.name:
+        os._exit(3)
+"""
+
+
+def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tmp_path):
+    monkeypatch.setenv("CRASHES", "nothing")
+    pytester.makepyfile(test_crashes=CRASHES)
+    base = ["-p", "no:cacheprovider", "-m", "number", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path}"]
+    folder = tmp_path / "base"
+    assert pytester.runpytest(*base, f"--encheck-save-baseline={folder}").ret == 0
+    monkeypatch.setenv("CRASHES", "test_other_number")
+    outcome = pytester.runpytest(*base, f"--encheck-baseline={folder}", "-n1")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against base: INCONCLUSIVE", "*only one side has other_number_*"])
 
 
 @pytest.mark.parametrize(

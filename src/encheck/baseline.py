@@ -38,6 +38,11 @@ class Baseline:
     tables: Mapping[str, Table]
 
     @property
+    def name(self) -> str:
+        """The folder's name, also of `.`."""
+        return self.folder.resolve().name or str(self.folder)
+
+    @property
     def model(self) -> Mapping[str, Any]:
         """The model that made it, as results.json describes models."""
         found: Mapping[str, Any] = self.summary["model"]

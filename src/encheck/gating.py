@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from encheck.balance import balanced, win_rates
-from encheck.baseline import Baseline, case_of, tables_of
+from encheck.baseline import Baseline, tables_of
 from encheck.errors import BaselineError
 from encheck.gate import decide, measure
 from encheck.gate_figures import GATE_SPLIT, Compared, Table, capabilities, compare, figure_of, pooled
@@ -71,22 +71,22 @@ def weigh(
     items: Columns,
     *,
     model: str,
-    restricted: bool = False,
+    selected: Collection[str] | None = None,
     rule: Rule = DEFAULT,
     seed_noise: Noise | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
-    `restricted` says that -m or -k selected among the checks: what was not selected is then not missed.
+    `selected` names the claims that -m or -k left in, None where there was neither: cases of the others are not missed.
     """
     rows = [row for row in results["checks"] if row["model"] == model]
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
     before, after = side_of_baseline(baseline), side_of(results, items, model)
-    ran = {case_of(row) for row in rows}
     both = [name for name in before.tables if name in after.tables]
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
     compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
-    missing = [name for name in before.tables if name not in after.tables and (name in ran or not restricted)]
+    absent = [name for name in before.tables if name not in after.tables]
+    missing = [name for name in absent if selected is None or before.tables[name].claim in selected]
     new = [name for name, table in after.tables.items() if name not in before.tables and figure_of(table)[0]]
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
@@ -97,12 +97,12 @@ def weigh(
         missing=[*(f"{n} (the baseline)" for n in missing), *(f"{n} (the candidate)" for n in new)],
     )
     return Weighed(
-        baseline.folder.name,
+        baseline.name,
         doubted(decision, noise, rule),
         _flips(compared, rule),
         reported,
         (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
-        sum(name not in ran for name in before.tables) if restricted else 0,
+        len(absent) - len(missing),
         tuple(_notes(baseline, results, model)),
     )
 

@@ -158,6 +158,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _refuse_unknown_markers(config, items)
     yield
     found = [_case(item) for item in items if _claim(item)]
+    if RECORDER in config.stash:
+        config.stash[RECORDER].select(item.nodeid for item in items if _claim(item))
     if found and not config.option.collectonly:
         from encheck.session import Session
 
@@ -259,6 +261,12 @@ class _Reports:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Note what an xdist worker selected."""
+    node.config.stash[RECORDER].select(ids)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take what an xdist worker says of models, data and times."""
     described = getattr(node, "workeroutput", {}).get("encheck")
@@ -298,8 +306,9 @@ def _gated(session: pytest.Session, recorder: Recorder, asked: settings.Settings
     from encheck.reporting.gated import conclude
 
     option = session.config.option
+    selected = recorder.selected if option.markexpr or option.keyword else None
     try:
-        status = conclude(recorder, asked, int(session.exitstatus), restricted=bool(option.markexpr or option.keyword))
+        status = conclude(recorder, asked, int(session.exitstatus), selected=selected)
     except UsageError as error:
         recorder.problem = str(error)
         return int(pytest.ExitCode.USAGE_ERROR)

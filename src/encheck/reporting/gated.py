@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,7 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
             )
 
 
-def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted: bool) -> int:
+def conclude(recorder: Recorder, settings: Settings, status: int, *, selected: Collection[str] | None) -> int:
     """Weigh the run against its baselines, or keep it as one; the exit status that comes of it.
 
     What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
@@ -58,7 +58,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted:
     model, *twins = labels(settings.models)
     sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
     if weighs:
-        _weigh_all(recorder, settings, results, model, sides[1:], status=status, restricted=restricted)
+        _weigh_all(recorder, settings, results, model, sides[1:], status=status, selected=selected)
     if settings.save_baseline and status in FINISHED:
         outcome = recorder.gate["outcome"] if recorder.gate else "pass"
         if outcome == "pass":
@@ -77,10 +77,10 @@ def _weigh_all(
     twins: Sequence[Side],
     *,
     status: int,
-    restricted: bool,
+    selected: Collection[str] | None,
 ) -> None:
     try:
-        weighed = [_weigh(b, results, recorder, model, twins, restricted=restricted) for b in recorder.baselines]
+        weighed = [_weigh(b, results, recorder, model, twins, selected=selected) for b in recorder.baselines]
     except BaselineError as error:
         recorder.described[0]["notes"].append(f"the gate could not be used: {error}")  # for summary.md too
         raise
@@ -112,10 +112,10 @@ def _weigh(
     model: str,
     twins: Sequence[Side],
     *,
-    restricted: bool,
+    selected: Collection[str] | None,
 ) -> Weighed:
     noise = seed_noise([side_of_baseline(baseline), *twins]) if twins else None
-    return weigh(baseline, results, recorder.items, model=model, restricted=restricted, seed_noise=noise)
+    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise)
 
 
 def _fill(rows: Mapping[str, dict[str, Any]], baseline: Baseline) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ class Recorder:
         self.folder: Path | None = None
         self.told: dict[str, Any] = {}
         self.problem = ""
+        self.selected: set[str] = set()
         self.baselines: list[Baseline] = []
         self.gate: dict[str, Any] | None = None
 
@@ -92,6 +94,10 @@ class Recorder:
             self.items[sent["items"]["case"][0]] = sent["items"]
         if sent["rows"]:
             self.measuring[sent["rows"][0]["check"]] += report.duration
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
+        self.selected |= {i.partition("[")[0].rpartition("::")[2].removeprefix("test_") for i in ids}
 
     @property
     def verdicts(self) -> list[str]:
