@@ -164,12 +164,23 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
         (lambda f: (f / "baseline.json").unlink(), "*is no baseline: baseline.json cannot be read*"),
         (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or was cut off*"),
         (lambda f: edit(f, seed_noise=3.0), "*was edited by hand: its checksum does not hold*"),
+        (lambda f: edit(f, seed_noise=float("nan")), "*was edited by hand: its checksum does not hold*"),
         (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*is not the one that was saved: it was changed*"),
         (lambda f: edit(f, encheck_baseline=2), "*of the newer baseline version 2, but this encheck reads 1: install*"),
         (lambda f: reseal(f, lambda s: s.pop("cases")), "*holds other fields than --save-baseline writes*"),
         (lambda f: rewritten(f), "*holds other fields than --save-baseline writes*"),
     ],
-    ids=["no-items", "no-summary", "cut-off", "edited", "other-items", "newer", "fields-missing", "columns-missing"],
+    ids=[
+        "no-items",
+        "no-summary",
+        "cut-off",
+        "edited",
+        "nan",
+        "other-items",
+        "newer",
+        "fields-missing",
+        "columns-missing",
+    ],
 )
 def test_a_broken_baseline_is_refused_before_anything_is_encoded(run, plain, spoil, says):
     spoil(plain)

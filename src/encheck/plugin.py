@@ -135,7 +135,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Read the baselines; find out in the controller of xdist what is wrong, before any worker starts."""
     config = session.config
-    if RECORDER in config.stash and config.option.encheck_baseline:
+    if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
         from encheck.reporting.gated import read_baselines
 
         with _usage_errors():
@@ -297,7 +297,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.exitstatus = _gated(session, recorder, asked)
             write_run(recorder, asked, config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
         except EncheckError as error:
-            recorder.problem = str(error)
+            recorder.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
 
@@ -310,8 +310,8 @@ def _gated(session: pytest.Session, recorder: Recorder, asked: settings.Settings
     try:
         status = conclude(recorder, asked, int(session.exitstatus), selected=selected)
     except UsageError as error:
-        recorder.problem = str(error)
-        return int(pytest.ExitCode.USAGE_ERROR)
+        recorder.problems.append(str(error))
+        status = int(pytest.ExitCode.USAGE_ERROR)
     _note_properties(session.config, recorder)
     return status
 
@@ -336,8 +336,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("encheck")
         for line in lines(recorder.told):
             terminalreporter.write_line(line)
-        if recorder.problem:
-            terminalreporter.write_line(recorder.problem)
+        for problem in recorder.problems:
+            terminalreporter.write_line(problem)
         if (recorder.folder / "report.html").exists():
             terminalreporter.write_line(f"report: {recorder.folder / 'report.html'}")
 

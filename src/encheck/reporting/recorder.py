@@ -76,7 +76,7 @@ class Recorder:
         self.measuring: dict[str, float] = {}
         self.folder: Path | None = None
         self.told: dict[str, Any] = {}
-        self.problem = ""
+        self.problems: list[str] = []
         self.selected: set[str] = set()
         self.baselines: list[Baseline] = []
         self.gate: dict[str, Any] | None = None
@@ -125,7 +125,7 @@ class Recorder:
                 "exit_status": exit_status,
                 "versions": versions(),
                 "settings": settings,
-                "notes": sorted({line for d in self.described for line in d["notes"]}),
+                "notes": sorted({*self.problems, *(line for d in self.described for line in d["notes"])}),
                 "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
                 "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
                 "encoded": self._encoded(),
