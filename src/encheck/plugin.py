@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,14 +141,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         with _usage_errors():
             config.stash[RECORDER].baselines = read_baselines(_settings(config))
-    distributes = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
-    if distributes and (config.option.encheck_model or config.option.encheck_data):
+    if getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput"):
+        with _usage_errors():
+            _find_faults(config)
+
+
+def _find_faults(config: pytest.Config) -> None:
+    """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
+    asked, subjects = _settings(config), {}
+    if config.option.encheck_model or config.option.encheck_data:
         from encheck.session import open_store, resolve_data, resolve_models
 
-        with _usage_errors():
-            asked = _settings(config)
-            _refuse_models(config, resolve_models(asked, open_store(asked)))
-            resolve_data(asked)
+        subjects = resolve_models(asked, open_store(asked))
+        _refuse_models(config, subjects)
+        resolve_data(asked)
+    _refuse_unknown_checks(config, subjects, {})
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -156,6 +164,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     with _usage_errors():
         if any(map(_claim, items)):
             _refuse_unknown_markers(config, items)
+    offered = {_case(item).claim_name: set(map(str, _case(item).claim.levels)) for item in items if _claim(item)}
     yield
     found = [_case(item) for item in items if _claim(item)]
     if RECORDER in config.stash:
@@ -165,7 +174,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         with _usage_errors():
             config.stash[SESSION] = Session(_settings(config), found)
-            _refuse_models(config, config.stash[SESSION].bench.subjects)
+            subjects = config.stash[SESSION].bench.subjects
+            _refuse_models(config, subjects)
+            if RECORDER in config.stash:
+                _refuse_unknown_checks(config, subjects, offered)
+
+
+def _refuse_unknown_checks(
+    config: pytest.Config, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
+) -> None:
+    """Refuse thresholds and known failures of checks that there are not: of the project, and of the models that run."""
+    asked = _settings(config)
+    place, known = "[tool.encheck] of pyproject.toml", asked.project.get("known_failures", {})
+    tables = {f"{place}: thresholds": asked.project.get("thresholds", {})}
+    tables |= {f"{place}: {model}'s known_failures": keys for model, keys in known.items()}
+    for label, subject in subjects.items():
+        tables[f"models.yaml: {label}'s thresholds"] = subject.config.thresholds
+        tables[f"models.yaml: {label}'s known_failures"] = subject.config.known_failures or {}
+    if any(tables.values()):
+        settings.refuse_unknown_checks(tables, offered, places=[asked.root, *_places(config)])
+
+
+def _places(config: pytest.Config) -> Iterator[Path]:
+    """The files and folders that pytest was given, also as the names of modules."""
+    for arg in (text.partition("::")[0] for text in config.args):
+        with suppress(ImportError, ValueError):  # pytest says what is wrong with it
+            found = find_spec(arg) if config.option.pyargs and not Path(arg).exists() else None
+            yield Path(found.origin).parent if found and found.origin else Path(arg)
 
 
 def _refuse_models(config: pytest.Config, subjects: Mapping[str, Subject]) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
+import math
+import os
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -256,4 +261,51 @@ def project_table(path: Path) -> dict[str, Any]:
             raise ConfigError(f"{path}: [tool.encheck] {unknown('key', key, KEYS)}")
         if not isinstance(value, KEYS[key]):
             raise ConfigError(f"{path}: [tool.encheck] {key} is {value!r}, but should be of type {KEYS[key].__name__}")
+    for key, value in table.get("thresholds", {}).items():
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            raise ConfigError(f"{path}: [tool.encheck.thresholds] {key} is {value!r}, but should be a number")
+    for model, reasons in table.get("known_failures", {}).items():
+        if not isinstance(reasons, dict) or not all(isinstance(reason, str) for reason in reasons.values()):
+            raise ConfigError(
+                f"{path}: [tool.encheck.known_failures] {model} is {reasons!r}, but should be a table of checks "
+                "and reasons"
+            )
     return dict(table)
+
+
+def refuse_unknown_checks(
+    tables: Mapping[str, Iterable[str]], offered: Mapping[str, Collection[str]], *, places: Sequence[Path]
+) -> None:
+    """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
+
+    `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
+    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines.
+    """
+    known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
+    named = [(where, *key.partition("/")[::2]) for where, keys in tables.items() for key in keys]
+    strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
+    own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
+    for where, name in strange:
+        if not fnmatch.filter(own, name):
+            raise ConfigError(f"{where}: {unknown('check', name, known)}")
+    for where, name, level in named:
+        levels = offered.get(name, ())
+        if levels and level and "/" not in level and level not in levels and not where.endswith("known_failures"):
+            raise ConfigError(f"{where}: {unknown(f'level of {name}', level, levels)}")
+
+
+def _tests_in(files: Iterable[Any]) -> set[str]:
+    """The names of the tests that these Python files define, without `test_`."""
+    texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
+    return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}
+
+
+def _python_files(place: Path) -> Iterator[Path]:
+    """A Python file, or every one below a folder, but for what is hidden and for installed packages."""
+    if place.is_file():
+        yield place
+    for folder, below, names in os.walk(place):
+        below[:] = [
+            name for name in below if not name.startswith(".") and name not in ("site-packages", "node_modules")
+        ]
+        yield from (Path(folder, name) for name in names if name.endswith(".py"))
