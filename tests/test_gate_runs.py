@@ -158,6 +158,7 @@ def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tm
     outcome = pytester.runpytest(*base, f"--encheck-baseline={folder}", "-n1")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["gate against base: INCONCLUSIVE", "*only one side has other_number_*"])
+    outcome.stdout.fnmatch_lines(["*test_other_number_*-1[]] was cut short: its process died"])
 
 
 @pytest.mark.parametrize(

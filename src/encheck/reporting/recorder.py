@@ -63,6 +63,10 @@ def _number(value: float) -> float | None:
     return float(value) if value == value and abs(value) != float("inf") else None
 
 
+def _claim_named(test: str) -> str:
+    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")
+
+
 class Recorder:
     """The rows, items and descriptions of one run."""
 
@@ -85,6 +89,8 @@ class Recorder:
         """Take what a test report carries."""
         sent = getattr(report, "encheck", None)
         if not sent:
+            if report.failed and _claim_named(report.nodeid) in self.selected:
+                self.problems.append(f"{report.nodeid} was cut short: its process died")
             return
         for row in sent["rows"]:
             self.rows[row["id"]] = row
@@ -97,7 +103,7 @@ class Recorder:
 
     def select(self, ids: Iterable[str]) -> None:
         """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
-        self.selected |= {i.partition("[")[0].rpartition("::")[2].removeprefix("test_") for i in ids}
+        self.selected |= set(map(_claim_named, ids))
 
     @property
     def verdicts(self) -> list[str]:
