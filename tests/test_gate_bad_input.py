@@ -62,8 +62,24 @@ class Shifted(BagOfWords):
         found = super().encode(texts)
         found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return np.hstack([found, np.full((len(texts), 1), 0.2)]).astype(np.float32)
+
+class Half(Shifted):
+    """The same in half precision: another file, and no other checkpoint."""
+
+    def fingerprint(self):
+        return "half"
+
+    def encode(self, texts, *, role=None):
+        return super().encode(texts).astype(np.float16).astype(np.float32)
 '''
-NAMES = {"stops": "Stops", "loses-rows": "LosesRows", "forgets": "Forgets", "cuts": "Cuts", "shifted": "Shifted"}
+NAMES = {
+    "half": "Half",
+    "stops": "Stops",
+    "loses-rows": "LosesRows",
+    "forgets": "Forgets",
+    "cuts": "Cuts",
+    "shifted": "Shifted",
+}
 NAMES["shifted-2"] = NAMES["shifted"]
 
 
@@ -155,6 +171,12 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*--twin=shifted-2 is shifted once more (the same weights): a twin is a checkpoint*"])
     assert not (pytester.path / "out").exists()
+
+
+def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved):
+    outcome = run("shifted", against(saved()), "--encheck-twin=half")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["*--twin=half scores what shifted does, but for rounding*"])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from encheck.scores import Scale
 
 PRIOR = 4  # degrees of freedom
 MOST_NOISE = 1.0  # deltas: beyond, what twins would excuse is no small loss any more
+COPY = 2e-3  # what half precision moves 95% of scores by at most; weights noised by 1% move some by 0.01 (docs/gate.md)
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -131,6 +132,22 @@ def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, st
             else:
                 reported[name] = figure_of(table)[1]
     return compared, reported
+
+
+def is_copy(one: Side, other: Side) -> bool:
+    """Whether two models score all but the same, as weights do in another precision; another seed moves more.
+
+    By 95% of the gating scores, in units of what identical text scores: a count, or what a search finds, can jump.
+    """
+    moved: list[float] = []
+    for name, table in one.tables.items():
+        there = other.tables.get(name)
+        if there and there.items == table.items and figure_of(table)[0]:
+            scale = one.scales.get(table.data, Scale(0.0, 1.0))
+            unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
+            both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
+            moved += both[~np.isnan(both)].tolist()
+    return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
 
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:

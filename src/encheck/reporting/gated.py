@@ -9,7 +9,7 @@ from typing import Any
 from encheck.baseline import Baseline, case_of, read, refuse_place, save
 from encheck.bench import Subject
 from encheck.errors import BaselineError
-from encheck.gating import Side, Weighed, refuse_other_kind, seed_noise, side_of, side_of_baseline, weigh
+from encheck.gating import Side, Weighed, is_copy, refuse_other_kind, seed_noise, side_of, side_of_baseline, weigh
 from encheck.reporting import gate
 from encheck.reporting.recorder import Recorder
 from encheck.session import labels
@@ -66,6 +66,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, *, selected: C
     model, *twins = labels(settings.models)
     sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
     if weighs:
+        _refuse_copies(dict(zip(twins, sides[1:], strict=True)), model, sides[0])
         _weigh_all(recorder, settings, results, model, sides[1:], status=status, selected=selected)
     final = recorder.gate["exit_code"] or status if recorder.gate and status != 1 else status
     if settings.save_baseline and recorder.gate and (recorder.gate["outcome"] != "pass" or final):
@@ -75,6 +76,17 @@ def conclude(recorder: Recorder, settings: Settings, status: int, *, selected: C
         noise = seed_noise(sides) if twins else None
         save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
     return final
+
+
+def _refuse_copies(twins: Mapping[str, Side], model: str, candidate: Side) -> None:
+    """BaselineError for a twin that is the candidate in another precision: its loss would pass for luck."""
+    for label, side in twins.items():
+        if is_copy(candidate, side):
+            raise BaselineError(
+                f"the gate could not be used: --twin={label} scores what {model} does, but for rounding: it is the "
+                "candidate once more, in another precision or file. A twin is a checkpoint of its own, trained with "
+                "another seed"
+            )
 
 
 def _note_the_end(recorder: Recorder, settings: Settings, status: int) -> None:
