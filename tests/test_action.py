@@ -34,9 +34,10 @@ def action(tmp_path):
 
     def action(results, code, **asked):
         stub = tools / "encheck"
-        stub.write_text(STUB.format(bash=BASH, results=json.dumps(results), code=code))
+        starts = STUB if results is not None else STUB.replace("mkdir -p rep", "exit {code}")
+        stub.write_text(starts.format(bash=BASH, results=json.dumps(results), code=code))
         stub.chmod(0o755)
-        names = ("MODEL", "BASELINE", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA")
+        names = ("MODEL", "BASELINE", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN", "LOCK")
         environment = os.environ | dict.fromkeys(names, "") | {"REPORT": "rep"} | asked
         environment |= {
             "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
@@ -61,10 +62,20 @@ def test_a_gate_that_could_not_be_used_keeps_its_exit_code(action):
     assert action({"checks": []}, 4)[:2] == (4, "outcome=")
 
 
+def test_the_report_of_an_earlier_run_is_not_taken_for_this_ones(action, tmp_path):
+    (tmp_path / "rep").mkdir()
+    (tmp_path / "rep/results.json").write_text('{"gate": {"outcome": "pass"}}', "utf-8")
+    (tmp_path / "rep/summary.md").write_text("old", "utf-8")
+    assert action(None, 4)[:2] == (4, "")
+    assert not (tmp_path / "sum").exists()
+
+
 def test_the_action_passes_on_what_it_was_asked(action):
     given = {"MODEL": "./a b", "BASELINE": "base", "CHECKS": "antonym or jumble", "DATA": "probes\nmrpc:x"}
+    given |= {"SAMPLE": "all", "TWIN": "./s1\n./s 2", "LOCK": "l.jsonl"}
     asked = action({}, 0, **given, ANCHOR="old", INCONCLUSIVE="block")[2]
     expected = {"--model=./a b", "--baseline=base", "--anchor=old", "--inconclusive=block", "--data=probes"}
+    expected |= {"--sample=all", "--twin=./s1", "--twin=./s 2", "--lock=l.jsonl"}
     assert expected | {"--data=mrpc:x", "antonym or jumble", "--junitxml=rep/junit.xml"} <= set(asked)
 
 

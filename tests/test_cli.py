@@ -162,3 +162,17 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     (tmp_path / "conftest.py").write_text("raise RuntimeError\n")
     assert run("-m", "antonym", "--model=oracle").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["run", "--baseline"], "'--baseline' requires an argument"),
+        (["runn"], "No such command 'runn'"),
+        (["run", "--baseline="], "the value of --baseline is empty"),
+    ],
+)
+def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
+    done = encheck(*args)
+    assert done.exit_code == 4
+    assert says in done.output + capfd.readouterr().err

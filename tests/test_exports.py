@@ -29,7 +29,8 @@ def row(claim, value, *, threshold=0.8, model="m", metric="margin_rate_calibrate
 def results():
     return {
         "schema_version": 1,
-        "run": {"started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "versions": {"encheck": "0.1.0"}},
+        "run": {"started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "versions": {"encheck": "0.1.0"},
+                "exit_status": 0, "notes": []},
         "models": [{"label": "m"}, {"label": "broken"}],
         "data": [{"name": "probes", "fingerprint": "abc"}],
         "checks": [
@@ -120,6 +121,26 @@ def test_alerts_are_what_is_not_green(results, tmp_path):
     written = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert [one.get("suppressions", [{}])[0].get("justification") for one in written] == [None, None, "a reason"]
     assert found[0].locations[0].physical_location.artifact_location.uri == "models.yaml"
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "successful"),
+    [
+        (0, "pass", True),
+        (1, "fail", True),
+        (10, "pass", True),
+        (1, "pass", False),
+        (2, "pass", False),
+        (4, None, False),
+    ],
+)
+def test_a_run_that_did_not_end_is_no_clean_one(results, tmp_path, status, verdict, successful):
+    results["checks"] = [row("a_is_b", 0.5) | {"verdict": verdict, "reason": ""}]
+    results["run"] |= {"exit_status": status, "notes": ["the gate did not decide"]}
+    sarif_of(results, tmp_path)
+    (said,) = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["invocations"]
+    assert (said["executionSuccessful"], said["exitCode"]) == (successful, status)
+    assert said["toolExecutionNotifications"][0]["message"]["text"] == "the gate did not decide"
 
 
 @pytest.mark.parametrize(("outcome", "level"), [("block", "error"), ("inconclusive", "warning")])

@@ -62,8 +62,24 @@ class Shifted(BagOfWords):
         found = super().encode(texts)
         found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return np.hstack([found, np.full((len(texts), 1), 0.2)]).astype(np.float32)
+
+class Half(Shifted):
+    """The same in half precision: another file, and no other checkpoint."""
+
+    def fingerprint(self):
+        return "half"
+
+    def encode(self, texts, *, role=None):
+        return super().encode(texts).astype(np.float16).astype(np.float32)
 '''
-NAMES = {"stops": "Stops", "loses-rows": "LosesRows", "forgets": "Forgets", "cuts": "Cuts", "shifted": "Shifted"}
+NAMES = {
+    "half": "Half",
+    "stops": "Stops",
+    "loses-rows": "LosesRows",
+    "forgets": "Forgets",
+    "cuts": "Cuts",
+    "shifted": "Shifted",
+}
 NAMES["shifted-2"] = NAMES["shifted"]
 
 
@@ -157,6 +173,12 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
     assert not (pytester.path / "out").exists()
 
 
+def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved):
+    outcome = run("shifted", against(saved()), "--encheck-twin=half")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["*--twin=half scores what shifted does, but for rounding*"])
+
+
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
@@ -164,12 +186,23 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
         (lambda f: (f / "baseline.json").unlink(), "*is no baseline: baseline.json cannot be read*"),
         (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or was cut off*"),
         (lambda f: edit(f, seed_noise=3.0), "*was edited by hand: its checksum does not hold*"),
+        (lambda f: edit(f, seed_noise=float("nan")), "*was edited by hand: its checksum does not hold*"),
         (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*is not the one that was saved: it was changed*"),
         (lambda f: edit(f, encheck_baseline=2), "*of the newer baseline version 2, but this encheck reads 1: install*"),
         (lambda f: reseal(f, lambda s: s.pop("cases")), "*holds other fields than --save-baseline writes*"),
         (lambda f: rewritten(f), "*holds other fields than --save-baseline writes*"),
     ],
-    ids=["no-items", "no-summary", "cut-off", "edited", "other-items", "newer", "fields-missing", "columns-missing"],
+    ids=[
+        "no-items",
+        "no-summary",
+        "cut-off",
+        "edited",
+        "nan",
+        "other-items",
+        "newer",
+        "fields-missing",
+        "columns-missing",
+    ],
 )
 def test_a_broken_baseline_is_refused_before_anything_is_encoded(run, plain, spoil, says):
     spoil(plain)
@@ -250,6 +283,15 @@ def test_a_capability_that_the_candidate_lacks_is_named(run, saved):
     outcome = run("bag-of-words", against(folder), markers="", where="encheck.checks.test_number")
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the baseline)*"])
+
+
+def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved, pytester):
+    data = pairs(pytester.path / "own.csv", 0, 200)
+    folder = saved(args=["--encheck-data=probes", data], markers="paraphrase or retrieval")
+    outcome = run("bag-of-words", against(folder), markers="paraphrase")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["*only one side has paraphrase_is_nearer_than_*/pairs/1 (the baseline)*"])
+    assert told(pytester)["not_selected"] > 0
 
 
 def test_the_same_items_from_another_version_are_weighed_and_the_difference_is_said(run, saved):

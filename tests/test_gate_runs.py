@@ -63,6 +63,12 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")
 
 
+def test_a_baseline_in_the_folder_itself_has_a_name(run, baseline, tmp_path, monkeypatch):
+    monkeypatch.chdir(baseline)
+    outcome = run("oracle", "--encheck-baseline=.", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
+
+
 def test_workers_come_to_the_same_gate(run, baseline, tmp_path):
     args = [f"--encheck-baseline={baseline}", "--encheck-no-store"]
     one = run("random", *args, f"--encheck-report-dir={tmp_path / 'one'}")
@@ -112,9 +118,7 @@ def test_a_model_that_breaks_midway_is_blocked(run, baseline, tmp_path):
 
 
 def test_a_floor_of_the_owner_still_decides(run, baseline, tmp_path, pytester):
-    pytester.makefile(
-        ".toml", pyproject="[tool.encheck.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
-    )
+    pytester.makefile(".toml", pyproject=OWN_FLOOR)
     outcome = run("oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
@@ -132,6 +136,31 @@ def test_less_than_all_checks_is_said(run, tmp_path):
     outcome.stdout.fnmatch_lines(["*-m or -k restricts the gate: 2 cases of the baseline were not selected*"])
 
 
+CRASHES = """
+import os
+import pytest
+from encheck.checks.test_number import *
+
+@pytest.fixture(autouse=True)
+def crashes(request):
+    if os.environ.get("CRASHES") in request.node.name:
+        os._exit(3)
+"""
+
+
+def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tmp_path):
+    monkeypatch.setenv("CRASHES", "nothing")
+    pytester.makepyfile(test_crashes=CRASHES)
+    base = ["-p", "no:cacheprovider", "-m", "number", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path}"]
+    folder = tmp_path / "base"
+    assert pytester.runpytest(*base, f"--encheck-save-baseline={folder}").ret == 0
+    monkeypatch.setenv("CRASHES", "test_other_number")
+    outcome = pytester.runpytest(*base, f"--encheck-baseline={folder}", "-n1")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against base: INCONCLUSIVE", "*only one side has other_number_*"])
+    outcome.stdout.fnmatch_lines(["*test_other_number_*-1[]] was cut short: its process died"])
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [
@@ -140,6 +169,13 @@ def test_less_than_all_checks_is_said(run, tmp_path):
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
         (["--encheck-anchor=x"], "*--anchor is a second baseline*"),
+        (["--encheck-save-baseline=x", "--encheck-twin=oracle"], "*--twin=oracle is named twice, or is the model*"),
+        (["--encheck-baseline="], "*the value of --baseline is empty*"),
+        (["--encheck-baseline=x", "--encheck-anchor="], "*the value of --anchor is empty*"),
+        (["--encheck-save-baseline= "], "*the value of --save-baseline is empty*"),
+        (["--encheck-lock="], "*the value of --lock is empty*"),
+        (["--encheck-baseline=x", "--encheck-twin="], "*the value of --twin is empty*"),
+        (["--encheck-model="], "*the value of --model is empty*"),
     ],
 )
 def test_wrong_use_is_said_before_anything_is_encoded(run, args, says):
@@ -201,6 +237,75 @@ def test_a_blocked_candidate_is_not_kept_as_a_baseline(run, baseline, tmp_path):
     assert "no baseline was saved" in (tmp_path / "r/summary.md").read_text("utf-8")
     assert run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 0
     assert (tmp_path / "new/baseline.json").exists()
+
+
+OWN_FLOOR = "[tool.encheck.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
+
+
+def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(run, baseline, tmp_path, pytester):
+    pytester.makefile(".toml", pyproject=OWN_FLOOR)
+    args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is pass, and the run's exit code 1"])
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, baseline, tmp_path):
+    args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    outcome = run("oracle", f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", *args)
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is inconclusive*"])
+
+
+def test_a_place_that_takes_no_baseline_is_refused_before_anything_is_encoded(run, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/thesis.tex").write_text("")
+    for place, says in (("full", "*full holds other files*"), ("full/thesis.tex/x", "*no baseline can be saved in*")):
+        outcome = run("nan", f"--encheck-save-baseline={tmp_path / place}", f"--encheck-report-dir={tmp_path / 'r'}")
+        assert outcome.ret == 4
+        outcome.stderr.fnmatch_lines([says])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["full"]
+
+
+FILLS_THE_PLACE = """
+import os
+from pathlib import Path
+from encheck.checks.test_number import *
+
+def test_late(request):
+    Path(os.environ["PLACE"]).write_text("a file")
+"""
+
+
+def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", str(tmp_path / "base"))
+    pytester.makepyfile(test_fills=FILLS_THE_PLACE)
+    args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
+    outcome = pytester.runpytest(*args, f"--encheck-save-baseline={tmp_path / 'base/x'}")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["no baseline can be saved in *base/x: Not a directory*"])
+    found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
+    assert found["run"]["exit_status"] == 4
+    assert any("no baseline can be saved" in note for note in found["run"]["notes"])
+
+
+INTERRUPTS = """
+from encheck.checks.test_number import *
+
+def test_late():
+    raise KeyboardInterrupt
+"""
+
+
+def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp_path):
+    pytester.makepyfile(test_interrupts=INTERRUPTS)
+    args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
+    args += [f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    assert pytester.runpytest_subprocess(*args).ret == 2
+    said = "the run was interrupted: the gate did not decide and no baseline was saved"
+    assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["run"]["notes"] == [said]
+    assert (tmp_path / "r/summary.md").read_text("utf-8").startswith(f"# encheck\n\n- note: {said}\n")
 
 
 def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):

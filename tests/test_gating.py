@@ -20,7 +20,7 @@ from encheck.scores import Scale
 def against(tmp_path):
     """Weigh near and far scores, or a whole run, against a baseline of 90% wins."""
 
-    def against(near, far, *, said=None, old=None, restricted=False, new=None, reverse=False, **more):
+    def against(near, far, *, said=None, old=None, selected=None, new=None, reverse=False, **more):
         before = {f"{CASE}/m-d-1": columns(*(old or scores()), **more)}
         save(tmp_path / "base", results(), tables_of(results(), before, "m"), model="m")
         now = {f"{CASE}/m-d-1": columns(near, far, **more)} if near is not None else {}
@@ -28,7 +28,7 @@ def against(tmp_path):
             now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
         if new:
             now[new] = columns(*scores(seed=1))
-        return weigh(read(tmp_path / "base"), said or results(), now, model="m", restricted=restricted)
+        return weigh(read(tmp_path / "base"), said or results(), now, model="m", selected=selected)
 
     return against
 
@@ -95,8 +95,13 @@ def test_a_case_that_was_not_measured_never_passes(against):
 
 def test_a_case_that_was_not_selected_is_counted_and_not_missed(against):
     said = results(claim="another")
-    found = against(None, None, said=said, restricted=True)
+    found = against(None, None, said=said, selected={"another"})
     assert (found.not_selected, found.decision.missing) == (1, ())
+
+
+def test_a_case_of_a_selected_check_is_missed_whether_or_not_it_ran(against):
+    found = against(None, None, said=results(claim="another"), selected={"another", CASE})
+    assert (found.not_selected, found.decision.missing) == (0, (f"{CASE}/d/1 (the baseline)",))
 
 
 def test_a_case_that_only_the_candidate_has_never_passes(against):

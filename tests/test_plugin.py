@@ -244,6 +244,52 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
     assert rows["synonym_keeps_the_similarity", "1"]["verdict"] == "stale_known_failure"
 
 
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (
+            "[tool.encheck.thresholds]\nantonym_is_farther_then_control = 0.1",
+            "*thresholds: unknown check 'antonym_is_farther_then_control'; did you mean 'antonym_is_farther_than_*",
+        ),
+        (
+            '[tool.encheck.known_failures.oracle]\n"antonymm_*/probes*/*" = "why"',
+            "*oracle's known_failures: unknown check 'antonymm_[*]'. There are: *",
+        ),
+        ("[tool.encheck.known_failures]\noracle = 1", "*known_failures] oracle is 1, but should be a table of checks*"),
+        ("[tool.encheck.thresholds]\nx = 'high'", "*thresholds] x is 'high', but should be a number*"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["-n1"]], ids=["alone", "workers"])
+def test_a_check_that_there_is_not_is_refused_before_anything_is_encoded(pytester, run, table, says, more):
+    pytester.makepyprojecttoml(table)
+    outcome = run("--encheck-model=oracle", "-m", "synonym", "--encheck-report-dir=out", *more)
+    assert outcome.ret == 4
+    pytest.LineMatcher([*outcome.outlines, *outcome.errlines]).fnmatch_lines([says])
+    assert not (pytester.path / "out").exists()
+
+
+def test_a_level_that_a_check_has_not_is_refused(pytester, run):
+    pytester.makepyprojecttoml('[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/7" = 0.1')
+    outcome = run("--encheck-model=oracle", "-m", "synonym")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(
+        ["*thresholds: unknown level of synonym_keeps_the_similarity '7'. There are: 1, 2, 3*"]
+    )
+
+
+def test_a_misspelt_check_of_a_model_is_refused(pytester, run):
+    pytester.makefile(".yaml", models="m: {adapter: 'encheck.encoders.fake:Oracle', thresholds: {antonyms_are: 0.5}}")
+    outcome = run("--encheck-model=m", "-m", "synonym")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*models.yaml: m's thresholds: unknown check 'antonyms_are'*"])
+
+
+def test_thresholds_of_ones_own_checks_may_stand_though_these_do_not_run(pytester, run):
+    pytester.makepyfile(test_own=OWN_CHECK.format(body="judge(mean_similarity(scores), at_least=0.1)"))
+    pytester.makepyprojecttoml("[tool.encheck.thresholds]\nantonyms_are_at_all_similar = 0.2\n")
+    assert run("--encheck-model=oracle", "-m", "synonym").ret == 0
+
+
 def test_a_known_failure_is_not_red_and_a_stale_one_is_named(pytester, run):
     pytester.makefile(
         ".yaml",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
@@ -36,6 +37,11 @@ class Baseline:
     folder: Path
     summary: Mapping[str, Any]
     tables: Mapping[str, Table]
+
+    @property
+    def name(self) -> str:
+        """The folder's name, also of `.`."""
+        return self.folder.resolve().name or str(self.folder)
 
     @property
     def model(self) -> Mapping[str, Any]:
@@ -99,20 +105,50 @@ def save(
     model: str,
     seed_noise: Noise | None = None,
 ) -> None:
-    """Write a baseline, the summary last; BaselineError where the folder holds something else."""
+    """Write a baseline, the summary last; BaselineError where the folder holds something else, or takes nothing."""
+    _refuse_others(folder)
+    if not tables:
+        raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
+    summary = _summary(results, tables, model, seed_noise)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, summary, tables)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def refuse_place(folder: Path) -> None:
+    """BaselineError where no baseline can be saved in this folder: found out before the work, and nothing is left."""
+    try:
+        _refuse_others(folder)
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        with tempfile.TemporaryDirectory(dir=there, prefix=".encheck-"):
+            pass
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def _refuse_others(folder: Path) -> None:
     if folder.exists() and not (
         folder.is_dir() and {p.name for p in folder.iterdir()} <= {SUMMARY, ITEMS, "README.md"}
     ):
         raise BaselineError(
             f"{folder} holds other files: name a new folder, or one of an older baseline, for --save-baseline"
         )
-    if not tables:
-        raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
-    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _unwritten(folder: Path, error: OSError) -> BaselineError:
+    return BaselineError(
+        f"no baseline can be saved in {folder}: {error.strerror or error}. Make room, or name another folder with "
+        "--save-baseline=DIR"
+    )
+
+
+def _write(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, Table]) -> None:
     (folder / SUMMARY).unlink(missing_ok=True)
     _write_items(folder / ITEMS, tables)
-    summary = _summary(results, tables, model, seed_noise) | {"items_sha256": _hash(folder / ITEMS)}
-    text = json.dumps({**summary, "checksum": _checksum(summary)}, indent=1, ensure_ascii=False, allow_nan=False)
+    sealed = {**summary, "items_sha256": _hash(folder / ITEMS)}
+    text = json.dumps({**sealed, "checksum": _checksum(sealed)}, indent=1, ensure_ascii=False, allow_nan=False)
     partial = folder / f".{SUMMARY}.{os.getpid()}"
     partial.write_text(f"{text}\n", "utf-8", newline="\n")
     partial.replace(folder / SUMMARY)
@@ -226,7 +262,7 @@ def _rebuilt(about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Seq
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:
-    canonical = json.dumps(summary, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    canonical = json.dumps(summary, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
     with _usage_errors():
+        settings.refuse_empty(config.option)
         settings.refuse_contradictions(config.option)
     if config.option.encheck_no_store:
         worker = getattr(config, "workerinput", None)
@@ -136,19 +138,26 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Read the baselines; find out in the controller of xdist what is wrong, before any worker starts."""
     config = session.config
-    if RECORDER in config.stash and config.option.encheck_baseline:
+    if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
         from encheck.reporting.gated import read_baselines
 
         with _usage_errors():
             config.stash[RECORDER].baselines = read_baselines(_settings(config))
-    distributes = getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
-    if distributes and (config.option.encheck_model or config.option.encheck_data):
+    if getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput"):
+        with _usage_errors():
+            _find_faults(config)
+
+
+def _find_faults(config: pytest.Config) -> None:
+    """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
+    asked, subjects = _settings(config), {}
+    if config.option.encheck_model or config.option.encheck_data:
         from encheck.session import open_store, resolve_data, resolve_models
 
-        with _usage_errors():
-            asked = _settings(config)
-            _refuse_models(config, resolve_models(asked, open_store(asked)))
-            resolve_data(asked)
+        subjects = resolve_models(asked, open_store(asked))
+        _refuse_models(config, subjects)
+        resolve_data(asked)
+    _refuse_unknown_checks(config, subjects, {})
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -157,8 +166,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     with _usage_errors():
         if any(map(_claim, items)):
             _refuse_unknown_markers(config, items)
+    offered = {_case(item).claim_name: set(map(str, _case(item).claim.levels)) for item in items if _claim(item)}
     yield
     found = [_case(item) for item in items if _claim(item)]
+    if RECORDER in config.stash:
+        config.stash[RECORDER].select(item.nodeid for item in items if _claim(item))
     if found and not config.option.collectonly:
         from encheck.session import Session, clashes
 
@@ -166,7 +178,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.stash[CLASH] = problem
         with _usage_errors():
             config.stash[SESSION] = Session(_settings(config), found)
-            _refuse_models(config, config.stash[SESSION].bench.subjects)
+            subjects = config.stash[SESSION].bench.subjects
+            _refuse_models(config, subjects)
+            if RECORDER in config.stash:
+                _refuse_unknown_checks(config, subjects, offered)
+
+
+def _refuse_unknown_checks(
+    config: pytest.Config, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
+) -> None:
+    """Refuse thresholds and known failures of checks that there are not: of the project, and of the models that run."""
+    asked = _settings(config)
+    place, known = "[tool.encheck] of pyproject.toml", asked.project.get("known_failures", {})
+    tables = {f"{place}: thresholds": asked.project.get("thresholds", {})}
+    tables |= {f"{place}: {model}'s known_failures": keys for model, keys in known.items()}
+    for label, subject in subjects.items():
+        tables[f"models.yaml: {label}'s thresholds"] = subject.config.thresholds
+        tables[f"models.yaml: {label}'s known_failures"] = subject.config.known_failures or {}
+    if any(tables.values()):
+        settings.refuse_unknown_checks(tables, offered, places=[asked.root, *_places(config)])
+
+
+def _places(config: pytest.Config) -> Iterator[Path]:
+    """The files and folders that pytest was given, also as the names of modules."""
+    for arg in (text.partition("::")[0] for text in config.args):
+        with suppress(ImportError, ValueError):  # pytest says what is wrong with it
+            found = find_spec(arg) if config.option.pyargs and not Path(arg).exists() else None
+            yield Path(found.origin).parent if found and found.origin else Path(arg)
 
 
 def _refuse_models(config: pytest.Config, subjects: Mapping[str, Subject]) -> None:
@@ -269,6 +307,12 @@ class _Reports:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Note what an xdist worker selected."""
+    node.config.stash[RECORDER].select(ids)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take what an xdist worker says of models, data and times."""
     described = getattr(node, "workeroutput", {}).get("encheck")
@@ -299,7 +343,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.exitstatus = _gated(session, recorder, asked)
             write_run(recorder, asked, config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
         except EncheckError as error:
-            recorder.problem = str(error)
+            recorder.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
 
@@ -308,11 +352,12 @@ def _gated(session: pytest.Session, recorder: Recorder, asked: settings.Settings
     from encheck.reporting.gated import conclude
 
     option = session.config.option
+    selected = recorder.selected if option.markexpr or option.keyword else None
     try:
-        status = conclude(recorder, asked, int(session.exitstatus), restricted=bool(option.markexpr or option.keyword))
+        status = conclude(recorder, asked, int(session.exitstatus), selected=selected)
     except UsageError as error:
-        recorder.problem = str(error)
-        return int(pytest.ExitCode.USAGE_ERROR)
+        recorder.problems.append(str(error))
+        status = int(pytest.ExitCode.USAGE_ERROR)
     _note_properties(session.config, recorder)
     return status
 
@@ -337,8 +382,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("encheck")
         for line in lines(recorder.told):
             terminalreporter.write_line(line)
-        if recorder.problem:
-            terminalreporter.write_line(recorder.problem)
+        for problem in recorder.problems:
+            terminalreporter.write_line(problem)
         if (recorder.folder / "report.html").exists():
             terminalreporter.write_line(f"report: {recorder.folder / 'report.html'}")
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
+import math
+import os
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -143,7 +148,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
         save_baseline=_path(option.encheck_save_baseline),
         baseline=_path(option.encheck_baseline),
         anchor=_path(option.encheck_anchor),
-        twins=tuple(dict.fromkeys(option.encheck_twin or ())),
+        twins=tuple(option.encheck_twin or ()),
         inconclusive=option.encheck_inconclusive,
         device=option.encheck_device,
         dtype=option.encheck_dtype,
@@ -159,9 +164,26 @@ def models_of(option: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(option.encheck_model or ["sbert"]), *(option.encheck_twin or ()))))
 
 
+def refuse_empty(option: Any) -> None:
+    """UsageError where an option was given without a value: an unset variable must not switch off what it asks for."""
+    for dest, value in vars(option).items():
+        texts = value if isinstance(value, list) else [value]
+        if dest.startswith("encheck_") and any(isinstance(text, str) and not text.strip() for text in texts):
+            name = dest.removeprefix("encheck_").replace("_", "-")
+            raise UsageError(f"the value of --{name} is empty (a variable that is not set?): give one, or no --{name}")
+
+
 def refuse_contradictions(option: Any) -> None:
-    """UsageError where a gate has several models, or what belongs to one stands alone."""
+    """UsageError where a gate has several models, a twin is the candidate, or what belongs to a gate stands alone."""
     models = tuple(dict.fromkeys(option.encheck_model or ["sbert"]))
+    named = [*models]
+    for twin in option.encheck_twin or ():
+        if twin in named:
+            raise UsageError(
+                f"--twin={twin} is named twice, or is the model under test: a twin is a checkpoint of its own, "
+                "trained with another seed"
+            )
+        named.append(twin)
     for name in ("baseline", "save_baseline"):
         if getattr(option, f"encheck_{name}") and len(models) > 1:
             option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
@@ -175,7 +197,7 @@ def refuse_contradictions(option: Any) -> None:
 
 
 def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None
+    return None if text is None else Path(text).expanduser()
 
 
 def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
@@ -239,4 +261,51 @@ def project_table(path: Path) -> dict[str, Any]:
             raise ConfigError(f"{path}: [tool.encheck] {unknown('key', key, KEYS)}")
         if not isinstance(value, KEYS[key]):
             raise ConfigError(f"{path}: [tool.encheck] {key} is {value!r}, but should be of type {KEYS[key].__name__}")
+    for key, value in table.get("thresholds", {}).items():
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            raise ConfigError(f"{path}: [tool.encheck.thresholds] {key} is {value!r}, but should be a number")
+    for model, reasons in table.get("known_failures", {}).items():
+        if not isinstance(reasons, dict) or not all(isinstance(reason, str) for reason in reasons.values()):
+            raise ConfigError(
+                f"{path}: [tool.encheck.known_failures] {model} is {reasons!r}, but should be a table of checks "
+                "and reasons"
+            )
     return dict(table)
+
+
+def refuse_unknown_checks(
+    tables: Mapping[str, Iterable[str]], offered: Mapping[str, Collection[str]], *, places: Sequence[Path]
+) -> None:
+    """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
+
+    `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
+    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines.
+    """
+    known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
+    named = [(where, *key.partition("/")[::2]) for where, keys in tables.items() for key in keys]
+    strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
+    own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
+    for where, name in strange:
+        if not fnmatch.filter(own, name):
+            raise ConfigError(f"{where}: {unknown('check', name, known)}")
+    for where, name, level in named:
+        levels = offered.get(name, ())
+        if levels and level and "/" not in level and level not in levels and not where.endswith("known_failures"):
+            raise ConfigError(f"{where}: {unknown(f'level of {name}', level, levels)}")
+
+
+def _tests_in(files: Iterable[Any]) -> set[str]:
+    """The names of the tests that these Python files define, without `test_`."""
+    texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
+    return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}
+
+
+def _python_files(place: Path) -> Iterator[Path]:
+    """A Python file, or every one below a folder, but for what is hidden and for installed packages."""
+    if place.is_file():
+        yield place
+    for folder, below, names in os.walk(place):
+        below[:] = [
+            name for name in below if not name.startswith(".") and name not in ("site-packages", "node_modules")
+        ]
+        yield from (Path(folder, name) for name in names if name.endswith(".py"))

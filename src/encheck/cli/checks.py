@@ -16,7 +16,6 @@ from encheck.cli.shared import (
     ModelArgs,
     Models,
     SpacyModel,
-    StorePath,
     app,
 )
 
@@ -40,21 +39,31 @@ def run(
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",
     generator_mode: GeneratorMode = "careful",
-    lock: Annotated[Path | None, typer.Option(help="Hold variants to this file of `encheck variants`.")] = None,
+    lock: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Hold variants to this file of `encheck variants`.")
+    ] = None,
     continuation_model: ContinuationModel = None,
     back_translate: BackTranslate = None,
-    save_baseline: Annotated[Path | None, typer.Option(help="Keep the item scores in this folder.")] = None,
-    baseline: Annotated[Path | None, typer.Option(help="The gate: against the baseline in this folder.")] = None,
-    anchor: Annotated[Path | None, typer.Option(help="A second, fixed baseline.")] = None,
+    save_baseline: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Keep the item scores in this folder.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The gate: against the baseline in this folder.")
+    ] = None,
+    anchor: Annotated[str | None, typer.Option(metavar="PATH", help="A second, fixed baseline.")] = None,
     twin: Annotated[
         list[str] | None, typer.Option(help="A checkpoint that differs from the baseline's only in seed; repeatable.")
     ] = None,
     inconclusive: Annotated[str | None, typer.Option(help="An inconclusive gate counts as: pass or block.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
-    store: StorePath = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The store. Default: $ENCHECK_STORE or the user's cache.")
+    ] = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no embeddings after the run.")] = False,
-    report_dir: Annotated[Path | None, typer.Option(help="Where results go. Default: reports/<run>.")] = None,
+    report_dir: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Where results go. Default: reports/<run>.")
+    ] = None,
     skip_bad_rows: Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")] = False,
 ) -> None:
     """Run the checks. What is not listed here goes to pytest: -n 2, -k NAME, -x, --junitxml=FILE, --collect-only.

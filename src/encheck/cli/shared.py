@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from encheck.errors import EncheckError
 
+WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands; wrong use ends with exit code 4, as where encheck finds it: 2 is an interrupted run."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """As typer's."""
+        try:
+            return super().invoke(ctx)
+        except WrongUse as error:
+            error.exit_code = 4
+            raise
+
+
 app = typer.Typer(
     name="encheck",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from encheck.baseline import Baseline, case_of, read, save
+from encheck.baseline import Baseline, case_of, read, refuse_place, save
 from encheck.bench import Subject
 from encheck.errors import BaselineError
-from encheck.gating import Side, Weighed, refuse_other_kind, seed_noise, side_of, side_of_baseline, weigh
+from encheck.gating import Side, Weighed, is_copy, refuse_other_kind, seed_noise, side_of, side_of_baseline, weigh
 from encheck.reporting import gate
 from encheck.reporting.recorder import Recorder
 from encheck.session import labels
@@ -17,16 +17,22 @@ from encheck.settings import Settings
 
 FINISHED = (0, 1)  # pytest's: nothing failed, something failed
 NOTHING = 5  # nothing was measured
+INTERRUPTED = 2
 
 
 def read_baselines(settings: Settings) -> list[Baseline]:
-    """The baseline of a run, then its anchor; BaselineError before anything is encoded where one is broken."""
+    """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
+
+    Before anything is encoded.
+    """
     folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
     if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
         raise BaselineError(
             f"--save-baseline={settings.save_baseline} would overwrite what the candidate is weighed against: name "
             "another folder, and put it in the place of the old one once the gate has passed"
         )
+    if settings.save_baseline:
+        refuse_place(settings.save_baseline)
     return [read(folder) for folder in folders]
 
 
@@ -45,28 +51,54 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
             )
 
 
-def conclude(recorder: Recorder, settings: Settings, status: int, *, restricted: bool) -> int:
+def conclude(recorder: Recorder, settings: Settings, status: int, *, selected: Collection[str] | None) -> int:
     """Weigh the run against its baselines, or keep it as one; the exit status that comes of it.
 
-    What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
-    passes is kept.
+    What was interrupted, or could not be used, keeps its own status, and the reports say so. Where both are asked for,
+    only a candidate that passes is kept.
     """
     weighs = bool(recorder.baselines) and status in (*FINISHED, NOTHING)
-    if not weighs and not (settings.save_baseline and status in FINISHED):
+    saves = settings.save_baseline is not None and status in FINISHED
+    if not weighs and not saves:
+        _note_the_end(recorder, settings, status)
         return status
     results = recorder.results(command="", settings=described(settings), exit_status=status)
     model, *twins = labels(settings.models)
     sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
     if weighs:
-        _weigh_all(recorder, settings, results, model, sides[1:], status=status, restricted=restricted)
-    if settings.save_baseline and status in FINISHED:
-        outcome = recorder.gate["outcome"] if recorder.gate else "pass"
-        if outcome == "pass":
-            noise = seed_noise(sides) if twins else None
-            save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
-        else:
-            recorder.described[0]["notes"].append(f"no baseline was saved: the gate's outcome is {outcome}")
-    return recorder.gate["exit_code"] or status if recorder.gate and status != 1 else status
+        _refuse_copies(dict(zip(twins, sides[1:], strict=True)), model, sides[0])
+        _weigh_all(recorder, settings, results, model, sides[1:], status=status, selected=selected)
+    final = recorder.gate["exit_code"] or status if recorder.gate and status != 1 else status
+    if settings.save_baseline and recorder.gate and (recorder.gate["outcome"] != "pass" or final):
+        why = f"the gate's outcome is {recorder.gate['outcome']}, and the run's exit code {final}"
+        recorder.problems.append(f"no baseline was saved: {why}")
+    elif settings.save_baseline and saves:
+        noise = seed_noise(sides) if twins else None
+        save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
+    return final
+
+
+def _refuse_copies(twins: Mapping[str, Side], model: str, candidate: Side) -> None:
+    """BaselineError for a twin that is the candidate in another precision: its loss would pass for luck."""
+    for label, side in twins.items():
+        if is_copy(candidate, side):
+            raise BaselineError(
+                f"the gate could not be used: --twin={label} scores what {model} does, but for rounding: it is the "
+                "candidate once more, in another precision or file. A twin is a checkpoint of its own, trained with "
+                "another seed"
+            )
+
+
+def _note_the_end(recorder: Recorder, settings: Settings, status: int) -> None:
+    """Say of a run that was stopped, or measured nothing, what it did not come to."""
+    left = ["the gate did not decide"] * bool(recorder.baselines) + ["no baseline was saved"] * bool(
+        settings.save_baseline
+    )
+    if status not in (*FINISHED, NOTHING):
+        how = "the run was interrupted" if status == INTERRUPTED else f"the run broke off (exit code {status})"
+        recorder.problems.append(f"{how}: {' and '.join(left or ['what it did not come to is not here'])}")
+    elif left:
+        recorder.problems.append(f"nothing was measured: {' and '.join(left)}")
 
 
 def _weigh_all(
@@ -77,19 +109,18 @@ def _weigh_all(
     twins: Sequence[Side],
     *,
     status: int,
-    restricted: bool,
+    selected: Collection[str] | None,
 ) -> None:
     try:
-        weighed = [_weigh(b, results, recorder, model, twins, restricted=restricted) for b in recorder.baselines]
+        weighed = [_weigh(b, results, recorder, model, twins, selected=selected) for b in recorder.baselines]
     except BaselineError as error:
-        recorder.described[0]["notes"].append(f"the gate could not be used: {error}")  # for summary.md too
-        raise
+        raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
         weighed[-1] = replace(weighed[-1], baseline=f"{weighed[-1].baseline} (anchor)")
     recorder.gate = gate.as_dict(weighed, settings.inconclusive)
     if status == 1 and recorder.gate["outcome"] != "block":
         recorder.gate["exit_code"] = 1
-        recorder.described[0]["notes"].append(
+        recorder.problems.append(
             f"the gate's outcome is {recorder.gate['outcome']}, and the run fails all the same: a check failed that "
             "has a threshold of yours, or could not measure"
         )
@@ -112,10 +143,10 @@ def _weigh(
     model: str,
     twins: Sequence[Side],
     *,
-    restricted: bool,
+    selected: Collection[str] | None,
 ) -> Weighed:
     noise = seed_noise([side_of_baseline(baseline), *twins]) if twins else None
-    return weigh(baseline, results, recorder.items, model=model, restricted=restricted, seed_noise=noise)
+    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise)
 
 
 def _fill(rows: Mapping[str, dict[str, Any]], baseline: Baseline) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
 
+ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MOST_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 
@@ -22,7 +23,10 @@ def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence
 
 
 def _whole(results: Mapping[str, Any], first: list[str]) -> str:
-    lines = ["# encheck", "", *first, *(f"- {escape(line)}" for line in headline(results)), ""]
+    notes = ["", *(f"- note: {escape(n)}" for n in results["run"]["notes"])] if results["run"]["notes"] else []
+    ended = results["run"].get("exit_status", 0) in ENDED
+    lines = ["# encheck", *([] if ended else notes), "", *first, *(f"- {escape(line)}" for line in headline(results))]
+    lines += [""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",
@@ -42,8 +46,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
         ["criterion", "distinct texts", "encoding alone", "measuring"],
         [[n, str(t["texts"]), f"{t['encode_seconds']:.2f}", f"{t['measure_seconds']:.2f}"] for n, t in _times(results)],
     )
-    notes = results["run"]["notes"]
-    return "\n".join([*lines, *(["", *(f"- note: {escape(n)}" for n in notes)] if notes else []), ""])
+    return "\n".join([*lines, *(notes if ended else []), ""])
 
 
 def _times(results: Mapping[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,10 @@ def _number(value: float) -> float | None:
     return float(value) if value == value and abs(value) != float("inf") else None
 
 
+def _claim_named(test: str) -> str:
+    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")
+
+
 class Recorder:
     """The rows, items and descriptions of one run."""
 
@@ -75,7 +80,8 @@ class Recorder:
         self.measuring: dict[str, float] = {}
         self.folder: Path | None = None
         self.told: dict[str, Any] = {}
-        self.problem = ""
+        self.problems: list[str] = []
+        self.selected: set[str] = set()
         self.baselines: list[Baseline] = []
         self.gate: dict[str, Any] | None = None
 
@@ -83,6 +89,8 @@ class Recorder:
         """Take what a test report carries."""
         sent = getattr(report, "encheck", None)
         if not sent:
+            if report.failed and _claim_named(report.nodeid) in self.selected:
+                self.problems.append(f"{report.nodeid} was cut short: its process died")
             return
         for row in sent["rows"]:
             self.rows[row["id"]] = row
@@ -92,6 +100,10 @@ class Recorder:
             self.items[sent["items"]["case"][0]] = sent["items"]
         if sent["rows"]:
             self.measuring[sent["rows"][0]["check"]] += report.duration
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
+        self.selected |= set(map(_claim_named, ids))
 
     @property
     def verdicts(self) -> list[str]:
@@ -119,7 +131,7 @@ class Recorder:
                 "exit_status": exit_status,
                 "versions": versions(),
                 "settings": settings,
-                "notes": sorted({line for d in self.described for line in d["notes"]}),
+                "notes": sorted({*self.problems, *(line for d in self.described for line in d["notes"])}),
                 "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
                 "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
                 "encoded": self._encoded(),

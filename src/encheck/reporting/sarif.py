@@ -7,11 +7,12 @@ is the check or capability, so that one finding stays one alert from run to run.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from encheck.reporting.gate import cells
+from encheck.reporting.markdown import ENDED
 from encheck.reporting.results import write_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -20,6 +21,7 @@ LEVELS = {
     "known_failure": "note",
 }  # fmt: skip
 PLACE = "models.yaml"
+FAILED = 1
 
 
 def sarif(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,7 +31,20 @@ def sarif(results: Mapping[str, Any]) -> dict[str, Any]:
     rules = [_rule(name, claims.get(name, name)) for name in dict.fromkeys(one["ruleId"] for one in found)]
     version = results["run"]["versions"].get("encheck", "0")
     driver = {"name": "encheck", "semanticVersion": version, "rules": rules}
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": found}]}
+    run = {"tool": {"driver": driver}, "invocations": [_invocation(results["run"], found)], "results": found}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _invocation(run: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Whether the run came to its end, and what it noted: no finding is no clean bill where it did not.
+
+    A run that failed without a finding of level error, by a crash say, has not ended well either.
+    """
+    status = run["exit_status"]
+    told = status != FAILED or any(one["level"] == "error" for one in found)
+    notes = [{"level": "warning", "message": {"text": note}} for note in run["notes"]]
+    successful = status in ENDED and told
+    return {"executionSuccessful": successful, "exitCode": status, "toolExecutionNotifications": notes}
 
 
 def write(results: Mapping[str, Any], folder: Path) -> list[Path]:
