@@ -376,14 +376,15 @@ def scorer_of(subject: Subject) -> Scorer:
     """The function that scores pairs which were encoded."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
-    similarity = SIMILARITIES[subject.model.similarity]
+    name = subject.model.similarity
+    similarity = SIMILARITIES[name]
 
     def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         a, b = ([subject.rows[t] for t in texts] for texts in (first, second))
         values = similarity(subject.vectors[a], subject.vectors[b])
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
             raise EncoderError(
-                f"{subject.label}: the {subject.model.similarity} of {bad.size} of {len(values)} pairs is no number, "
+                f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is no number, "
                 f"first of {(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
             )
         return values
