@@ -413,7 +413,7 @@ def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(run, tmp_
     folder = tiny.build(tmp_path / "made", prompts={"query": "the red: "}, default_prompt_name="query")
     _, results = run("-m", "paraphrase", f"--model={folder}")
     assert results["models"][0]["prompt"] == "the red: "
-    assert results["models"][0]["how"]["prompts"] == {"query": "the red: "}
+    assert results["models"][0]["how"]["prompts"] == {"query": "the red: ", "document": ""}
     assert "prompts: {" in (tmp_path / "out" / "report.html").read_text()
     assert any(
         "taken for a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]

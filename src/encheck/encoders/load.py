@@ -8,7 +8,8 @@ import importlib.util
 import logging
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,10 +155,9 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
         raise ModelError(f"{config.label}: the adapter {config.adapter} needs more than is installed. Remedy: {remedy}")
     known = ADAPTERS.get(config.adapter)
     module, _, name = (known.path if known else config.adapter).partition(":")
-    if not known:
-        _find_beside()
     try:
-        found: Callable[..., Model] = getattr(importlib.import_module(module), name)
+        with nullcontext() if known else _beside():
+            found: Callable[..., Model] = getattr(importlib.import_module(module), name)
     except Exception as error:
         raise ModelError(
             f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. "
@@ -166,10 +166,17 @@ def _adapter(config: ModelConfig) -> Callable[..., Model]:
     return found
 
 
-def _find_beside() -> None:
-    """Let Python find modules of the working folder, as `python -m` does; what is installed goes before them."""
-    if not {"", str(Path.cwd())} & set(sys.path):
-        sys.path.append(str(Path.cwd()))
+@contextmanager
+def _beside() -> Iterator[None]:
+    """Let Python look in the working folder first, as `python -m` does; and last for what the module imports later."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+        if not {"", here} & set(sys.path):
+            sys.path.append(here)
 
 
 def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
