@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pytest
 
-from encheck.bench import IDENTITY_PAIRS, Bench, Subject
+from encheck.bench import IDENTITY_PAIRS, Bench, Subject, _table
 from encheck.claims import Claim
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
@@ -14,11 +14,12 @@ from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.items import labelled_pairs
 from encheck.making import Maker
+from encheck.probing import random_pairs
 from encheck.progress import Progress
 from encheck.scores import MarginScores, PairScores
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
-from encheck.types import Items, Triplet
+from encheck.types import Chain, Items, Triplet
 
 THINGS = "otter lantern violin glacier baker comet saddle orchard magnet ferry tunnel parrot".split()
 DOINGS = "drifts glows hums melts waits burns creaks blooms pulls sails echoes chatters".split()
@@ -467,3 +468,20 @@ def test_data_without_two_unrelated_sentences_has_nothing_to_calibrate_with(stor
     bench = prepared(store, Counting(), requests=[("tiny", "alike", PAIRS, "own")], data=(alike,))
     with pytest.raises(NothingToMeasure, match="alike has no two sentences without a shared content word"):
         scores_of(bench, data="alike")
+
+
+def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):
+    claim = Claim(random_pairs)
+    bench = Bench({"m": Subject("m", ModelConfig("m"), BagOfWords())}, {"demo": DATA}, Store(tmp_path / "s.sqlite"),
+                  maker=Maker())  # fmt: skip
+    bench.prepare([("m", "demo", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
+    items = bench.items("demo", claim, 1)
+    resampler = bench.scores("m", "demo", items).resampler
+    column = {name: i for i, name in enumerate(sorted(DATA.universe))}
+    assert resampler.others.tolist() == [column[item.other] for item in items.kept]
+
+
+def test_chain_members_that_differ_by_rounding_are_ties():
+    chain = Chain("c", "a", "b", ("x", "y"), "cluster", "a")
+    (row,) = _table([chain], lambda first, second: np.array([0.5, 0.5 + 2e-7, 0.4]))
+    assert row.tolist() == [0.5, 0.5, 0.4]

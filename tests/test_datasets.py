@@ -175,7 +175,15 @@ def numbered(count):
 
 def test_reference_pairs_are_as_many_as_asked_and_distinct():
     pairs = numbered(100).reference(seed=0, count=300)
-    assert len({(p.first, p.second) for p in pairs}) == len({p.id for p in pairs}) == len(pairs) == 300
+    assert len({frozenset((p.first, p.second)) for p in pairs}) == len({p.id for p in pairs}) == len(pairs) == 300
+
+
+def test_a_reference_pair_names_the_clusters_of_both_sentences_and_stands_there_one_way_round():
+    data = numbered(8)
+    cluster = {p.first: p.cluster for p in data.pairs}
+    pairs = data.reference(seed=0, count=100)
+    assert len(pairs) == 8 * 7 / 2
+    assert [(p.cluster, p.other) for p in pairs] == [(cluster[p.first], cluster[p.second]) for p in pairs]
 
 
 @pytest.mark.parametrize(("seed", "purpose"), [(1, "calibration"), (0, "random-negatives")])

@@ -19,6 +19,16 @@ from encheck.cli.shared import (
     app,
 )
 
+# Texts, since a Path takes an empty value for the working folder, and an empty one is to be refused.
+LockPath = Annotated[str | None, typer.Option(metavar="PATH", help="Hold variants to this file of `encheck variants`.")]
+SavePath = Annotated[str | None, typer.Option(metavar="PATH", help="Keep the item scores in this folder.")]
+BaselinePath = Annotated[str | None, typer.Option(metavar="PATH", help="The gate: against this folder's baseline.")]
+AnchorPath = Annotated[str | None, typer.Option(metavar="PATH", help="A second, fixed baseline.")]
+StoreText = Annotated[
+    str | None, typer.Option(metavar="PATH", help="The store. Default: $ENCHECK_STORE or the user's cache.")
+]
+ReportPath = Annotated[str | None, typer.Option(metavar="PATH", help="Where results go. Default: reports/<run>.")]
+
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run(
@@ -39,31 +49,21 @@ def run(
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",
     generator_mode: GeneratorMode = "careful",
-    lock: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Hold variants to this file of `encheck variants`.")
-    ] = None,
+    lock: LockPath = None,
     continuation_model: ContinuationModel = None,
     back_translate: BackTranslate = None,
-    save_baseline: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Keep the item scores in this folder.")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="PATH", help="The gate: against the baseline in this folder.")
-    ] = None,
-    anchor: Annotated[str | None, typer.Option(metavar="PATH", help="A second, fixed baseline.")] = None,
+    save_baseline: SavePath = None,
+    baseline: BaselinePath = None,
+    anchor: AnchorPath = None,
     twin: Annotated[
         list[str] | None, typer.Option(help="A checkpoint that differs from the baseline's only in seed; repeatable.")
     ] = None,
     inconclusive: Annotated[str | None, typer.Option(help="An inconclusive gate counts as: pass or block.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
-    store: Annotated[
-        str | None, typer.Option(metavar="PATH", help="The store. Default: $ENCHECK_STORE or the user's cache.")
-    ] = None,
+    store: StoreText = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no embeddings after the run.")] = False,
-    report_dir: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Where results go. Default: reports/<run>.")
-    ] = None,
+    report_dir: ReportPath = None,
     skip_bad_rows: Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")] = False,
 ) -> None:
     """Run the checks. What is not listed here goes to pytest: -n 2, -k NAME, -x, --junitxml=FILE, --collect-only.
