@@ -15,7 +15,7 @@ from encheck.language.fit import class_of, in_expression
 from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
 from encheck.language.replace import edits, form, keeps_tags
-from encheck.language.substitutes import Options, Substitute
+from encheck.language.substitutes import ALL, Options, Substitute
 from encheck.types import Edit, Variant, apply_edits
 
 NAMES = {"s": "synonym", "a": "antonym"}
@@ -34,15 +34,13 @@ class Slot(NamedTuple):
         return self.choices[0][1].is_last
 
 
-def find_slots(
-    english: English, parse: Parse, relation: str, *, only: frozenset[str] = frozenset("nvar")
-) -> tuple[Slot, ...] | str:
+def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
     """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
-    known, tags = english.substitutes.at(relation), parse.tags
+    known, tags = english.substitutes.at(relation, only), parse.tags
     reason = f"no {NAMES[relation]} that holds in nearly every sentence"
     found: list[Slot] = []
     for at, by_tag in enumerate(map(known.__getitem__, parse.lemmas)):
-        if by_tag is None or (there := by_tag.get(tags[at])) is None or there[0] not in only:
+        if by_tag is None or (there := by_tag.get(tags[at])) is None:
             continue
         outcome = _slot(english, parse, at, *there, relation)
         if isinstance(outcome, str):
@@ -53,15 +51,15 @@ def find_slots(
 
 
 def _slot(english: English, parse: Parse, at: int, pos: Pos, options: Options, relation: str) -> Slot | str:
-    if class_of(parse, at) is None:
-        return "only words that have to stay"
-    if in_expression(parse, at, english.substitutes.expressions, english.substitutes.followers):
-        options = tuple(option for option in options if option[0].in_expressions)
-        if not options:
-            return "only words of fixed expressions"
     fitting = [substitute for substitute, asked in options if asked.hold(parse, at)]
     if not fitting:
         return f"the place of no word fits its {NAMES[relation]}"
+    if class_of(parse, at) is None:
+        return "only words that have to stay"
+    if in_expression(parse, at, english.substitutes.expressions):
+        fitting = [substitute for substitute in fitting if substitute.in_expressions]
+        if not fitting:
+            return "only words of fixed expressions"
     choices = tuple([(word, s) for s in fitting if (word := form(parse, at, s.lemma)) is not None])
     return Slot(at, pos, choices) if choices else f"no {NAMES[relation]} has the form that is asked"
 
@@ -97,6 +95,5 @@ def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation:
 
 def certificate(parse: Parse, words: dict[int, str], taken: dict[int, Substitute]) -> str:
     """Why these words hold: in whose place each stands, by what relation, under which conditions."""
-    old = (f"{parse.words[i]} ({parse.lemmas[i]}, {parse.tags[i]})" for i in sorted(words))
-    new = (f"{words[i]}: {taken[i].why}" for i in sorted(words))
-    return "; ".join(map(" > ".join, zip(old, new, strict=True)))
+    column, lemmas, tags = parse.words, parse.lemmas, parse.tags
+    return "; ".join([f"{column[i]} ({lemmas[i]}, {tags[i]}) > {words[i]}: {taken[i].why}" for i in sorted(words)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol, cast
 
@@ -131,12 +130,11 @@ class _Late:
     def __init__(self, *seed: object) -> None:
         self._seed = seed
 
-    @cached_property
-    def _rng(self) -> random.Random:
-        seed, generator, source = self._seed
-        return random.Random(f"{seed}/{generator}/{content_hash(str(source))}")  # noqa: S311 - no secret
-
     def __getattr__(self, name: str) -> Any:
+        if name == "_rng":
+            seed, generator, source = self._seed
+            self._rng = random.Random(f"{seed}/{generator}/{content_hash(str(source))}")  # noqa: S311 - no secret
+            return self._rng
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._rng, name)

@@ -6,8 +6,9 @@ A flag is a name of `CONDITIONS`, or a collocation: `obj=weight|fat` asks for on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from encheck.language.parse import Parse, mask
@@ -147,45 +148,69 @@ CONDITIONS: Mapping[str, Condition] = {
     "follows": lambda p, i: p.below[i] & CLAUSE != 0 and any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
 }
 
-Words = Callable[[Parse, int], Collection[str]]
+Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether one of them is there is what is wanted
 
 
-def _lemmas(*deps: str) -> Words:
-    """The lemmas of the tokens that hang on it by one of these relations."""
-    wanted = mask(*deps)
+def _beside(column: str, step: int = 0) -> Place:
+    """The entry of a column so many tokens behind the word."""
+    read = attrgetter(column)
 
-    def read(parse: Parse, at: int) -> Collection[str]:
-        if not parse.below[at] & wanted:
-            return ()
-        return [parse.lower_lemmas[i] for i in parse.children[at] if parse.deps[i] in deps]
+    def place(words: frozenset[str], wanted: bool) -> Condition:
+        def holds(parse: Parse, at: int) -> bool:
+            there, entries = at + step, read(parse)
+            return (0 <= there < len(entries) and entries[there] in words) is wanted
 
-    return read
+        return holds
 
-
-_subjects = _lemmas("nsubj")
-
-
-def _noun(parse: Parse, at: int) -> Collection[str]:
-    """The noun that an adjective describes: before it or by way of a copula."""
-    if parse.bases[at] == "amod":
-        return (parse.lower_lemmas[parse.heads[at]],)
-    return _subjects(parse, at)
+    return place
 
 
-PLACES: Mapping[str, Words] = {
-    "next": lambda p, i: p.lowers[i + 1 : i + 2],
-    "prev": lambda p, i: p.lowers[i - 1 : i] if i else (),
-    "before": lambda p, i: p.lowers[i - 2 : i - 1] if i > 1 else (),
-    "nexttag": lambda p, i: p.tags[i + 1 : i + 2],
-    "has": lambda p, _: p.lower_words,
-    "tag": lambda p, i: (p.tags[i],),
-    "obj": _lemmas("obj", "nsubj:pass"),
-    "subj": _subjects,
-    "obl": _lemmas("obl"),
+def _at_head(column: str) -> Place:
+    """The entry of a column where the word hangs on."""
+    read = attrgetter(column)
+    return lambda words, wanted: lambda parse, at: (read(parse)[parse.heads[at]] in words) is wanted
+
+
+def _lemmas_below(*deps: str) -> Place:
+    """The lemmas of the tokens that hang on the word by one of these relations."""
+    hanging = mask(*deps)
+
+    def place(words: frozenset[str], wanted: bool) -> Condition:
+        def holds(parse: Parse, at: int) -> bool:
+            if parse.below[at] & hanging:
+                for i in parse.children[at]:
+                    if parse.lower_lemmas[i] in words and parse.deps[i] in deps:
+                        return wanted
+            return not wanted
+
+        return holds
+
+    return place
+
+
+_SUBJECT, _HEAD = _lemmas_below("nsubj"), _at_head("lower_lemmas")
+
+
+def _noun(words: frozenset[str], wanted: bool) -> Condition:
+    """The noun that an adjective describes: behind it or by way of a copula."""
+    head, subject = _HEAD(words, wanted), _SUBJECT(words, wanted)
+    return lambda parse, at: (head if parse.bases[at] == "amod" else subject)(parse, at)
+
+
+PLACES: Mapping[str, Place] = {
+    "next": _beside("lowers", 1),
+    "prev": _beside("lowers", -1),
+    "before": _beside("lowers", -2),
+    "nexttag": _beside("tags", 1),
+    "has": lambda words, wanted: lambda parse, _: words.isdisjoint(parse.lower_words) is not wanted,
+    "tag": _beside("tags"),
+    "obj": _lemmas_below("obj", "nsubj:pass"),
+    "subj": _SUBJECT,
+    "obl": _lemmas_below("obl"),
     "noun": _noun,
-    "head": lambda p, i: (p.lower_lemmas[p.heads[i]],),
-    "headtag": lambda p, i: (p.tags[p.heads[i]],),
-    "dep": lambda p, i: (p.bases[i],),
+    "head": _HEAD,
+    "headtag": _at_head("tags"),
+    "dep": _beside("bases"),
 }
 
 
@@ -229,6 +254,5 @@ def _condition(flag: str) -> Condition | None:
         return CONDITIONS.get(flag)
     if place.rstrip("!") not in PLACES:
         raise ValueError(f"{flag!r} names no place: expected one of {sorted(PLACES)} before the equals sign")
-    words, read = frozenset(listed.replace("COMMA", ",").split("|")), PLACES[place.rstrip("!")]
-    wanted = not place.endswith("!")
-    return lambda parse, at: words.isdisjoint(read(parse, at)) is not wanted
+    words = frozenset(listed.replace("COMMA", ",").split("|"))
+    return PLACES[place.rstrip("!")](words, not place.endswith("!"))

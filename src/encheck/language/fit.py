@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from sys import intern
+from typing import NamedTuple
 
 from encheck.language.conditions import Asked, asked, first_word, is_graded
 from encheck.language.lexicon import Lexicon, Pos
@@ -21,7 +23,6 @@ PART_OF_NAME = {"flat", "fixed", "goeswith", "foreign", "list", "appos", "compou
 NOMINAL = {"nsubj", "obj", "iobj", "obl", "nmod"}  # "the faithful", "faced with cold"
 EXTENDING = mask("compound:prt", "fixed", "flat", "goeswith")  # a particle, or a further word of a name
 DESCRIBED = mask("cop", "advmod")
-Followers = Mapping[str, Set[str]]
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
 
 
@@ -51,36 +52,31 @@ def _joined(parse: Parse, at: int) -> bool:
     return around != "  " and any(sign in JOINERS or sign.isalnum() for sign in around)
 
 
-def expressions(lexicon: Lexicon) -> frozenset[str]:
-    """Expressions of two and three words that the lexicon knows as one, divided by blanks."""
-    found = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos) if "_" in lemma)
-    return frozenset(lemma.replace("_", " ") for lemma in found if lemma.count("_") < 3)
+class Expressions(NamedTuple):
+    """Expressions of two and three words (`known`, divided by blanks), and which `pairs` stand side by side in one."""
+
+    known: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
 
 
-def followers_of(known: frozenset[str]) -> Followers:
-    """Every word that stands in an expression before its end, and the words that come behind it there."""
-    found: dict[str, set[str]] = {}
-    for expression in known:
-        for first, second in pairwise(expression.split(" ")):
-            found.setdefault(first, set()).add(second)
-    return found
+def expressions(lexicon: Lexicon) -> Expressions:
+    """Those that the lexicon knows as one."""
+    lemmas = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos))
+    found = [words for lemma in lemmas if 1 < len(words := lemma.split("_")) < 4]
+    pairs = frozenset((intern(first), intern(second)) for words in found for first, second in pairwise(words))
+    return Expressions(frozenset(map(" ".join, found)), pairs)
 
 
-def in_expression(parse: Parse, at: int, known: frozenset[str], followers: Followers) -> bool:
-    """Whether the token stands in an expression of two or three words, by its words or by their lemmas.
-
-    `followers` are those of `known`: hardly any token stands by one, so that few places are looked at closely.
-    """
+def in_expression(parse: Parse, at: int, expressions: Expressions) -> bool:
+    """Whether the token stands in an expression of two or three words, by its words or by their lemmas."""
     size, columns = len(parse.tags), (parse.lowers, parse.lower_lemmas)
-    for words in columns:
-        if at and words[at] in followers.get(words[at - 1], ()):
-            break
-        if at + 1 < size and words[at + 1] in followers.get(words[at], ()):
-            break
-    else:
+    before, after = at - 1, at + 1 - size  # past an end they meet the other one, where no expression is found below
+    if expressions.pairs.isdisjoint(
+        [pair for words in columns for pair in ((words[before], words[at]), (words[at], words[after]))]
+    ):
         return False
     for start, end in ((at - 1, at + 1), (at, at + 2), (at - 2, at + 1), (at - 1, at + 2), (at, at + 3)):
-        if start >= 0 and end <= size and any(" ".join(words[start:end]) in known for words in columns):
+        if start >= 0 and end <= size and any(" ".join(words[start:end]) in expressions.known for words in columns):
             return True
     return False
 

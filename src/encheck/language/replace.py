@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 
 from encheck.language.articles import OPENING, articles
 from encheck.language.english import English
@@ -20,14 +20,21 @@ Words = Mapping[int, str]  # position of a token -> the word that takes its plac
 
 def form(parse: Parse, at: int, lemma: str) -> str | None:
     """The lemma in the form of the word at `at`, or None where there is none or the sentence has the word already."""
-    word = _formed(lemma, parse.tags[at], parse.words[at], parse.lemmas[at].lower())
+    tag, old, lower = parse.tags[at], parse.words[at], parse.lowers[at]
+    if not _has_form(lower, parse.lower_lemmas[at], tag):
+        return None
+    plain = old.islower() and old.isalpha()
+    word = _plainly_formed(lemma, tag) if plain else _formed(lemma, tag, old)
     return None if word is None or word.lower() in parse.lower_words else word
 
 
-@lru_cache(maxsize=100_000)
-def _formed(lemma: str, tag: str, old: str, old_lemma: str) -> str | None:
-    if not _has_form(old.lower(), old_lemma, tag):
-        return None
+@cache
+def _plainly_formed(lemma: str, tag: str) -> str | None:
+    """In the place of any word in lower case."""
+    return _formed(lemma, tag, "word")
+
+
+def _formed(lemma: str, tag: str, old: str) -> str | None:
     return in_case_of(lemma, old) if tag in UNINFLECTED else inflect(lemma, tag, like=old, periphrasis=True)
 
 

@@ -6,13 +6,13 @@ The table (substitutes.tsv) was written for this project, word by word, over the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from encheck.language.conditions import Asked
-from encheck.language.fit import POS_OF_TAG, Followers, expressions, followers_of, needs
+from encheck.language.fit import POS_OF_TAG, Expressions, expressions, needs
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.words import STOP_WORDS
 from encheck.types import content_hash
@@ -22,6 +22,7 @@ SYNONYM, ANTONYM, NONE = "s", "a", "-"  # relations; no conditions
 KNOWN = 3.0  # Zipf: once in a million words
 LIGHT = frozenset("be come do get give go have keep let make put take".split())  # verbs that say little by themselves
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
+ALL = frozenset("nvar")  # parts of speech
 LAST = "last"  # the flag of one that is taken only where a sentence has no better one
 
 
@@ -82,7 +83,7 @@ class Substitutes:
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
-    _by_lemma: dict[str, ByLemma] = field(default_factory=dict)
+    _by_lemma: dict[tuple[str, Set[str]], ByLemma] = field(default_factory=dict)
     _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
@@ -102,18 +103,16 @@ class Substitutes:
         return self._opposed[lemma, pos]
 
     @cached_property
-    def expressions(self) -> frozenset[str]:
+    def expressions(self) -> Expressions:
         """Expressions of two and three words that the lexicon knows as one."""
         return expressions(self.lexicon)
 
-    @cached_property
-    def followers(self) -> Followers:
-        """Which words come behind which in the expressions."""
-        return followers_of(self.expressions)
-
-    def at(self, relation: str) -> ByLemma:
-        """A quick look-up of a lemma: tag -> part of speech and options, or None where there are none."""
-        return self._by_lemma.setdefault(relation, ByLemma(self, relation))
+    def at(self, relation: str, only: Set[str] = ALL) -> ByLemma:
+        """A look-up of a lemma: tag -> part of speech (one of these) and options, or None where there are none."""
+        key = (relation, only)
+        if key not in self._by_lemma:
+            self._by_lemma[key] = ByLemma(self, relation, only)
+        return self._by_lemma[key]
 
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
         judged = table().get((pos, lemma), ())
@@ -137,9 +136,9 @@ class Substitutes:
 class ByLemma(dict[str, "dict[str, tuple[Pos, Options]] | None"]):
     """Lemma -> Penn tag -> part of speech and options of one relation, or None; filled as it is asked."""
 
-    def __init__(self, substitutes: Substitutes, relation: str) -> None:
+    def __init__(self, substitutes: Substitutes, relation: str, only: Set[str]) -> None:
         super().__init__()
-        self.substitutes, self.relation = substitutes, relation
+        self.substitutes, self.relation, self.only = substitutes, relation, only
 
     def __missing__(self, lemma: str) -> dict[str, tuple[Pos, Options]] | None:
         self[lemma] = dict(self._options(lemma.lower())) or None
@@ -147,5 +146,6 @@ class ByLemma(dict[str, "dict[str, tuple[Pos, Options]] | None"]):
 
     def _options(self, lemma: str) -> Iterator[tuple[str, tuple[Pos, Options]]]:
         for tag, pos in POS_OF_TAG.items():
-            if (pos, lemma) in table() and (found := self.substitutes.of(lemma, pos, self.relation)):
+            known = pos in self.only and (pos, lemma) in table()
+            if known and (found := self.substitutes.of(lemma, pos, self.relation)):
                 yield tag, (pos, tuple((substitute, needs(pos, substitute.flags)) for substitute in found))
