@@ -213,6 +213,31 @@ def test_a_gpu_that_onnx_runtime_has_no_provider_for_is_refused(made):
         load(config, device=Device("mps")).encode(TEXTS)
 
 
+@pytest.mark.parametrize(
+    ("device", "first"),
+    [
+        ("cuda:1", ("CUDAExecutionProvider", {"device_id": "1"})),
+        ("cuda", "CUDAExecutionProvider"),
+        ("auto", "CUDAExecutionProvider"),
+        ("cpu", "CPUExecutionProvider"),
+    ],
+)
+def test_onnx_runtime_is_asked_for_the_gpu_that_was_named(made, monkeypatch, device, first):
+    asked = []
+
+    def session(_file, _options, providers):
+        asked.extend(providers)
+        raise RuntimeError("no such card here")
+
+    there = ["TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: there)
+    monkeypatch.setattr("onnxruntime.InferenceSession", session)
+    with pytest.raises(EncoderError, match="no such card here"):
+        load(ModelConfig("tiny", name=str(made), adapter="onnx"), device=Device(device)).encode(TEXTS)
+    assert asked[0] == first
+    assert asked[-1] == "CPUExecutionProvider"
+
+
 def test_numbers_that_are_none_are_refused_with_the_files_name(copied):
     from onnx import load_model, numpy_helper, save
 

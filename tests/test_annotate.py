@@ -1,6 +1,7 @@
 """Blind sheets, answers that are never lost, and agreement as an independent implementation has it."""
 
 import csv
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -280,5 +281,8 @@ def test_what_is_wrong_is_one_line_and_exit_4(encheck):
     assert (outcome.exit_code, len(outcome.output.strip().splitlines())) == (4, 1)
     for name in ("ann", "bob"):
         encheck("label", "sheet.csv", "--name", name, said="q\n")
-    nobody = encheck("agreement", "sheet.csv", "sheet.csv", "--data", "pairs:own.csv")
+    shutil.copy("sheet.csv", "copy.csv")
+    nobody = encheck("agreement", "sheet.csv", "copy.csv", "--data", "pairs:own.csv")
     assert "no pair was answered by everybody" in nobody.output
+    twice = encheck("agreement", "sheet.csv", "./sheet.csv", "--data", "pairs:own.csv")
+    assert (twice.exit_code, "one of the sheets is given twice" in twice.output) == (4, True)

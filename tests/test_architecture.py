@@ -54,6 +54,7 @@ LAYERS = [
         "messages",
         "progress",
         "settings",
+        "own",
     },
     {"encoders", "store", "datasets", "language", "claims", "difficulty", "writing"},
     {"lock", "making", "repeating"},

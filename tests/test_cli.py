@@ -176,3 +176,52 @@ def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     done = encheck(*args)
     assert done.exit_code == 4
     assert says in done.output + capfd.readouterr().err
+
+
+OWN = """
+from encheck.types import Edit, Variant
+
+def shouting(group, *, level, rng, english):
+    text = group.source.upper()
+    return Variant(text, "shouting", level, (Edit(0, len(group.source), text),), "shouting")
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    (tmp_path / "own.csv").write_text("first,second,label\nA dog barks.,The dog barks.,1\n", "utf-8")
+    (tmp_path / "louder.py").write_text(OWN, "utf-8")
+    return "pairs:own.csv"
+
+
+def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tmp_path):
+    done = encheck("variants", "--data", written, "--generator=louder:shouting", "--lock=v.lock")
+    assert done.exit_code == 0, done.output
+    assert "A DOG BARKS." in done.output
+    assert "jumble" not in done.output
+    assert json.loads((tmp_path / "v.lock").read_text("utf-8").splitlines()[0])["works"] == [["shouting", 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("louder:quiet", "--generator=louder:quiet cannot be imported: AttributeError"),
+        ("nowhere:shouting", "--generator=nowhere:shouting cannot be imported: ModuleNotFoundError"),
+        ("shouting", "--generator=shouting names no function. Remedy: write it module:name"),
+    ],
+)
+def test_a_generator_that_is_none_is_one_line_and_exit_4(encheck, written, name, says):
+    done = encheck("variants", "--data", written, f"--generator={name}")
+    assert (done.exit_code, says in done.output) == (4, True)
+
+
+def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, every_third_probe, tmp_path):
+    done = encheck("variants", "--data", every_third_probe, "--lock=v.lock")
+    assert (done.exit_code, "has no variant to lock" in done.output) == (4, True)
+    assert not (tmp_path / "v.lock").exists()
+
+
+def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck):
+    for args in (("score", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
+        done = encheck(*args, "--threshold=nan")
+        assert done.exit_code == 4

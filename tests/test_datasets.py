@@ -1,12 +1,15 @@
 """Loading by name; ids, clusters, samples and reference pairs of labelled pairs."""
 
+import re
 import subprocess
 import sys
+import types
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from encheck.datasets import base
 from encheck.datasets.base import clusters_of, from_rows, load, names, sample_clusters
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, NothingToMeasure
@@ -38,6 +41,27 @@ def test_a_name_without_its_path_says_what_the_path_holds(spec):
         load(spec)
     assert str(caught.value).startswith(f"data set {name!r} needs a path: --data {name}:PATH, where PATH holds ")
     assert names()[name].FILES in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("holds", "says"),
+    [
+        ({"read": print}, "has no FILES, which says what PATH should hold"),
+        ({"FILES": "x.tsv"}, "has neither read() nor groups()"),
+    ],
+)
+def test_a_module_that_is_half_a_data_set_says_what_it_lacks(monkeypatch, holds, says):
+    module = types.ModuleType("encheck.datasets.half")
+    vars(module).update({"LICENCE": "CC0", "__file__": "datasets/half.py", **holds})
+    monkeypatch.setattr(base, "names", lambda: {"half": module})
+    for spec in ("half", "half:x.tsv"):
+        with pytest.raises(DataError, match=rf"data set 'half': datasets/half.py {re.escape(says)}"):
+            load(spec)
+
+
+def test_a_cluster_that_is_no_text_is_refused():
+    with pytest.raises(DataError, match="the cluster of a row is 7, but should be text"):
+        clusters_of([Row("a", "b", 1, cluster=7)])
 
 
 def test_a_label_names_the_data_in_every_id(tmp_path):

@@ -56,6 +56,13 @@ def test_a_sentence_that_is_another_cannot_be_rebuilt(locked):
         rebuilt(SENTENCES[0] + " And more was said of it.", line)
 
 
+def test_a_lock_file_that_was_cut_off_says_so_and_blames_no_variant(locked):
+    lines = locked.read_text("utf-8").splitlines(keepends=True)
+    locked.write_text("".join(lines[:-1]), "utf-8")
+    with pytest.raises(LockError, match=r"v\.lock is cut off: it has 1 of 2 variants"):
+        Lock.read(locked)
+
+
 def test_the_same_variants_pass_the_lock(locked):
     maker = Maker(0, lock=Lock.read(locked))
     assert len(maker.variants(GROUPS, jumble, level=2)) == 2

@@ -51,6 +51,16 @@ def test_parses_and_tags_come_in_one_batch_each(english, monkeypatch):
     assert batches == [("parse", 3), ("tag", 3)]
 
 
+def test_a_generator_that_takes_every_exception_waits_like_the_others(english):
+    def careless(group, *, level, rng, english):
+        try:
+            return tagged(group, level=level, rng=rng, english=english)
+        except Exception:
+            return "broken"
+
+    assert all(isinstance(v, Variant) for v in Maker(0, english).variants(GROUPS, careless))
+
+
 def test_no_text_is_parsed_twice_by_another_run(english):
     first = Maker(0, english).variants(GROUPS, tagged)
     again = English(store=english.store)

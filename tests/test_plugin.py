@@ -268,11 +268,12 @@ def test_a_check_that_there_is_not_is_refused_before_anything_is_encoded(pyteste
     assert not (pytester.path / "out").exists()
 
 
-def test_a_level_that_a_check_has_not_is_refused(pytester, run):
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_a_level_that_a_check_has_not_is_refused(pytester, run, workers):
     pytester.makepyprojecttoml('[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/7" = 0.1')
-    outcome = run("--encheck-model=oracle", "-m", "synonym")
+    outcome = run("--encheck-model=oracle", "-m", "synonym", *workers)
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(
+    pytest.LineMatcher([*outcome.outlines, *outcome.errlines]).fnmatch_lines(
         ["*thresholds: unknown level of synonym_keeps_the_similarity '7'. There are: 1, 2, 3*"]
     )
 
@@ -523,6 +524,13 @@ def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
     outcome = run("--encheck-model=oracle", *args)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
+
+
+def test_what_only_a_worker_finds_out_is_one_message_and_exit_4_too(run):
+    outcome = run("--encheck-model=oracle", "-m", "antonymm", "-n2")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["ERROR: unknown marker 'antonymm'; did you mean 'antonym'? There are: *"])
+    assert "INTERNALERROR" not in outcome.stdout.str()
 
 
 def test_a_marker_of_ones_own_that_is_not_registered_is_told_how(pytester):

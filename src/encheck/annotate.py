@@ -195,6 +195,8 @@ def ratings(sheets: Sequence[Path]) -> Iterator[tuple[str, list[Line]]]:
     """(item, the answers of every sheet), for the items that all have answered; DataError where items differ."""
     if len(sheets) < 2:
         raise UsageError(f"agreement is among two or more people, but {len(sheets)} sheet is given")
+    if len({path.resolve() for path in sheets}) < len(sheets):
+        raise UsageError("one of the sheets is given twice: agreement is among the copies of different people")
     read = {path: {line.item: line for line in read_sheet(path)} for path in sheets}
     first = read[sheets[0]]
     for path, lines in read.items():

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from encheck import own
 from encheck.chains import continued, turned
 from encheck.datasets.base import Dataset
+from encheck.errors import UsageError
 from encheck.generators.antonym import antonym, negated_antonym
 from encheck.generators.back_translation import back_translation
 from encheck.generators.casing import casing
@@ -25,7 +27,8 @@ from encheck.lock import line_of
 from encheck.making import Generator, Maker, beside, name_of
 from encheck.types import Group, Variant
 
-WORKS: tuple[tuple[Generator, tuple[int, ...]], ...] = (
+Work = tuple[Generator, tuple[int, ...]]  # and its levels
+WORKS: tuple[Work, ...] = (
     (synonym, (1, 2, 3)),
     (antonym, (1,)),
     (beside(antonym, synonym_beside), (1,)),
@@ -59,9 +62,23 @@ class Listing:
         return len(self.made) / total if total else 0.0
 
 
-def list_all(dataset: Dataset, maker: Maker) -> Iterator[Listing]:
-    """Every generator and level on this data."""
-    for generator, levels in (*WORKS, *_of_models(dataset, maker)):
+def own_works(names: Sequence[str]) -> tuple[Work, ...]:
+    """The user's own generators, `module:function`, at level 1; UsageError for one that is none."""
+    found = []
+    for name in names:
+        try:
+            generator = own.imported(name) if own.NAME.fullmatch(name) else None
+        except Exception as error:
+            raise UsageError(f"--generator={name} cannot be imported: {error!r}. {own.REMEDY}") from error
+        if not callable(generator) or not hasattr(generator, "__name__"):
+            raise UsageError(f"--generator={name} names no function. {own.REMEDY}")
+        found.append((generator, (1,)))
+    return tuple(found)
+
+
+def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = ()) -> Iterator[Listing]:
+    """These generators and levels on this data; all that there are where none is named."""
+    for generator, levels in works or (*WORKS, *_of_models(dataset, maker)):
         groups = _groups(generator, dataset, maker)
         for level in levels:
             listing = Listing(name_of(generator), level)

@@ -95,8 +95,9 @@ def write(
     lines: Iterable[Mapping[str, Any]],
 ) -> int:
     """Write a lock file of these (generator, level), its lines sorted and distinct; how many variants it holds."""
-    head = {"encheck_lock": VERSION, "seed": seed, "language": dict(language), "works": sorted(works)}
     body = sorted({json.dumps(line, ensure_ascii=False) for line in lines})
+    said = {"variants": len(body), "seed": seed, "language": dict(language), "works": sorted(works)}
+    head = {"encheck_lock": VERSION, **said}
     path.write_text("".join(f"{line}\n" for line in (json.dumps(head), *body)), "utf-8", newline="\n")
     return len(body)
 
@@ -127,6 +128,8 @@ class Lock:
             head, *rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
             if head["encheck_lock"] != VERSION:
                 raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
+            if len(rows) != head.get("variants", len(rows)):
+                raise LockError(f"{path} is cut off: it has {len(rows)} of {head['variants']} variants; get it again")
             lines = {(row["source"], row["generator"], row["level"]): row for row in rows}
             works = frozenset((generator, level) for generator, level in head["works"])
             return cls(path, head["language"], head["seed"], works, lines)

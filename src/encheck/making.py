@@ -148,7 +148,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     rng = cast(random.Random, _Late(seed, generator.__name__, group.source))
     try:
         found = generator(group, level=level, rng=rng, english=english)
-    except (EncheckError, Waiting):
+    except EncheckError:
         raise
     except Exception as error:
         raise CheckError(f"{_place(generator)} raised {error!r} for the sentence {group.source!r}") from error

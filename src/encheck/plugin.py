@@ -163,7 +163,7 @@ def _find_faults(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Once it is known which checks run: load the data and find the models, or say what is wrong with them."""
-    with _usage_errors():
+    with _usage_errors(config, items):
         if any(map(_claim, items)):
             _refuse_unknown_markers(config, items)
     offered = {_case(item).claim_name: set(map(str, _case(item).claim.levels)) for item in items if _claim(item)}
@@ -176,12 +176,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         for item, problem in clashes([(item, item.nodeid, _case(item)) for item in items if _claim(item)]):
             item.stash[CLASH] = problem
-        with _usage_errors():
+        with _usage_errors(config, items):
             config.stash[SESSION] = Session(_settings(config), found)
             subjects = config.stash[SESSION].bench.subjects
             _refuse_models(config, subjects)
-            if RECORDER in config.stash:
-                _refuse_unknown_checks(config, subjects, offered)
+            _refuse_unknown_checks(config, subjects, offered)
 
 
 def _refuse_unknown_checks(
@@ -314,10 +313,11 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take what an xdist worker says of models, data and times."""
-    described = getattr(node, "workeroutput", {}).get("encheck")
-    if described:
-        node.config.stash[RECORDER].described.append(described)
+    """Take what an xdist worker says of models, data and times, and why it refused to run."""
+    recorder, said = node.config.stash[RECORDER], getattr(node, "workeroutput", {})
+    if described := said.get("encheck"):
+        recorder.described.append(described)
+    recorder.refusal = recorder.refusal or said.get("encheck_refusal", "")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -333,6 +333,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     recorder = config.stash[RECORDER]
     recorder.described += [described] if described else []
+    if recorder.refusal:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
     if recorder.measured_nothing and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
     if recorder.rows:
@@ -376,6 +378,8 @@ def _note_properties(config: pytest.Config, recorder: Recorder) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The table of verdicts, and where the report is."""
     recorder = config.stash.get(RECORDER, None)
+    if recorder and recorder.refusal:
+        terminalreporter.write_line(f"ERROR: {recorder.refusal}", red=True)
     if recorder and recorder.told and recorder.folder:
         from encheck.reporting.terminal import lines
 
@@ -488,12 +492,18 @@ def _settings(config: pytest.Config) -> settings.Settings:
 
 
 @contextmanager
-def _usage_errors() -> Iterator[None]:
-    """Turn what the user got wrong into pytest's own usage error: one message, exit code 4."""
+def _usage_errors(config: pytest.Config | None = None, items: list[pytest.Item] | None = None) -> Iterator[None]:
+    """Turn what the user got wrong into pytest's own usage error: one message, exit code 4.
+
+    A worker of xdist that raised one would break the run: it runs none of its `items`, and its controller says why.
+    """
     try:
         yield
     except EncheckError as error:
-        raise pytest.UsageError(str(error)) from error
+        if items is None or config is None or not hasattr(config, "workeroutput"):
+            raise pytest.UsageError(str(error)) from error
+        config.workeroutput["encheck_refusal"] = str(error)
+        items.clear()
 
 
 def _refuse_unknown_markers(config: pytest.Config, items: list[pytest.Item]) -> None:

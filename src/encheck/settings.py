@@ -131,6 +131,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
     store = store or option.encheck_store
     if not -2 <= option.encheck_epsilon <= 2:
         raise UsageError(f"--epsilon is {option.encheck_epsilon}, but a margin of cosines lies between -2 and 2")
+    cut_of(option.encheck_threshold)
     return Settings(
         models=models_of(option),
         model_args=tuple(option.encheck_model_arg or ()),
@@ -231,6 +232,13 @@ def sample_of(text: str) -> int | None:
     if not text.isdigit() or int(text) == 0:
         raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
     return int(text)
+
+
+def cut_of(threshold: float | None) -> float | None:
+    """The user's own cut-off; UsageError where it is no finite number."""
+    if threshold is not None and not math.isfinite(threshold):
+        raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
+    return threshold
 
 
 def scope_of(text: str) -> str | float:

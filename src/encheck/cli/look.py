@@ -92,6 +92,9 @@ def show(
 @app.command()
 def variants(
     data: DataSpec,
+    generator: Annotated[
+        list[str] | None, typer.Option(help="One of your own, module:function, in place of encheck's; repeatable.")
+    ] = None,
     lock: Annotated[Path | None, typer.Option(help="Freeze the variants in this file.")] = None,
     n: Annotated[int, typer.Option("--n", min=0, help="Show so many of each generator.")] = 2,
     sample: Annotated[str, typer.Option(help="Clusters taken of the data, or: all.")] = "2000",
@@ -114,16 +117,20 @@ def variants(
         encheck variants --data mrpc:path/to/MRPC
 
         encheck variants --data mrpc:path/to/MRPC --lock mrpc.lock
+
+        encheck variants --data mrpc:path/to/MRPC --generator shouting:shouting
     """
     from encheck import lock as lock_files
     from encheck.datasets.base import load
-    from encheck.listing import list_all, lock_lines
+    from encheck.errors import UsageError
+    from encheck.listing import list_all, lock_lines, own_works
     from encheck.making import Maker
     from encheck.reporting.variants import lines
     from encheck.session import give_writers, open_store, resolve_english
     from encheck.settings import Settings, mode_of, sample_of
 
     with told():
+        works = own_works(generator or [])
         asked = Settings(
             store=store,
             spacy_model=spacy_model,
@@ -137,11 +144,16 @@ def variants(
         maker = Maker(seed, resolve_english(asked, opened))
         give_writers(maker, asked, opened)
         dataset = load(data, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows)
-        listings = list(list_all(dataset, maker))
+        listings = list(list_all(dataset, maker, works=works))
         say(lines(listings, language=maker.english.describe(), show=n))
         if lock:
             language = maker.english.describe()
-            works = [(listing.generator, listing.level) for listing in listings]
-            count = lock_files.write(lock, language=language, seed=seed, works=works, lines=lock_lines(listings))
+            covered = [(listing.generator, listing.level) for listing in listings]
+            frozen = list(lock_lines(listings))
+            if not frozen:
+                raise UsageError(
+                    f"{data} has no variant to lock: no generator made one (those written by hand are not locked)"
+                )
+            count = lock_files.write(lock, language=language, seed=seed, works=covered, lines=frozen)
             typer.echo(f"{lock}: {count} variants")
         opened.close()

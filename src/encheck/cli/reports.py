@@ -123,12 +123,12 @@ def score(
     from encheck.datasets.base import load
     from encheck.predictions import read_predictions
     from encheck.reporting import scored
-    from encheck.settings import scope_of
+    from encheck.settings import cut_of, scope_of
 
     with told():
-        scope, read = scope_of(median_scope), read_predictions(predictions)
+        scope, cut, read = scope_of(median_scope), cut_of(threshold), read_predictions(predictions)
         loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
-        found = scored.score(read, loaded, threshold=threshold, split=split, scope=scope, seed=seed)
+        found = scored.score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
         if json_file:
             scored.write(json_file, found, data=loaded, predictions=read)
     say(scored.lines(found))

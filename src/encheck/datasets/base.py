@@ -124,6 +124,7 @@ def load(
     if name not in names():
         raise DataError(unknown("data set", name, names()))
     module = names()[name]
+    _refuse_unfinished(name, module)
     if not path:
         if not hasattr(module, "embedded"):
             fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
@@ -141,6 +142,14 @@ def load(
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or name, skipped=tuple(bad.skipped))
     return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+
+
+def _refuse_unfinished(name: str, module: ModuleType) -> None:
+    """DataError for a module that lacks what a data set has to have."""
+    offers = [what for what in ("read", "groups", "embedded") if hasattr(module, what)]
+    if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
+        lacks = "no FILES, which says what PATH should hold" if offers else "neither read() nor groups()"
+        raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
 
 
 def _read(module: ModuleType, path: str, bad: BadRows) -> Iterable[Any]:
@@ -201,6 +210,8 @@ def clusters_of(rows: Sequence[Row]) -> list[str]:
         known = least.get(root)
         if known is None or text < known:
             least[root] = text
+    if (strange := next((row.cluster for row in rows if not isinstance(row.cluster, str | None)), None)) is not None:
+        raise DataError(f"the cluster of a row is {strange!r}, but should be text, as it stands in the file")
     hashed = {root: content_hash(text) for root, text in least.items()}
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 

@@ -7,12 +7,11 @@ import importlib
 import importlib.util
 import logging
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from encheck import own
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.base import Encoder, Model, PairScorer
 from encheck.encoders.config import ModelConfig
@@ -26,7 +25,6 @@ from encheck.store import file_sha256
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
-OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
 
@@ -57,7 +55,7 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
         return known[model]
     if _is_path(model):
         return _config_of_path(model) if adapter is None else ModelConfig(Path(model).resolve().name, name=model)
-    if OWN.fullmatch(model):
+    if own.NAME.fullmatch(model):
         return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
         return ModelConfig(label=model.replace("/", "--"), name=hub[1], revision=hub[2])
@@ -153,30 +151,17 @@ def owner_of(model: Model) -> str:
 def _adapter(config: ModelConfig) -> Callable[..., Model]:
     if remedy := lacks(config):
         raise ModelError(f"{config.label}: the adapter {config.adapter} needs more than is installed. Remedy: {remedy}")
-    known = ADAPTERS.get(config.adapter)
-    module, _, name = (known.path if known else config.adapter).partition(":")
+    if known := ADAPTERS.get(config.adapter):
+        module, _, name = known.path.partition(":")
+        ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
+        return ours
     try:
-        with nullcontext() if known else _beside():
-            found: Callable[..., Model] = getattr(importlib.import_module(module), name)
+        found: Callable[..., Model] = own.imported(config.adapter)
     except Exception as error:
         raise ModelError(
-            f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. "
-            "Remedy: write it module:name, and run in the folder of module.py, or where Python can import it"
+            f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
         ) from error
     return found
-
-
-@contextmanager
-def _beside() -> Iterator[None]:
-    """Let Python look in the working folder first, as `python -m` does; and last for what the module imports later."""
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        yield
-    finally:
-        sys.path.remove(here)
-        if not {"", here} & set(sys.path):
-            sys.path.append(here)
 
 
 def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:

@@ -23,7 +23,7 @@ from encheck.errors import EncoderError, ModelError, UsageError, unknown
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
-CUDA = "CUDAExecutionProvider"
+CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
 POOLINGS = ("cls", "mean", "max", "last")
 SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")
 
@@ -71,13 +71,15 @@ class OnnxEncoder(LocalEncoder):
         self._refuse_fallback(session.get_providers())
         return session
 
-    def _providers(self) -> list[str]:
+    def _providers(self) -> list[str | tuple[str, dict[str, str]]]:
         import onnxruntime
 
         there = onnxruntime.get_available_providers()
         self._refuse_fallback(there)
-        cuda = [CUDA] if self.device.name.startswith(("auto", "cuda")) else []
-        return [p for p in (*cuda, "CPUExecutionProvider") if p in there]
+        if CUDA not in there or not self.device.name.startswith(("auto", "cuda")):
+            return [CPU]
+        number = self.device.name.partition(":")[2]
+        return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
 
     def _refuse_fallback(self, there: Sequence[str]) -> None:
         """UsageError where a GPU was named and none of these providers is one: it would compute on the CPU."""

@@ -27,8 +27,11 @@ Reading = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
 
 
-class Waiting(Exception):  # noqa: N818 - a request, not a fault
-    """The parse or the tags of some texts are not known yet; they are noted."""
+class Waiting(BaseException):
+    """The parse or the tags of some texts are not known yet; they are noted.
+
+    A request and no fault: an `except Exception` in a generator lets it pass.
+    """
 
 
 @dataclass

@@ -81,6 +81,7 @@ class Recorder:
         self.folder: Path | None = None
         self.told: dict[str, Any] = {}
         self.problems: list[str] = []
+        self.refusal = ""
         self.selected: set[str] = set()
         self.baselines: list[Baseline] = []
         self.gate: dict[str, Any] | None = None
