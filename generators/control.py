@@ -51,7 +51,7 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
         text = apply_edits(parse.text, made)
         if keeps_tags(english, parse, {at: put}, text):
             taken = {at: Substitute(lemma, "control", origin="same tag, frequency and length")}
-            return Variant(text, "control", 1, made, "control", certificate(parse, {at: put}, taken))
+            return Variant(text, "control", 1, made, "control", certificate(english, parse, {at: put}, taken))
     return "no other word of this tag, frequency and length"
 
 

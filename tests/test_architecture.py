@@ -55,6 +55,7 @@ LAYERS = [
         "progress",
         "settings",
         "own",
+        "memory",
     },
     {"encoders", "store", "datasets", "language", "claims", "difficulty", "writing"},
     {"lock", "making", "repeating"},

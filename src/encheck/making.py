@@ -6,11 +6,12 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from encheck.errors import CheckError, EncheckError
 from encheck.language.english import English, Waiting
 from encheck.lock import Lock
+from encheck.memory import uncollected
 from encheck.types import Group, Variant, apply_edits, content_hash
 
 CHUNK = 1_000
@@ -96,11 +97,12 @@ class Maker:
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
             still = []
-            for i in waiting:
-                try:
-                    made[i] = make(groups[i], generator, level=level, seed=self.seed, english=self.english)
-                except Waiting:
-                    still.append(i)
+            with uncollected():
+                for i in waiting:
+                    try:
+                        made[i] = make(groups[i], generator, level=level, seed=self.seed, english=self.english)
+                    except Waiting:
+                        still.append(i)
             if not still:
                 outcomes = [made[i] for i in range(len(groups))]
                 _refuse_sentences(outcomes, generator)
@@ -127,6 +129,8 @@ def name_of(generator: Generator) -> str:
 class _Late:
     """A `Random` that is seeded when something is drawn: most sentences draw nothing, and seeding takes its time."""
 
+    __slots__ = ("_rng", "_seed")
+
     def __init__(self, *seed: object) -> None:
         self._seed = seed
 
@@ -145,13 +149,15 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
 
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
-    rng = cast(random.Random, _Late(seed, generator.__name__, group.source))
+    rng: Any = _Late(seed, generator.__name__, group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
     except EncheckError:
         raise
     except Exception as error:
         raise CheckError(f"{_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
+    if isinstance(found, str):
+        return found
     if problem := _problem(found, group.source):
         raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
     if found is None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import importlib
 import pkgutil
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +21,7 @@ from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError, unknown
 from encheck.language.words import content_words
+from encheck.memory import uncollected
 from encheck.statistics import components
 from encheck.types import Group, SentencePair, content_hash
 
@@ -95,19 +94,7 @@ def names() -> dict[str, ModuleType]:
     return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "LICENCE")}
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without passes of the cycle collector: it walks over every row read so far, time and again, and frees none."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
-
-
-@_uncollected()
+@uncollected()
 def load(
     spec: str,
     *,

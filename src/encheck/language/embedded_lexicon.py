@@ -21,6 +21,7 @@ from encheck.language.frequencies import Frequencies, TreebankCounts
 from encheck.language.lexicon import MARKERS, PARTS, Antonym, Pos, Sense, first_sense_synonyms
 from encheck.language.morphy import base_forms
 from encheck.language.packed import Packed
+from encheck.memory import uncollected
 
 KINDS = (*PARTS, "s")
 
@@ -47,6 +48,7 @@ class EmbeddedLexicon:
 
     @staticmethod
     @cache
+    @uncollected()
     def opened() -> EmbeddedLexicon:
         """The packaged one, opened once a process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language") / "lexicon.npz")))

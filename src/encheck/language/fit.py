@@ -11,6 +11,7 @@ from typing import NamedTuple
 from encheck.language.conditions import Asked, asked, first_word, is_graded
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse, mask
+from encheck.memory import uncollected
 
 POS_OF_TAG: Mapping[str, Pos] = {
     **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "v"),
@@ -48,8 +49,10 @@ def class_of(parse: Parse, at: int) -> Pos | None:
 def _joined(parse: Parse, at: int) -> bool:
     """Whether the word touches another one: well-known, and/or, don't."""
     text, start, end = parse.text, parse.starts[at], parse.ends[at]
+    if text[start - 1 : start] == " " == text[end : end + 1]:
+        return False
     around = text[max(start - 1, 0) : start] + text[end : end + 1]
-    return around != "  " and any(sign in JOINERS or sign.isalnum() for sign in around)
+    return any(sign in JOINERS or sign.isalnum() for sign in around)
 
 
 class Expressions(NamedTuple):
@@ -59,24 +62,27 @@ class Expressions(NamedTuple):
     pairs: frozenset[tuple[str, str]]
 
 
+@uncollected()
 def expressions(lexicon: Lexicon) -> Expressions:
     """Those that the lexicon knows as one."""
-    lemmas = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos))
-    found = [words for lemma in lemmas if 1 < len(words := lemma.split("_")) < 4]
+    lemmas = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos) if "_" in lemma)
+    found = [words for lemma in lemmas if len(words := lemma.split("_")) < 4]
     pairs = frozenset((intern(first), intern(second)) for words in found for first, second in pairwise(words))
     return Expressions(frozenset(map(" ".join, found)), pairs)
 
 
 def in_expression(parse: Parse, at: int, expressions: Expressions) -> bool:
     """Whether the token stands in an expression of two or three words, by its words or by their lemmas."""
-    size, columns = len(parse.tags), (parse.lowers, parse.lower_lemmas)
+    size, words, lemmas = len(parse.tags), parse.lowers, parse.lower_lemmas
     before, after = at - 1, at + 1 - size  # past an end they meet the other one, where no expression is found below
+    word, lemma = words[at], lemmas[at]
     if expressions.pairs.isdisjoint(
-        [pair for words in columns for pair in ((words[before], words[at]), (words[at], words[after]))]
+        ((words[before], word), (word, words[after]), (lemmas[before], lemma), (lemma, lemmas[after]))
     ):
         return False
     for start, end in ((at - 1, at + 1), (at, at + 2), (at - 2, at + 1), (at - 1, at + 2), (at, at + 3)):
-        if start >= 0 and end <= size and any(" ".join(words[start:end]) in expressions.known for words in columns):
+        both = words[start:end], lemmas[start:end]
+        if start >= 0 and end <= size and not expressions.known.isdisjoint(map(" ".join, both)):
             return True
     return False
 

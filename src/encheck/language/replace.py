@@ -67,7 +67,7 @@ def keeps_tags(english: English, parse: Parse, words: Words, text: str) -> bool:
     for i in sorted(words):
         word, tag, at = words[i], parse.tags[i], i + more
         if " " not in word:
-            if tokens[at : at + 1] != (word,) or tags[at] != tag:
+            if at >= len(tokens) or tokens[at] != word or tags[at] != tag:
                 return False
             continue
         parts, wanted = tuple(word.split(" ")), (COMPARED.get(tag), BASE_OF.get(tag))

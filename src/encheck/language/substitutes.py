@@ -7,7 +7,7 @@ The table (substitutes.tsv) was written for this project, word by word, over the
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -28,22 +28,12 @@ LAST = "last"  # the flag of one that is taken only where a sentence has no bett
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A lemma that can stand for another one, under its flags (see `conditions`).
-
-    `origin` says who holds so; `sense` counts the senses of the lexicon to the first that has both, 0 where none has.
-    `why` says all this in a certificate.
-    """
+    """A lemma that can stand for another one, under its flags (see `conditions`); `origin` says who holds so."""
 
     lemma: str
     relation: str
     flags: frozenset[str] = frozenset()
     origin: str = "table"
-    sense: int = 0
-    why: str = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        said = (self.origin, f"sense {self.sense}" * bool(self.sense), ",".join(sorted(self.flags)))
-        object.__setattr__(self, "why", ", ".join(filter(None, said)))
 
     @property
     def is_last(self) -> bool:
@@ -85,14 +75,23 @@ class Substitutes:
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
     _by_lemma: dict[tuple[str, Set[str]], ByLemma] = field(default_factory=dict)
     _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    _why: dict[tuple[str, Pos, str, str, frozenset[str]], str] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
         """Substitutes of this relation, the best first."""
         key = (lemma, pos, relation)
         if key not in self._known:
-            found = self._find(lemma, pos, relation)
-            self._known[key] = tuple(replace(s, sense=self._sense(lemma, pos, s)) for s in found)
+            self._known[key] = tuple(self._find(lemma, pos, relation))
         return self._known[key]
+
+    def why(self, lemma: str, pos: Pos, substitute: Substitute) -> str:
+        """What a certificate says of one that stands for the lemma: who holds so, in which sense, under which flags."""
+        key = (lemma, pos, substitute.lemma, substitute.relation, substitute.flags)
+        if key not in self._why:
+            sense = self._sense(lemma, pos, substitute)
+            said = (substitute.origin, f"sense {sense}" * bool(sense), ",".join(sorted(substitute.flags)))
+            self._why[key] = ", ".join(filter(None, said))
+        return self._why[key]
 
     def opposed(self, lemma: str, pos: Pos) -> frozenset[str]:
         """The word, its opposites under any condition, and their synonyms."""
@@ -120,6 +119,9 @@ class Substitutes:
             yield from (s for s in judged if s.relation == relation and self._plain(s.lemma, pos))
 
     def _sense(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
+        """The number of the lexicon's first sense that has both, from 1; 0 where none has."""
+        if substitute.relation not in (SYNONYM, ANTONYM):
+            return 0
         for number, sense in enumerate(self.lexicon.senses(lemma, pos), 1):
             opposites = (a.lemma for a in self.lexicon.antonyms(lemma, pos, sense))
             if substitute.lemma in (sense.lemmas if substitute.relation == SYNONYM else opposites):
