@@ -106,6 +106,8 @@ def _difference(before: Table, after: Table, scales: tuple[Scale, Scale], epsilo
             figure_values(table, scale, epsilon=epsilon) for table, scale in zip((before, after), scales, strict=True)
         )
         ids, clusters, same = before.items, before.clusters, alike(before, after)
+        if figure == "gap":  # what one item says of it depends on the others of its label
+            same = np.full(len(same), same.all())
     moved = np.where(same, 0.0, new - old)
     resampler = Resampler(clusters, seed=seed)
     sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))

@@ -125,7 +125,7 @@ def values(figure: str, table: Table, scale: Scale) -> Floats:
     if figure == "symmetry":
         return -np.abs(margins) / scale.unit
     if figure == "gap":
-        return _signed(table) * (table.near - scale.reference) / scale.unit
+        return _gaps(table, _calibrated(table, scale))
     if figure == "room":
         return np.asarray((scale.identity - table.near) / _magnitude(scale))
     if figure == "spread":
@@ -142,11 +142,24 @@ def _magnitude(scale: Scale) -> float:
     return max(abs(scale.identity), abs(scale.reference)) or float("nan")
 
 
-def _signed(table: Table) -> Floats:
-    """n / n1 for each item of label 1, -n / n0 for each of label 0: the mean of weighted values is the gap."""
+def _calibrated(table: Table, scale: Scale) -> Floats:
+    return np.asarray((table.near - scale.reference) / scale.unit)
+
+
+def _gaps(table: Table, similarities: Floats) -> Floats:
+    """What each item says of the gap between label 1 and label 0; shape [n].
+
+    Their mean is the difference of the labels' means, and their spread is its error: each item's distance from the mean
+    of its own label, weighted n / n1 or -n / n0 (the influence function). Similarities that all move say nothing of it.
+    """
     positive = np.array([label == 1 for label in table.labels], bool)
-    n = len(positive)
-    return np.where(positive, n / max(int(positive.sum()), 1), -n / max(int((~positive).sum()), 1))
+    weighted, gap = np.zeros(len(positive)), 0.0
+    for of, sign in ((positive, 1), (~positive, -1)):
+        if of.any():
+            mean = float(similarities[of].mean())
+            weighted[of] = sign * len(of) / int(of.sum()) * (similarities[of] - mean)
+            gap += sign * mean
+    return weighted + gap
 
 
 @dataclass(frozen=True)
@@ -182,7 +195,8 @@ class Compared:
         """
         if self.alike or self.figure not in CALIBRATED:
             return 0.0, 0.0
-        above = float(_signed(self.before).mean()) if self.figure == "gap" else 0.0
+        signs = {1.0 if label == 1 else -1.0 for label in self.before.labels}
+        above = sum(signs) if self.figure == "gap" else 0.0
         return float(self.old.mean()) - above, float(self.new.mean()) - above
 
 
@@ -194,9 +208,13 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compare
     figure, _ = figure_of(before)
     if figure is None:
         return None
-    old, new = values(figure, before, scales[0]), values(figure, after, scales[1])
     unchanged = alike(before, after)
-    new = np.where(unchanged, old, new)
+    if figure == "gap":
+        first, other = (_calibrated(table, scale) for table, scale in zip((before, after), scales, strict=True))
+        old, new = _gaps(before, first), _gaps(after, np.where(unchanged, first, other))
+    else:
+        old, new = values(figure, before, scales[0]), values(figure, after, scales[1])
+        new = np.where(unchanged, old, new)
     return Compared(before, after, scales, figure, old, new, bool(unchanged.all()))
 
 
