@@ -159,6 +159,25 @@ def test_the_gap_of_calibrated_classes_is_the_mean_of_its_items():
     assert found.mean() == pytest.approx((0.8 - 0.4) / 0.8)
 
 
+def test_the_items_of_a_gap_spread_as_the_difference_of_two_means_does():
+    """Whatever all similarities have in common, and however the labels are shared out."""
+    rng = np.random.default_rng(0)
+    labels, near = [1] * 50 + [0] * 150, rng.normal(0.6, 0.1, 200)
+    found = values("gap", table(near, kind="labelled", labels=labels), Scale(0.0, 1.0))
+    expected = np.hypot(near[:50].std() / np.sqrt(50), near[50:].std() / np.sqrt(150))
+    assert found.std() / np.sqrt(200) == pytest.approx(expected)
+    moved = values("gap", table(near + 0.3, kind="labelled", labels=labels), Scale(0.0, 1.0)) - found
+    assert np.abs(moved).max() < 1e-12
+
+
+def test_what_is_unchanged_in_a_gap_leaves_the_change_of_the_others():
+    labels, near = [1, 1, 0, 0], np.array([0.9, 0.7, 0.3, 0.1])
+    both = near, near + np.array([0.2, 0, 0, 0])
+    before, after = (table(n, kind="labelled", labels=labels, check="paraphrase") for n in both)
+    found = compare(before, after, (Scale(0.0, 1.0), Scale(0.0, 1.0)))
+    assert (found.new - found.old).mean() == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_a_constant_added_to_all_similarities_changes_no_calibrated_gap(shift):
     near = np.array([0.9, 0.8, 0.3, 0.2])
