@@ -102,6 +102,34 @@ def test_only_shared_items_are_compared(tmp_path):
     assert compare([a, b]).differences["n"][0].n == 30
 
 
+def add_retrieval(folder, model, values, **fingerprints):
+    path = folder / "results.json"
+    found = json.loads(path.read_text())
+    for data, value in values.items():
+        case = {"claim": "finds", "check": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
+        found["checks"].append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
+        found["data"].append(found["data"][0] | {"name": data, "fingerprint": fingerprints.get(data, "f")})
+    path.write_text(json.dumps(found))
+
+
+def test_benchmark_and_behaviour_are_of_what_all_models_share(tmp_path):
+    """The first model has another data set before the shared one, and loses ten items that the other lacks."""
+    a = write_run(tmp_path / "a", np.where(np.arange(40) < 30, 0.9, 0.1))
+    b = write_run(tmp_path / "b", [0.9] * 30, model="n")
+    add_retrieval(a, "m", {"first": 0.9, "shared": 0.1})
+    add_retrieval(b, "n", {"shared": 0.8})
+    found = compare([a, b])
+    assert found.benchmark == "recall@1 of plain retrieval (shared)"
+    assert [(p["benchmark"], p["behaviour"]) for p in found.points] == [(0.1, 1.0), (0.8, 1.0)]
+
+
+def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
+    a, b = (write_run(tmp_path / n, [0.9] * 40, model=n) for n in "ab")
+    add_retrieval(a, "a", {"own": 0.9})
+    add_retrieval(b, "b", {"own": 0.8}, own="other")
+    assert compare([a, b]).benchmark == ""
+
+
 def test_the_page_and_the_terminal_tell_the_same(two):
     found = compare(two)
     page, told = render(found), "\n".join(lines(found))

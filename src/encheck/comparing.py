@@ -85,6 +85,18 @@ def shared(first: Table, other: Table) -> tuple[Table, Table]:
     return first.of(mine), other.of(theirs)
 
 
+def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
+    """Each model's tables, cut down to the cases and items (id and texts) that all the models have."""
+    cases = [case for case in several[0] if all(case in tables for tables in several)]
+    found: list[dict[str, Table]] = [{} for _ in several]
+    for case in cases:
+        pairs = [list(zip(tables[case].items, tables[case].texts, strict=True)) for tables in several]
+        common = set(pairs[0]).intersection(*pairs[1:])
+        for cut, tables, own in zip(found, several, pairs, strict=True):
+            cut[case] = tables[case].of(np.array([i for i, pair in enumerate(own) if pair in common], np.intp))
+    return found
+
+
 def figure_values(table: Table, scale: Scale, *, epsilon: float = 0.0) -> tuple[str, Floats]:
     """The figure that tells of a case, and its value of each item; shape [n], larger is better but for similarities."""
     if table.check == "health" and table.claim in HEALTH:
