@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.reporting.compare import compare, lines, render
+from encheck.reporting.comparison_charts import differences
 from encheck.reporting.results import write_items, write_results
 
 CLAIM = "antonym_is_farther_than_paraphrase"
@@ -66,6 +67,25 @@ def test_the_interval_is_that_of_a_cluster_bootstrap(two):
 def test_a_run_against_itself_differs_in_nothing(two):
     found = compare([two[0], two[0]]).differences
     assert [(d.difference, d.low, d.high, d.is_clear) for some in found.values() for d in some] == [(0, 0, 0, False)]
+
+
+def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
+    runs = [write_run(tmp_path / name, [near] * 38) for name, near in (("a", 0.1), ("b", 0.9))]
+    found = compare(runs)
+    ((d,),) = found.differences.values()
+    assert (d.low, d.high, d.clusters, d.is_clear) == (1, 1, 19, False)
+    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(lines(found))
+    assert "number pass" not in render(found)
+    assert "nor is one over fewer than 20 independent clusters" in render(found)
+
+
+def test_the_picture_names_the_data_where_there_are_several():
+    shown = {"claim": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
+    spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
+    claim = "antonym is farther than paraphrase 1"
+    assert [v["claim"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
+    alone = differences([shown | {"data": "mrpc"}], against="n")
+    assert [v["claim"] for v in alone["data"]["values"]] == [claim]
 
 
 def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):

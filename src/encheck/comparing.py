@@ -18,6 +18,7 @@ from encheck.gating import Side
 from encheck.items import TEST
 from encheck.scores import DECIMALS, Scale
 from encheck.statistics import Resampler, interval
+from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 FIGURES = {"triplet": "win", "turned": "symmetry", "labelled": "gap"}
@@ -56,8 +57,13 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out."""
-        return self.low > 0 or self.high < 0
+        """Whether the interval leaves zero out, and rests on clusters enough to be one."""
+        return not self.is_small and (self.low > 0 or self.high < 0)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are too few clusters to tell, as for a verdict."""
+        return self.clusters < MIN_CLUSTERS
 
 
 def compare_sides(

@@ -18,6 +18,7 @@ from encheck.reporting.payload import Items, pack, visible
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import table
 from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
+from encheck.verdict import MIN_CLUSTERS
 
 MOST = 10
 FLIPS = 5  # texts shown of each direction and case
@@ -156,12 +157,14 @@ def lines(found: Comparison) -> Iterator[str]:
             continue
         yield f"{name} less {found.first.name}, on the same items"
         names = (found.first.name, name)
-        head = ("claim", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n")
+        head = ("claim", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n (clusters)")
         yield from table([head, *(_cells(d) for d in differences)])
         clear = [d for d in differences if d.is_clear]
         better = sum(d.difference > 0 for d in clear)
         counts = f"{better} higher, {len(clear) - better} lower"
         yield f"{len(clear)} of {len(differences)} differ beyond their interval: {counts}"
+        if small := sum(d.is_small for d in differences):
+            yield f"{small} of {len(differences)} rest on fewer than {MIN_CLUSTERS} clusters: too few to tell"
         yield ""
     if found.whole:
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
@@ -173,7 +176,7 @@ def _cells(d: Difference) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if d.figure == "win" else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", change)
-    return (sentence(d.claim), d.level, d.data, WORDS[d.figure], *values, *flips, str(d.n))
+    return (sentence(d.claim), d.level, d.data, WORDS[d.figure], *values, *flips, f"{d.n} ({d.clusters})")
 
 
 def render(found: Comparison) -> str:
@@ -198,6 +201,7 @@ def render(found: Comparison) -> str:
         flips=[f for name, some in found.differences.items() for f in _flips(found, name, some)],
         words=WORDS,
         whole=found.whole,
+        clusters=MIN_CLUSTERS,
     )
 
 
