@@ -181,6 +181,22 @@ def test_an_encoder_passes_only_with_all_four_criteria(found, said):
     assert view.matrix(results(*rows))[0]["all"] == said
 
 
+@pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
+def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
+    """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
+    run = [row(id=f"{c}/m-d-1/x", check=c, verdict=verdict) for c in view.CRITERIA]
+    page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
+    cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
+    assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
+    assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
+    assert view.matrix(results(*run))[0]["all"] == four
+
+
+def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
+    rows = [row(id=f"{v}/m-d-1/x", verdict=v) for v in ("skipped", None)]
+    assert view.matrix(results(*rows))[0]["words"]["antonym"] == "shown"
+
+
 def test_a_figure_without_a_value_is_a_dash():
     assert view.figure(row(value=None, low=None, high=None)) == "-"
 
