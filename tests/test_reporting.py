@@ -14,12 +14,13 @@ import pytest
 from encheck.claims import Claim
 from encheck.errors import UsageError
 from encheck.items import labelled_pairs
+from encheck.messages import failure_message
 from encheck.reporting import html, markdown, payload, terminal, view
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
 from encheck.scores import PairScores, Scale
 from encheck.session import Case, item_table
 from encheck.statistics import Resampler
-from encheck.types import SentencePair
+from encheck.types import CheckResult, Estimate, SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 
@@ -83,6 +84,24 @@ def test_hostile_text_in_the_page_stays_text():
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "\0" not in page
+
+
+def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_terminal():
+    """Lines stay lines: a reason in YAML may have some."""
+    hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
+    page, told = html.render(hidden, {}), "\n".join(terminal.lines(hidden))
+    assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 2  # a title, and a text
+    assert "known failure: known\n \u241b]0;x\u2407 \ufffdevil" in told
+    assert not re.search("[\x1b\x07\u202e]", page + told)
+
+
+def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure():
+    pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
+    scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
+    found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
+    failed = CheckResult("id", "claim", "check", "check", "1", "m", "d", found, "fail", 0.9)
+    said = failure_message(failed, pairs, scores, model="m")
+    assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
 
 
 def test_items_are_packed_and_what_nobody_sees_is_made_visible():

@@ -12,9 +12,9 @@ from encheck.baseline import case_of
 from encheck.comparing import WHOLE, WORDS, Difference, behaviour, compare_sides, in_common, names_of
 from encheck.errors import UsageError
 from encheck.gating import Side, side_of
-from encheck.marking import pieces
+from encheck.marking import pieces, visible
 from encheck.reporting import comparison_charts, html
-from encheck.reporting.payload import Items, pack, visible
+from encheck.reporting.payload import Items, pack
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import table
 from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
