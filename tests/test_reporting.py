@@ -175,6 +175,22 @@ def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
     assert "0.61 [0.55, 0.66]" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("*x* ~~y~~ C:\\*", "\\*x\\* \\~\\~y\\~\\~ C:\\\\\\*"),
+        ("__x__ _y_ margin_rate", "\\_\\_x\\_\\_ \\_y\\_ margin_rate"),
+        ("$$x$$", "<span>$</span><span>$</span>x<span>$</span><span>$</span>"),
+        ("http://a.b WWW.c.d", "http<span>:</span>//a.b WWW<span>.</span>c.d"),
+        ("@somebody #1", "<span>@</span>somebody <span>#</span>1"),
+        ("\u202eevil\x1b", "\ufffdevil\u241b"),
+    ],
+)
+def test_markdown_neither_formats_nor_links_a_text(text, written):
+    assert markdown.escape(text) == written
+    assert f"| {written} |" in markdown.render(results(row(reason=text)))
+
+
 def test_the_terminal_table_is_aligned():
     lines = list(terminal.table([("a", "bb"), ("ccc", "d")]))
     assert [line.index(x) for line, x in zip(lines, ("bb", "d"), strict=True)] == [7, 7]
