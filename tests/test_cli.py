@@ -1,6 +1,7 @@
 """The encheck command, in an empty folder."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,16 @@ def test_show_says_where_a_model_learns_from_other_texts_than_the_run_had(enchec
     caplog.clear()
     encheck("show", "pairs/", "--model=jaccard")
     assert "learns" not in caplog.text
+
+
+@pytest.mark.parametrize("command", [("show", "pairs/"), ("data", "pairs:own.csv")])
+def test_what_nobody_sees_of_a_text_is_made_visible(encheck, command):
+    hostile = "\x1b]0;title\x07 \u202eevil"
+    Path("own.csv").write_text(f"first,second,label\na {hostile},an,1\nb,c,0\n", "utf-8")
+    encheck("run", "-q", "-k", "twice", "--data=pairs:own.csv", "--model=jaccard")
+    said = encheck(*command).output
+    assert "\u241b]0;title\u2407 \ufffdevil" in said
+    assert not re.search("[\x1b\x07\u202e]", said)
 
 
 def test_an_item_that_is_not_there_is_said(run, encheck):

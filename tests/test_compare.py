@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.reporting.compare import compare, lines, render
+from encheck.reporting.comparison_charts import differences
 from encheck.reporting.results import write_items, write_results
 
 CLAIM = "antonym_is_farther_than_paraphrase"
@@ -68,6 +69,25 @@ def test_a_run_against_itself_differs_in_nothing(two):
     assert [(d.difference, d.low, d.high, d.is_clear) for some in found.values() for d in some] == [(0, 0, 0, False)]
 
 
+def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
+    runs = [write_run(tmp_path / name, [near] * 38) for name, near in (("a", 0.1), ("b", 0.9))]
+    found = compare(runs)
+    ((d,),) = found.differences.values()
+    assert (d.low, d.high, d.clusters, d.is_clear) == (1, 1, 19, False)
+    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(lines(found))
+    assert "number pass" not in render(found)
+    assert "nor is one over fewer than 20 independent clusters" in render(found)
+
+
+def test_the_picture_names_the_data_where_there_are_several():
+    shown = {"claim": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
+    spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
+    claim = "antonym is farther than paraphrase 1"
+    assert [v["claim"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
+    alone = differences([shown | {"data": "mrpc"}], against="n")
+    assert [v["claim"] for v in alone["data"]["values"]] == [claim]
+
+
 def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
     """The share of test chains whose paraphrase is on top; among equals it is there by a share."""
     items = [f"d/{i:04x}/swap/3/pivot-a/0/{k}" for i in range(4) for k in (1, 2)]
@@ -100,6 +120,34 @@ def test_a_figure_of_a_whole_set_is_shown_and_not_paired(tmp_path):
 def test_only_shared_items_are_compared(tmp_path):
     a, b = write_run(tmp_path / "a", [0.9] * 40), write_run(tmp_path / "b", [0.9] * 30, model="n")
     assert compare([a, b]).differences["n"][0].n == 30
+
+
+def add_retrieval(folder, model, values, **fingerprints):
+    path = folder / "results.json"
+    found = json.loads(path.read_text())
+    for data, value in values.items():
+        case = {"claim": "finds", "check": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
+        found["checks"].append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
+        found["data"].append(found["data"][0] | {"name": data, "fingerprint": fingerprints.get(data, "f")})
+    path.write_text(json.dumps(found))
+
+
+def test_benchmark_and_behaviour_are_of_what_all_models_share(tmp_path):
+    """The first model has another data set before the shared one, and loses ten items that the other lacks."""
+    a = write_run(tmp_path / "a", np.where(np.arange(40) < 30, 0.9, 0.1))
+    b = write_run(tmp_path / "b", [0.9] * 30, model="n")
+    add_retrieval(a, "m", {"first": 0.9, "shared": 0.1})
+    add_retrieval(b, "n", {"shared": 0.8})
+    found = compare([a, b])
+    assert found.benchmark == "recall@1 of plain retrieval (shared)"
+    assert [(p["benchmark"], p["behaviour"]) for p in found.points] == [(0.1, 1.0), (0.8, 1.0)]
+
+
+def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
+    a, b = (write_run(tmp_path / n, [0.9] * 40, model=n) for n in "ab")
+    add_retrieval(a, "a", {"own": 0.9})
+    add_retrieval(b, "b", {"own": 0.8}, own="other")
+    assert compare([a, b]).benchmark == ""
 
 
 def test_the_page_and_the_terminal_tell_the_same(two):

@@ -80,6 +80,16 @@ def test_csv_and_parquet_hold_every_figure(results, tmp_path):
     assert pyarrow.parquet.read_table(table).column_names == list(COLUMNS)
 
 
+def test_every_row_of_csv_and_parquet_can_be_told_from_the_others(results, tmp_path):
+    """A similarity of each label differs in the [label] of its id alone."""
+    each = [row("a_is_b", v, metric="mean_similarity", threshold=None) for v in (0.5, 0.9)]
+    results["checks"] = [r | {"id": f"{r['id']}[{label}]"} for label, r in enumerate(each)]
+    text, table = export(results, tmp_path, formats=["csv", "parquet"])
+    ids = ["a_is_b/m-probes-1/mean_similarity[0]", "a_is_b/m-probes-1/mean_similarity[1]"]
+    assert [r["id"] for r in csv.DictReader(io.StringIO(text.read_text("utf-8")))] == ids
+    assert pyarrow.parquet.read_table(table)["id"].to_pylist() == ids
+
+
 def test_no_spreadsheet_takes_a_name_for_a_formula(results, tmp_path):
     results["models"][0]["label"] = "=1+1"
     for r in results["checks"][:3]:

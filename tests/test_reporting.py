@@ -14,12 +14,13 @@ import pytest
 from encheck.claims import Claim
 from encheck.errors import UsageError
 from encheck.items import labelled_pairs
+from encheck.messages import failure_message
 from encheck.reporting import html, markdown, payload, terminal, view
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
 from encheck.scores import PairScores, Scale
 from encheck.session import Case, item_table
 from encheck.statistics import Resampler
-from encheck.types import SentencePair
+from encheck.types import CheckResult, Estimate, SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 
@@ -83,6 +84,24 @@ def test_hostile_text_in_the_page_stays_text():
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "\0" not in page
+
+
+def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_terminal():
+    """Lines stay lines: a reason in YAML may have some."""
+    hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
+    page, told = html.render(hidden, {}), "\n".join(terminal.lines(hidden))
+    assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 2  # a title, and a text
+    assert "known failure: known\n \u241b]0;x\u2407 \ufffdevil" in told
+    assert not re.search("[\x1b\x07\u202e]", page + told)
+
+
+def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure():
+    pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
+    scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
+    found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
+    failed = CheckResult("id", "claim", "check", "check", "1", "m", "d", found, "fail", 0.9)
+    said = failure_message(failed, pairs, scores, model="m")
+    assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
 
 
 def test_items_are_packed_and_what_nobody_sees_is_made_visible():
@@ -156,6 +175,22 @@ def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
     assert "0.61 [0.55, 0.66]" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("*x* ~~y~~ C:\\*", "\\*x\\* \\~\\~y\\~\\~ C:\\\\\\*"),
+        ("__x__ _y_ margin_rate", "\\_\\_x\\_\\_ \\_y\\_ margin_rate"),
+        ("$$x$$", "<span>$</span><span>$</span>x<span>$</span><span>$</span>"),
+        ("http://a.b WWW.c.d", "http<span>:</span>//a.b WWW<span>.</span>c.d"),
+        ("@somebody #1", "<span>@</span>somebody <span>#</span>1"),
+        ("\u202eevil\x1b", "\ufffdevil\u241b"),
+    ],
+)
+def test_markdown_neither_formats_nor_links_a_text(text, written):
+    assert markdown.escape(text) == written
+    assert f"| {written} |" in markdown.render(results(row(reason=text)))
+
+
 def test_the_terminal_table_is_aligned():
     lines = list(terminal.table([("a", "bb"), ("ccc", "d")]))
     assert [line.index(x) for line, x in zip(lines, ("bb", "d"), strict=True)] == [7, 7]
@@ -179,6 +214,22 @@ def test_the_headline_says_what_passes_what_fails_and_what_is_known():
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
     rows = [row(id=f"{c}/m-d-1/x", check=c, verdict=v) for c, v in zip(view.CRITERIA, found, strict=False)]
     assert view.matrix(results(*rows))[0]["all"] == said
+
+
+@pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
+def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
+    """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
+    run = [row(id=f"{c}/m-d-1/x", check=c, verdict=verdict) for c in view.CRITERIA]
+    page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
+    cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
+    assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
+    assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
+    assert view.matrix(results(*run))[0]["all"] == four
+
+
+def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
+    rows = [row(id=f"{v}/m-d-1/x", verdict=v) for v in ("skipped", None)]
+    assert view.matrix(results(*rows))[0]["words"]["antonym"] == "shown"
 
 
 def test_a_figure_without_a_value_is_a_dash():

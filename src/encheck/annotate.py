@@ -21,6 +21,7 @@ from encheck.difficulty import CELLS, difficulty
 from encheck.errors import DataError, UsageError, unknown
 from encheck.listing import list_all
 from encheck.making import Maker
+from encheck.marking import visible
 from encheck.reporting.results import write_text
 from encheck.types import Group, SentencePair, Variant, content_hash, keeps_meaning
 
@@ -171,7 +172,7 @@ def label(
     """
     done = list(lines)
     while (at := _next(done)) is not None:
-        show(f"\n{at + 1} of {len(done)}\n  1  {done[at].first}\n  2  {done[at].second}")
+        show(f"\n{at + 1} of {len(done)}\n  1  {visible(done[at].first)}\n  2  {visible(done[at].second)}")
         start = clock()
         answer = ask(KEYS).strip().lower()[:1]
         if answer == "q":

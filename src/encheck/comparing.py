@@ -18,6 +18,7 @@ from encheck.gating import Side
 from encheck.items import TEST
 from encheck.scores import DECIMALS, Scale
 from encheck.statistics import Resampler, interval
+from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 FIGURES = {"triplet": "win", "turned": "symmetry", "labelled": "gap"}
@@ -56,8 +57,13 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out."""
-        return self.low > 0 or self.high < 0
+        """Whether the interval leaves zero out, and rests on clusters enough to be one."""
+        return not self.is_small and (self.low > 0 or self.high < 0)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are too few clusters to tell, as for a verdict."""
+        return self.clusters < MIN_CLUSTERS
 
 
 def compare_sides(
@@ -83,6 +89,18 @@ def shared(first: Table, other: Table) -> tuple[Table, Table]:
     pairs = [(i, at[p]) for i, p in enumerate(zip(first.items, first.texts, strict=True)) if p in at]
     mine, theirs = np.array(pairs, np.intp).reshape(-1, 2).T
     return first.of(mine), other.of(theirs)
+
+
+def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
+    """Each model's tables, cut down to the cases and items (id and texts) that all the models have."""
+    cases = [case for case in several[0] if all(case in tables for tables in several)]
+    found: list[dict[str, Table]] = [{} for _ in several]
+    for case in cases:
+        pairs = [list(zip(tables[case].items, tables[case].texts, strict=True)) for tables in several]
+        common = set(pairs[0]).intersection(*pairs[1:])
+        for cut, tables, own in zip(found, several, pairs, strict=True):
+            cut[case] = tables[case].of(np.array([i for i, pair in enumerate(own) if pair in common], np.intp))
+    return found
 
 
 def figure_values(table: Table, scale: Scale, *, epsilon: float = 0.0) -> tuple[str, Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from encheck.marking import marked
+from encheck.marking import LINES, marked, visible
 from encheck.scores import ChainScores, MarginScores, PairScores, Scores, TurnedScores, worst
 from encheck.types import Chain, CheckResult, Estimate, Item, SentencePair, Triplet, Turned
 
@@ -34,7 +34,7 @@ def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
 
 
 def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str) -> str:
-    """The whole message; edits are marked."""
+    """The whole message; edits are marked, and what nobody sees made visible."""
     assert row.estimate is not None
     expectation = f"should be at least {row.threshold:g}"
     head = f"{row.capability} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
@@ -46,7 +46,7 @@ def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, 
     for position in found:
         lines += _example(items[position], scores, position)
     lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} --model={shlex.quote(model)}")
-    return "\n".join(lines)
+    return "\n".join(visible(line, keep=LINES) for line in lines)
 
 
 def _example(item: Item, scores: Scores, position: int) -> list[str]:

@@ -20,6 +20,7 @@ import pytest
 from encheck import settings
 from encheck.claims import Claim, claim_of, told_of
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError, unknown
+from encheck.marking import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.bench import Subject
@@ -379,7 +380,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """The table of verdicts, and where the report is."""
     recorder = config.stash.get(RECORDER, None)
     if recorder and recorder.refusal:
-        terminalreporter.write_line(f"ERROR: {recorder.refusal}", red=True)
+        terminalreporter.write_line(f"ERROR: {visible(recorder.refusal, keep=LINES)}", red=True)
     if recorder and recorder.told and recorder.folder:
         from encheck.reporting.terminal import lines
 
@@ -458,7 +459,7 @@ def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., N
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)
         if row.verdict == "known_failure":
-            pytest.xfail(row.reason)
+            pytest.xfail(visible(row.reason, keep=LINES))
 
     return decide
 

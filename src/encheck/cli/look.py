@@ -60,8 +60,7 @@ def data(
             typer.echo(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
-    for line in describe(loaded):
-        typer.echo(line)
+    say(describe(loaded))
 
 
 @app.command()
@@ -85,8 +84,7 @@ def show(
             raise UsageError(f"no item of {folder} begins with {item!r}")
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store)
         scorer = rescore(asked, rows) if model else None
-        for line in describe(rows, scorer):
-            typer.echo(line)
+        say(describe(rows, scorer))
 
 
 @app.command()

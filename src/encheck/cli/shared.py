@@ -11,6 +11,7 @@ import typer
 import typer.core
 
 from encheck.errors import EncheckError
+from encheck.marking import LINES, visible
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
 
@@ -69,7 +70,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except EncheckError as error:
-        typer.echo(f"encheck: {error}", err=True)
+        typer.echo(f"encheck: {visible(str(error), keep=LINES)}", err=True)
         raise typer.Exit(4) from error
 
 
@@ -81,6 +82,6 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def say(lines: Iterable[str]) -> None:
-    """Print lines."""
+    """Print lines, with what nobody sees made visible."""
     for line in lines:
-        typer.echo(line)
+        typer.echo(visible(line))

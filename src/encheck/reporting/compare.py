@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from encheck.baseline import case_of
-from encheck.comparing import WHOLE, WORDS, Difference, behaviour, compare_sides, names_of
+from encheck.comparing import WHOLE, WORDS, Difference, behaviour, compare_sides, in_common, names_of
 from encheck.errors import UsageError
 from encheck.gating import Side, side_of
-from encheck.marking import pieces
+from encheck.marking import pieces, visible
 from encheck.reporting import comparison_charts, html
-from encheck.reporting.payload import Items, pack, visible
+from encheck.reporting.payload import Items, pack
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import table
 from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
+from encheck.verdict import MIN_CLUSTERS
 
 MOST = 10
 FLIPS = 5  # texts shown of each direction and case
@@ -30,13 +31,14 @@ BENCHMARKS = (
 
 @dataclass(frozen=True)
 class Model:
-    """One model of one run: its name here, what it scored, its rows and its items."""
+    """One model of one run: its name here, what it scored, its rows, its items, and the data's fingerprints."""
 
     name: str
     label: str
     side: Side
     rows: Sequence[Mapping[str, Any]]
     items: Items
+    data: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,13 @@ def read_models(folders: Sequence[Path]) -> list[Model]:
     if not 2 <= len(found) <= MOST:
         raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MOST}")
     names = names_of([(run, label) for run, label, _, _ in found])
-    return [
-        Model(name, label, side_of(results, items, label), [r for r in results["checks"] if r["model"] == label], items)
-        for name, (_, label, results, items) in zip(names, found, strict=True)
-    ]
+    return [_model(name, label, run, items) for name, (_, label, run, items) in zip(names, found, strict=True)]
+
+
+def _model(name: str, label: str, results: Mapping[str, Any], items: Items) -> Model:
+    rows = [row for row in results["checks"] if row["model"] == label]
+    data = {d["name"]: d["fingerprint"] for d in results["data"]}
+    return Model(name, label, side_of(results, items, label), rows, items, data)
 
 
 def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
@@ -87,7 +92,8 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     if not any(differences.values()) and not whole:
         raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
     benchmark, scores = _benchmark(models)
-    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(m.side.tables)} for m in models]
+    told = zip(models, in_common([m.side.tables for m in models]), strict=True)
+    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in told]
     return Comparison(models, differences, whole, benchmark, points)
 
 
@@ -128,17 +134,20 @@ def _place(d: Difference) -> tuple[int, str, str, str]:
 
 
 def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, float | None]]:
-    """What stands for a benchmark here: the first of BENCHMARKS that every model has a figure of."""
+    """What stands for a benchmark here: the first of BENCHMARKS that every model has a figure of, on the same data."""
     for check, metric, words in BENCHMARKS:
-        scores = {m.name: _figure(m, check, metric) for m in models}
-        if all(score is not None for score in scores.values()):
-            return words, scores
+        first, *others = (_figures(m, check, metric) for m in models)
+        for key in first:
+            if all(key in other for other in others):
+                scores = {m.name: found[key] for m, found in zip(models, (first, *others), strict=True)}
+                return f"{words} ({key[0]})", scores
     return "", {m.name: None for m in models}
 
 
-def _figure(model: Model, check: str, metric: str) -> float | None:
-    found = [r["value"] for r in model.rows if r["check"] == check and r["metric"] == metric]
-    return found[0] if found else None
+def _figures(model: Model, check: str, metric: str) -> dict[tuple[str, str, str], float | None]:
+    """By data, case and the fingerprint of its data: one name may stand for other data in another run."""
+    rows = [r for r in model.rows if r["check"] == check and r["metric"] == metric and r["value"] is not None]
+    return {(r["data"], case_of(r), model.data[r["data"]]): r["value"] for r in rows}
 
 
 def lines(found: Comparison) -> Iterator[str]:
@@ -148,12 +157,14 @@ def lines(found: Comparison) -> Iterator[str]:
             continue
         yield f"{name} less {found.first.name}, on the same items"
         names = (found.first.name, name)
-        head = ("claim", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n")
+        head = ("claim", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n (clusters)")
         yield from table([head, *(_cells(d) for d in differences)])
         clear = [d for d in differences if d.is_clear]
         better = sum(d.difference > 0 for d in clear)
         counts = f"{better} higher, {len(clear) - better} lower"
         yield f"{len(clear)} of {len(differences)} differ beyond their interval: {counts}"
+        if small := sum(d.is_small for d in differences):
+            yield f"{small} of {len(differences)} rest on fewer than {MIN_CLUSTERS} clusters: too few to tell"
         yield ""
     if found.whole:
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
@@ -165,7 +176,7 @@ def _cells(d: Difference) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if d.figure == "win" else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", change)
-    return (sentence(d.claim), d.level, d.data, WORDS[d.figure], *values, *flips, str(d.n))
+    return (sentence(d.claim), d.level, d.data, WORDS[d.figure], *values, *flips, f"{d.n} ({d.clusters})")
 
 
 def render(found: Comparison) -> str:
@@ -190,6 +201,7 @@ def render(found: Comparison) -> str:
         flips=[f for name, some in found.differences.items() for f in _flips(found, name, some)],
         words=WORDS,
         whole=found.whole,
+        clusters=MIN_CLUSTERS,
     )
 
 

@@ -9,9 +9,14 @@ from encheck.reporting.vega_lite import Spec, colour, field, rule, short, spec
 
 
 def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | None:
-    """Paired differences of runs from the first, with 95% intervals; one line a claim, one colour a run."""
+    """Paired differences of runs from the first, with 95% intervals; one line a case, one colour a run.
+
+    A case is named by claim and level, and by its data where there are several.
+    """
+    several = len({row["data"] for row in rows}) > 1
     values = [
-        {"claim": f"{row['claim'].replace('_', ' ')} {row['level']}", "series": row["run"],
+        {"claim": f"{row['claim'].replace('_', ' ')} {row['level']}" + (f", {row['data']}" if several else ""),
+         "series": row["run"],
          **{k: short(row[k]) for k in ("difference", "low", "high")}}
         for row in rows if row["difference"] is not None
     ]  # fmt: skip

@@ -19,7 +19,7 @@ Results = Mapping[str, Any]
 Row = Mapping[str, Any]
 COLUMNS = (
     "model", "data", "check", "claim", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
-    "verdict", "baseline",
+    "verdict", "baseline", "id",
 )  # fmt: skip
 SPLIT = "test"
 
@@ -135,7 +135,7 @@ def _write_mteb(results: Results, folder: Path) -> list[Path]:
 
 def _flat(results: Results) -> list[dict[str, Any]]:
     rows = [row for m in results["models"] for row in figures(results, m["label"])]
-    return [{**{k: row[k] for k in COLUMNS[:-1]}, "baseline": (row["baseline"] or {}).get("value")} for row in rows]
+    return [{**{k: row[k] for k in COLUMNS}, "baseline": (row["baseline"] or {}).get("value")} for row in rows]
 
 
 def _write_csv(results: Results, folder: Path) -> list[Path]:

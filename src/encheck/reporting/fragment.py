@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.reporting.payload import visible
+from encheck.marking import visible
 from encheck.reporting.view import WORDS, figure, lexical, worst_items
 
 Row = Mapping[str, Any]

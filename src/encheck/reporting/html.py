@@ -9,6 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from encheck.marking import LINES, visible
 from encheck.reporting import gate, view
 from encheck.reporting.payload import Items, packed
 from encheck.reporting.sections import Section, sections
@@ -54,14 +55,20 @@ def page(template: str, payload: str, **context: Any) -> str:
     import jinja2
 
     loader = jinja2.FunctionLoader(_read)
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
+    )
     environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
     scripts = [_read("vega.js"), _read("report.js")]
     hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
     shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
-    text = environment.get_template(template).render(**shared, **context)
-    return text.replace("\0", "\u2400")
+    return environment.get_template(template).render(**shared, **context)
+
+
+def _visible(value: Any) -> Any:
+    """Every text that a template puts in, with what nobody sees made visible; what is HTML stays as it is."""
+    return visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @cache

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from encheck.marking import LINES, visible
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MOST_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
+FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing
+LINKING = re.compile(r"[$@#]|:(?=//)|(?<=www)\.", re.IGNORECASE)  # hosts look for these behind a backslash too
 
 
 def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
@@ -54,8 +58,7 @@ def _times(results: Mapping[str, Any]) -> Any:
 
 
 def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
-    verdicts = [WORDS.get(cell["verdicts"][c], "not run") for c in CRITERIA]
-    return [cell["model"], cell["data"], *verdicts, cell["all"]]
+    return [cell["model"], cell["data"], *cell["words"].values(), cell["all"]]
 
 
 def _row(row: Mapping[str, Any]) -> list[str]:
@@ -76,12 +79,12 @@ def _line(cells: list[str]) -> str:
 
 
 def escape(text: str) -> str:
-    r"""Text as Markdown shows it: no cell ends early, no tag, no link, no control character.
+    r"""Text as Markdown shows it: no cell ends early, no tag, link, formula or emphasis, no control character.
 
-    >>> escape("a|b <i>")
-    'a\\|b &lt;i&gt;'
+    >>> escape("a|b <i> a_b __c__ $x$")
+    'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
     """
-    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|"), ("](", "]\\("), ("`", "\\`")):
+    clean = " ".join("".join(c if c.isprintable() else " " for c in visible(text, keep=LINES)).split())
+    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\\", "\\\\"), ("](", "]\\(")):
         clean = clean.replace(old, new)
-    return clean
+    return LINKING.sub(r"<span>\g<0></span>", FORMATTING.sub(r"\\\g<0>", clean))

@@ -9,16 +9,15 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from encheck.marking import visible
 from encheck.reporting.view import rightness
 
 Items = Mapping[str, Mapping[str, Sequence[Any]]]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
-HIDDEN = {"Cc", "Cf", "Cs"}
 
 
 def pack(content: Mapping[str, Any]) -> str:
@@ -78,20 +77,3 @@ USED = ("near_score", "far_score", "far", "label")
 
 def _number(value: float | None) -> float | None:
     return None if value is None or value != value else round(float(value), 4)
-
-
-def visible(text: str) -> str:
-    r"""The text with what nobody sees or what turns it round made visible, sign for sign.
-
-    >>> visible("a\u202eb\x00c\nd")
-    'a\ufffdb\u2400c\u240ad'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_sign, text))
-
-
-def _sign(c: str) -> str:
-    if c < " ":
-        return chr(0x2400 + ord(c))
-    return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in "\u200d\u200c" else c

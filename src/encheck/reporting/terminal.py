@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
+from encheck.marking import LINES, visible
+from encheck.reporting.view import WORDS, figure, headline, judged, lexical, matrix, sentence
 
 COLUMNS = ("verdict", "claim", "level", "figure [95% CI]", "wants", "overlap", "n", "clusters")
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """The summary, line by line; plain text, at most about 120 columns."""
+    """The summary, line by line; plain text, at most about 120 columns, what nobody sees made visible."""
+    yield from (visible(line, keep=LINES) for line in _lines(results))
+
+
+def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     if "gate" in results:
         from encheck.reporting import gate
 
@@ -33,9 +38,9 @@ def lines(results: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name in CRITERIA:
-        if cell["verdicts"][name]:
-            yield name, cell["verdicts"][name]
+    for name, verdict in cell["verdicts"].items():
+        if verdict:
+            yield name, verdict
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ WORDS: dict[str | None, str] = {
     "skipped": "skipped",
     "error": "ERROR",
 }
-_WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_failure", "pass", "skipped", None)
+_WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_failure", "pass", None, "skipped")
 
 
 def judged(results: Mapping[str, Any]) -> list[Row]:
@@ -91,28 +91,34 @@ def _names(rows: Iterable[Row]) -> str:
 def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
-    One entry a model and data set: the worst verdict of each criterion, and what that says of all four.
+    One entry a model and data set: the worst verdict of each criterion that was run (None where a gate decides in its
+    place), all of them in words, and what that says of all four.
     """
     rows = judged(results)
     cells: list[dict[str, Any]] = []
     for model, data in sorted({(r["model"], r["data"]) for r in rows}):
         here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
-        verdicts = {c: _worst([r["verdict"] for r in here if r["check"] == c]) for c in CRITERIA}
-        cells.append({"model": model, "data": data, "verdicts": verdicts, "all": _all_four(verdicts.values())})
+        run = {c: [r["verdict"] for r in here if r["check"] == c] for c in CRITERIA}
+        verdicts = {c: _worst(found) for c, found in run.items() if found}
+        words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
+        cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "all": _all_four(verdicts)}
+        cells.append(cell)
     return cells
 
 
-def _all_four(verdicts: Iterable[str | None]) -> str:
-    found = set(verdicts)
-    if found <= {"pass", "stale_known_failure"}:
+def _all_four(verdicts: Mapping[str, str | None]) -> str:
+    found = set(verdicts.values())
+    if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
         return "passed"
     if found & {"fail", "error", "known_failure"}:
         return "not passed"
-    return "not all run" if found & {None, "skipped"} else "undecided"
+    if len(verdicts) < len(CRITERIA) or "skipped" in found:
+        return "not all run"
+    return "shown" if None in found else "undecided"
 
 
-def _worst(verdicts: Sequence[str]) -> str | None:
-    return min(verdicts, key=_WORST_FIRST.index) if verdicts else None
+def _worst(verdicts: Sequence[str | None]) -> str | None:
+    return min(verdicts, key=_WORST_FIRST.index)
 
 
 def worst_items(columns: Columns, count: int) -> list[dict[str, Any]]:
