@@ -287,18 +287,27 @@ def refuse_unknown_checks(
     """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
 
     `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
-    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines.
+    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines. The keys
+    of known failures may be patterns, those of thresholds not.
     """
     known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
     named = [(where, *key.partition("/")[::2]) for where, keys in tables.items() for key in keys]
+    thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
+    for where, name, level in thresholds:
+        if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):
+            key = f"{name}/{level}" if level else name
+            raise ConfigError(
+                f"{where}: {key!r} would decide nothing: a threshold is for CHECK or CHECK/LEVEL, written out; "
+                "patterns and names of data are for known_failures"
+            )
     strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
     own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
     for where, name in strange:
         if not fnmatch.filter(own, name):
             raise ConfigError(f"{where}: {unknown('check', name, known)}")
-    for where, name, level in named:
+    for where, name, level in thresholds:
         levels = offered.get(name, ())
-        if levels and level and "/" not in level and level not in levels and not where.endswith("known_failures"):
+        if levels and level and level not in levels:
             raise ConfigError(f"{where}: {unknown(f'level of {name}', level, levels)}")
 
 
