@@ -44,6 +44,15 @@ def test_models_of_the_folder_come_along(encheck):
     assert " no " in line
 
 
+def test_commands_know_the_models_and_the_limit_that_the_project_names(tmp_path, run, encheck):
+    (tmp_path / "pyproject.toml").write_text('[tool.encheck]\nmodels = "mine.yaml"\nstore-limit-mb = 7\n')
+    (tmp_path / "mine.yaml").write_text("mine: {adapter: 'encheck.encoders.fake:Oracle'}\n")
+    assert " mine " in encheck("models").output
+    assert run("--model=mine", "-m", "retrieval").exit_code == 0
+    assert ", now " in encheck("show", "probes/", "--model=mine").output
+    assert "of at most 7 MB" in encheck("store").output
+
+
 def test_data_lists_every_set_with_its_files_and_licence(encheck):
     said = encheck("data").output
     assert all(name in said for name in ("mrpc", "paws", "qqp", "pairs", "probes", "msr_paraphrase_train.txt"))

@@ -19,6 +19,7 @@ from encheck.cli.shared import (
     StorePath,
     app,
     print_table,
+    project,
     say,
     told,
 )
@@ -30,9 +31,10 @@ def models() -> None:
     from encheck.encoders.config import known_models
     from encheck.encoders.load import where
     from encheck.encoders.pins import pinned
+    from encheck.settings import Settings
 
     with told():
-        known = known_models(Path("models.yaml"))
+        known = known_models(Settings(project=project()).models_file)
         rows = [("name", "loadable", "from, or what it lacks", "pinned", "licence", "what")]
         for config in known.values():
             ready, source = where(config)
@@ -83,7 +85,7 @@ def show(
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
-        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store)
+        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         scorer = rescore(asked, rows) if model else None
         for line in describe(rows, scorer):
             typer.echo(line)
@@ -139,6 +141,7 @@ def variants(
             seed=seed,
             continuation_model=continuation_model,
             back_translate=back_translate,
+            project=project(),
         )
         opened = open_store(asked)
         maker = Maker(seed, resolve_english(asked, opened))
