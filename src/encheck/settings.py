@@ -54,7 +54,7 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
         "sample",
         default="2000",
         metavar="N",
-        help="clusters taken of each --data, `all` for everything (default: 2000)",
+        help="clusters taken of each --data, `all` for everything (default: 2000); probes are always taken whole",
     )
     add("seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
     add(
@@ -81,7 +81,12 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
     add("continuation-model", metavar="NAME", help=writes)
     there = "rewrite sentences by way of this language with Marian models (de), or with two of yours (./en-de,./de-en)"
     add("back-translate", metavar="LANGUAGE", help=there)
-    add("device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)")
+    add(
+        "device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma (default: auto)",
+    )
     add("dtype", choices=DTYPES, help="of the weights (default: what models.yaml says, else float32)")
     add("store", metavar="PATH", help="the embedding store (default: $ENCHECK_STORE or the user's cache folder)")
     add("no-store", action="store_true", help="keep no embeddings after the run")
