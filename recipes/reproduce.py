@@ -3,12 +3,12 @@
     python recipes/reproduce.py DATA
 
 DATA holds mrpc, stsbenchmark, qqp, semeval2016_task3, semeval2017_task3 (and paws_wiki, pit2015, twitter_url) as
-distributed. Counts and rates are printed, no text.
+distributed; all of them have to be there. Counts and rates are printed, no text.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from encheck.datasets.base import Dataset, load
 from encheck.difficulty import CELLS, difficulty
+from encheck.errors import EncheckError
 from encheck.predictions import Predictions, read_predictions
 from encheck.reporting.scored import score
 
@@ -32,6 +33,7 @@ SETS = {
     "Twitter-URL, train": "twitter-url:{}/twitter_url",
 }
 RUNS = "semeval2016_task3/SemEval2016_task3_submissions_and_scores"
+FOLDERS = tuple(dict.fromkeys(spec.partition("{}/")[2].partition("/")[0].partition("#")[0] for spec in SETS.values()))
 ROWS = {
     "TPR_o": "tpr_o", "TPR_n": "tpr_n", "TNR_o": "tnr_o", "TNR_n": "tnr_n", "F1_o": "f1_o", "F1_n": "f1_n", "F1": "f1",
     "MAP": "map", "auc_n": "auc_n",
@@ -83,5 +85,18 @@ def line(fields: Iterable[object]) -> str:
     return f"| {' | '.join(map(str, fields))} |"
 
 
+def run() -> None:
+    """Print the tables of the folder that was given; one message where it is none."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", metavar="DATA", help="the folder that holds the data sets")
+    root = parser.parse_args().data
+    if lacking := [name for name in FOLDERS if not Path(root, name).exists()]:
+        parser.error(f"DATA is {root}, but should be a folder that holds {', '.join(lacking)}")
+    try:
+        main(root)
+    except EncheckError as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    run()

@@ -1,6 +1,7 @@
 """The import directions of docs/ARCHITECTURE.md, and what must not be imported too early."""
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import encheck
+from encheck.listing import WORKS
+from encheck.settings import KEYS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(encheck.__file__).parent
@@ -137,3 +140,11 @@ def test_a_check_file_is_short_and_has_no_helpers():
         functions = [n for n in ast.parse(path.read_text("utf-8")).body if isinstance(n, ast.FunctionDef)]
         assert all(f.name.startswith("test_") and ast.get_docstring(f) for f in functions), path.name
         assert max(f.end_lineno - f.lineno for f in functions) < 15, path.name
+
+
+def test_the_documents_name_every_generator_every_key_of_the_project_and_every_part_of_the_results():
+    schema = json.loads((SOURCE / "reporting/results.schema.json").read_text("utf-8"))
+    generators = {part.__name__ for part, _ in WORKS}
+    for document, names in (("generators", generators), ("checks", KEYS), ("ARCHITECTURE", schema["properties"])):
+        text = (ROOT / f"docs/{document}.md").read_text("utf-8")
+        assert not [name for name in names if name not in text], document

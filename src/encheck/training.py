@@ -30,15 +30,17 @@ from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
 from encheck.encoders.config import ModelConfig
 from encheck.errors import NothingToMeasure, UsageError, unknown
-from encheck.gate_figures import DEV_SPLIT, FAMILY, REPORTED
+from encheck.gate_figures import DEV_SPLIT, REPORTED
 from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.session import Case, item_table, shown
 from encheck.similarity import SIMILARITIES
 from encheck.store import Store
+from encheck.types import Chain, Query, Triplet
 
 Encode = Callable[[list[str]], Any]
 CHECKS = ("antonym", "negation", "number", "roles", "jumble", "synonym", "invariance", "retrieval")
+WITHOUT_RATE = ("health", "paraphrase", "symmetry", *REPORTED)  # no two scores of theirs decide who wins
 MODEL = "model"
 
 
@@ -57,36 +59,67 @@ class _Encoding:
         return np.asarray(self.encode_texts(list(texts)), np.float32)
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """What is measured at every step: the development part of the data, and the cases that have items in it."""
+
+    dataset: Dataset
+    cases: tuple[Case, ...]
+    maker: Maker
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(case.marker for case in self.cases))
+
+
 def behaviour(
     encode: Encode, *, data: str = "probes", checks: Sequence[str] = CHECKS, similarity: str = "cosine", seed: int = 0
 ) -> dict[str, float]:
     """Win rates of these checks on the dev items, and the balanced score: sensitivity, invariance, retrieval together.
 
-    `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks, the
-    parts, and `balanced`, which is NaN where one of the parts was not asked for. UsageError for an unknown check or
-    similarity, and for data that are not there.
+    `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
+    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. `invariance` is the
+    part: the mean of the checks `synonym` and `invariance`, as far as both are asked for.
+
+    UsageError for a check that there is not, that has no win rate, or checks that all have no item in the data; for an
+    unknown similarity; and for data that are not there.
     """
-    return _behaviour(encode, _dev_data(data, checks, seed), checks, similarity, seed)
+    return _behaviour(encode, _plan(data, checks, seed), similarity)
 
 
-def _dev_data(data: str, checks: Sequence[str], seed: int) -> Dataset:
-    """The development part of the data; UsageError for these, or for checks that there are not."""
+def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
+    """What these checks measure on the development part of the data; UsageError where that is nothing."""
     if isinstance(checks, str) or not checks:
         raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
+    rated = sorted({case.marker for case in _cases()} - set(WITHOUT_RATE))
     for name in checks:
-        if name not in FAMILY:
-            raise UsageError(unknown("check", name, FAMILY))
-    return dev_part(load(data, seed=seed))
+        if name in WITHOUT_RATE:
+            raise UsageError(
+                f"the check {name!r} has no win rate to choose by. Those that have one: {', '.join(rated)}"
+            )
+        if name not in rated:
+            raise UsageError(unknown("check", name, rated))
+    dataset, maker = dev_part(load(data, seed=seed)), Maker(seed)
+    cases = tuple(case for case in _cases() if case.marker in checks and _has_items(case, dataset, maker))
+    if not cases:
+        raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")
+    return _Plan(dataset, cases, maker)
 
 
-def _behaviour(encode: Encode, dataset: Dataset, checks: Sequence[str], similarity: str, seed: int) -> dict[str, float]:
-    """`behaviour` on data that are loaded."""
+def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
+    """Whether a case has items that are won or lost."""
+    with suppress(NothingToMeasure):
+        return any(isinstance(i, Triplet | Query | Chain) for i in case.claim.items(dataset, case.level, maker).kept)
+    return False
+
+
+def _behaviour(encode: Encode, plan: _Plan, similarity: str) -> dict[str, float]:
+    """`behaviour` of what is planned."""
     if similarity not in SIMILARITIES:
         raise UsageError(unknown("similarity", similarity, SIMILARITIES))
-    wanted = [case for case in _cases() if case.marker in checks]
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "store.sqlite")
-        rates = _measure(_Encoding(encode, similarity), wanted, dataset, store, seed)
+        rates = _measure(_Encoding(encode, similarity), plan, store)
         store.close()
     score = balanced(rates)
     return {**rates, **parts(rates), "balanced": float("nan") if score is None else score}
@@ -110,6 +143,13 @@ def primary(checks: Sequence[str]) -> str:
         f"checks={list(checks)} choose no checkpoint: without {lacking} there is no balanced score. "
         "Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name checks of one part alone"
     )
+
+
+def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: _Plan) -> None:
+    """UsageError where the data have no item for a part that the primary metric is made of: it would be NaN."""
+    found = parts(dict.fromkeys(plan.checks, 0.0))
+    if lacking := [part for part in parts(dict.fromkeys(checks, 0.0)) if part not in found]:
+        raise UsageError(f"{data} has no item for {' and '.join(lacking)}: name checks of other parts, or other data")
 
 
 def dev_part(dataset: Dataset) -> Dataset:
@@ -145,13 +185,14 @@ def _marker(module: Any, function: Any) -> str:
     return next((m.name for m in marks if m), "unmarked")
 
 
-def _measure(encoding: _Encoding, cases: Sequence[Case], dataset: Dataset, store: Store, seed: int) -> dict[str, float]:
+def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]:
     subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
-    bench = Bench({MODEL: subject}, {"data": dataset}, store, maker=Maker(seed))
-    bench.prepare([(c.model, c.data, c.claim, c.level) for c in cases], lock=_no_lock, progress=Progress(quiet=True))
+    bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
+    requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
+    bench.prepare(requests, lock=_no_lock, progress=Progress(quiet=True))
     bench.refuse_failed(MODEL)
     items, rows = {}, []
-    for case in cases:
+    for case in plan.cases:
         with suppress(NothingToMeasure):
             found = bench.items("data", case.claim, case.level)
             scores = bench.scores(MODEL, "data", found)
@@ -199,8 +240,8 @@ def _evaluator_class() -> type:
         ) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
-            self._dataset = _dev_data(data, checks, seed)
-            metric = primary(checks)
+            self._plan, metric = _plan(data, checks, seed), primary(checks)
+            _refuse_lacking_parts(data, checks, self._plan)
             self.primary_metric = f"{name}_{metric}" if name else metric
 
         def __call__(
@@ -212,10 +253,7 @@ def _evaluator_class() -> type:
         ) -> dict[str, float]:
             """The metrics of the model as it is."""
             similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
-            found = _behaviour(
-                lambda texts: model.encode(texts, show_progress_bar=False),
-                self._dataset, self.checks, similarity, self.seed,
-            )  # fmt: skip
+            found = _behaviour(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
             metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics

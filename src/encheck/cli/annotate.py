@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, app, say, told
+from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, app, project, say, told
 
 annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs, blind, and see how far they agree.")
 app.add_typer(annotate_app, name="annotate")
@@ -87,5 +87,5 @@ def _pairs_to_label(data: str, *, variants: bool, skip_bad_rows: bool) -> Sequen
     loaded = load(data, sample=2_000 if variants else None, skip_bad_rows=skip_bad_rows)
     if not variants:
         return loaded.pairs
-    asked = Settings()
+    asked = Settings(project=project())
     return variants_of(loaded, Maker(0, resolve_english(asked, open_store(asked))))

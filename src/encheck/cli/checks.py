@@ -43,7 +43,9 @@ def run(
     threshold: Annotated[
         float | None, typer.Option(help="A cut-off of yours: what share of each label reaches it.")
     ] = None,
-    sample: Annotated[str, typer.Option(help="Clusters taken of each --data, or: all.")] = "2000",
+    sample: Annotated[
+        str, typer.Option(help="Clusters taken of each --data, or: all. Probes are taken whole.")
+    ] = "2000",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
     spacy_model: SpacyModel = None,
@@ -59,7 +61,7 @@ def run(
         list[str] | None, typer.Option(help="A checkpoint that differs from the baseline's only in seed; repeatable.")
     ] = None,
     inconclusive: Annotated[str | None, typer.Option(help="An inconclusive gate counts as: pass or block.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma.")] = "auto",
     dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
     store: StoreText = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no embeddings after the run.")] = False,

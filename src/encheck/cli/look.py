@@ -19,6 +19,7 @@ from encheck.cli.shared import (
     StorePath,
     app,
     print_table,
+    project,
     say,
     told,
 )
@@ -30,9 +31,10 @@ def models() -> None:
     from encheck.encoders.config import known_models
     from encheck.encoders.load import where
     from encheck.encoders.pins import pinned
+    from encheck.settings import Settings
 
     with told():
-        known = known_models(Path("models.yaml"))
+        known = known_models(Settings(project=project()).models_file)
         rows = [("name", "loadable", "from, or what it lacks", "pinned", "licence", "what")]
         for config in known.values():
             ready, source = where(config)
@@ -82,7 +84,7 @@ def show(
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
-        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store)
+        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         scorer = rescore(asked, rows) if model else None
         say(describe(rows, scorer))
 
@@ -95,7 +97,7 @@ def variants(
     ] = None,
     lock: Annotated[Path | None, typer.Option(help="Freeze the variants in this file.")] = None,
     n: Annotated[int, typer.Option("--n", min=0, help="Show so many of each generator.")] = 2,
-    sample: Annotated[str, typer.Option(help="Clusters taken of the data, or: all.")] = "2000",
+    sample: Annotated[str, typer.Option(help="Clusters taken of the data, or: all. Probes are taken whole.")] = "2000",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",
@@ -137,6 +139,7 @@ def variants(
             seed=seed,
             continuation_model=continuation_model,
             back_translate=back_translate,
+            project=project(),
         )
         opened = open_store(asked)
         maker = Maker(seed, resolve_english(asked, opened))

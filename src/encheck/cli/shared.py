@@ -74,6 +74,13 @@ def told() -> Iterator[None]:
         raise typer.Exit(4) from error
 
 
+def project() -> dict[str, Any]:
+    """[tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
+    from encheck.settings import project_table
+
+    return project_table(Path("pyproject.toml"))
+
+
 def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """Print rows as aligned columns, the first one being the heading."""
     from encheck.reporting.terminal import table

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import StorePath, app, print_table, told
+from encheck.cli.shared import StorePath, app, print_table, project, told
 
 store_app = typer.Typer(invoke_without_command=True, help="Look at the embedding store, and prune it.")
 app.add_typer(store_app, name="store")
@@ -15,7 +15,9 @@ app.add_typer(store_app, name="store")
 @store_app.callback()
 def store(context: typer.Context, path: StorePath = None) -> None:
     """List the models whose embeddings are kept."""
-    from encheck.store import Store, default_path
+    from encheck.session import open_store
+    from encheck.settings import Settings
+    from encheck.store import default_path
 
     if context.invoked_subcommand:
         return
@@ -24,7 +26,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
         typer.echo(f"{where}: nothing is kept yet")
         return
     with told():
-        opened = Store(where)
+        opened = open_store(Settings(store=where, project=project()))
         rows = [("model", "kind", "fingerprint", "rows", "MB")]
         rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.contents()]
         typer.echo(f"{where}: {opened.size() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")

@@ -103,9 +103,9 @@ def load(
     seed: int = 0,
     skip_bad_rows: bool = False,
 ) -> Dataset:
-    """The data set `NAME` or `NAME:PATH`; of a set with a path, at most `sample` clusters (None: all of them).
+    """The data set `NAME` or `NAME:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
-    `label` names it in results where two of the same name are loaded.
+    Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are loaded.
     """
     name, _, path = spec.partition(":")
     if name not in names():
