@@ -135,6 +135,18 @@ def test_a_baseline_is_shown_as_a_trend():
     assert "0.58 (+0.03)" in html.render(results(row(baseline=before)), items())
 
 
+def test_the_table_shows_each_model_s_own_threshold_where_they_differ():
+    lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
+                  threshold=0.01, verdict="pass")  # fmt: skip
+    assert '<td class="number">k: 0.01<br>m: 0.8</td>' in html.render(_two_models(lenient), items())
+    assert '<td class="number">0.8</td>' in html.render(_two_models(lenient | {"threshold": 0.8}), items())
+
+
+def _two_models(other):
+    found = results(row(), other)
+    return found | {"models": [*found["models"], found["models"][0] | {"label": other["model"]}]}
+
+
 def test_what_a_check_says_of_itself_is_in_the_page():
     told = {"antonym_is_farther_than_paraphrase": {"says": "It says.", "title": "A title.", "why": "It matters."}}
     page = html.render(results(row()) | {"claims": told}, items())
