@@ -123,6 +123,15 @@ def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_say
     assert "5 most wrong of 9 items" in page
 
 
+@pytest.mark.parametrize(("epsilon", "lost"), [(0.0, 6), (0.3, 7)])
+def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsilon, lost):
+    """Six margins are 0 or less; the seventh is 0.1 raw, 0.2 on a scale of a half."""
+    found = results(row(params={"epsilon": epsilon}))
+    found["data"][0]["calibration"] = {"m": {"reference": 0.5, "identity": 1.0, "pairs": 9, "spread": 0.1}}
+    case = packed_in(html.render(found, items(9)))["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
+    assert case["wrong"] == [1] * lost + [0] * (9 - lost)
+
+
 def test_what_was_not_run_is_said_with_its_reason():
     skipped = row(id="x/m-d-1/none", claim="x", metric=None, value=None, low=None, high=None, threshold=None,
                   verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from encheck.reporting import gate, view
-from encheck.reporting.payload import Items, packed
+from encheck.reporting.payload import Items, margins_asked, packed
 from encheck.reporting.sections import Section, sections
 from encheck.reporting.vega_lite import series
 
@@ -21,7 +21,7 @@ def render(results: Mapping[str, Any], items: Items) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed."""
     found = sections(results, items)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed(items, pictures)
+    payload, shown = packed(items, pictures, margins_asked(results))
     everything = sum(len(columns["item"]) for columns in items.values())
     rows = view.judged(results)
     trend = any(row["baseline"] for row in rows)

@@ -91,7 +91,6 @@
     found.append(again);
     return found;
   };
-  const isWrong = (c, i) => (c.far[i] >= 0 ? c.near_score[i] <= c.far_score[i] : false);
   const control = (label, input) => {
     const found = make("label", `${label} `);
     found.append(input);
@@ -126,7 +125,7 @@
       const c = cases[mine[choose.value || 0][0]];
       const wanted = search.value.toLowerCase();
       const has = (i) => ["source", "near", "far"].some((s) => c[s][i] >= 0 && texts[c[s][i]].toLowerCase().includes(wanted));
-      found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || isWrong(c, i)));
+      found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]));
       told.textContent = `${found.length} of ${c.item.length} items`;
       box.replaceChildren();
       next();
