@@ -165,6 +165,20 @@ def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_several_models_scroll_in_their_table_and_not_the_page(opened, width):
+    names = ("my-encoder-large-v2", "sentence-encoder-base", "distilled-encoder-multilingual")
+    rows = [row(id=f"{FAILS}/{name}-d-{level}/none", model=name, level=level, value=None, low=None, high=None, curve=[],
+                metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
+    rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", claim=PASSES, model=name) for name in names]
+    found = results_of(*rows)
+    found["models"] = [found["models"][0] | {"label": name} for name in names]
+    page = opened(html.render(found, {}))
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator("#unfold").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_the_keyboard_reaches_filters_headings_and_checks(opened, text):
     page = opened(text)
     reached = set()
