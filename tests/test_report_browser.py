@@ -151,6 +151,31 @@ def test_dark_mode_follows_the_system_and_the_button(opened, text):
     assert page.locator("svg.marks text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(28, 35, 48)"
 
 
+OPEN_CHART = "details[id^=antonym] svg.marks text"  # of what failed: open from the start
+DARK_ON_LIGHT, LIGHT_ON_DARK = "rgb(28, 35, 48)", "rgb(230, 233, 239)"
+
+
+def test_charts_that_were_closed_when_the_theme_changed_are_drawn_in_it_when_they_open(opened, text):
+    from playwright.sync_api import expect
+
+    page = opened(text, color_scheme="light")
+    page.locator(OPEN_CHART).first.wait_for()
+    page.locator("#fold").click()
+    page.locator("#theme").click()
+    page.locator("#unfold").click()
+    expect(page.locator(OPEN_CHART).first).to_have_css("fill", LIGHT_ON_DARK)
+
+
+def test_what_is_dark_on_the_screen_prints_dark_on_light_with_its_bars(opened, text):
+    page = opened(text, color_scheme="dark")
+    page.locator(OPEN_CHART).first.wait_for()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator(OPEN_CHART).first.evaluate("e => getComputedStyle(e).fill") == DARK_ON_LIGHT
+    assert page.evaluate("getComputedStyle(document.body).color") == DARK_ON_LIGHT
+    for mark in ("i", "b"):
+        assert page.locator(f".bar {mark}").first.evaluate("e => getComputedStyle(e).printColorAdjust") == "exact"
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):

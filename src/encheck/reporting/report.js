@@ -23,7 +23,8 @@
 
   // Dark or light: as the system has it, until somebody asks otherwise.
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const theme = () => document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
+  const isDark = () => theme() === "dark";
   const config = () => {
     const ink = isDark() ? "#e6e9ef" : "#1c2330";
     const line = isDark() ? "#3a4252" : "#d8dde6";
@@ -41,15 +42,16 @@
   };
   const draw = async (plot) => {
     const { charts } = await unpacked();
+    plot.dataset.drawn = theme();
     const actions = { export: true, source: false, compiled: false, editor: false };
     const options = { ast: true, renderer: "svg", actions, config: config(), downloadFileName: plot.dataset.chart };
     await window.vegaEmbed(plot, charts[plot.dataset.chart], options);
     plot.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
-    plot.dataset.drawn = "yes";
   };
-  const isShown = (plot) => !plot.closest("details:not([open])");
-  const drawShown = () => Promise.all([...document.querySelectorAll("[data-chart]")].filter(isShown).map(draw));
-  const redraw = () => drawShown();
+  // What is closed is drawn once it is opened, and again where it was drawn in the other theme.
+  const isDue = (plot) => !plot.closest("details:not([open])") && plot.dataset.drawn !== theme();
+  const drawDue = (place) => Promise.all([...place.querySelectorAll("[data-chart]")].filter(isDue).map(draw));
+  const redraw = () => drawDue(document);
   byId("theme")?.addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
     redraw();
@@ -134,7 +136,7 @@
     more.addEventListener("click", next);
     refresh();
   };
-  const open = (check) => Promise.all([list(check), ...[...check.querySelectorAll("[data-chart]:not([data-drawn])")].filter(isShown).map(draw)]);
+  const open = (check) => Promise.all([list(check), drawDue(check)]);
   document.querySelectorAll("details.check").forEach((check) => {
     check.addEventListener("toggle", () => check.open && open(check));
     if (check.open) open(check);
