@@ -7,9 +7,11 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from encheck.reporting import gate, view
+from encheck.reporting.commands import commands
 from encheck.reporting.payload import Items, margins_asked, packed
 from encheck.reporting.sections import Section, sections
 from encheck.reporting.vega_lite import series
@@ -17,9 +19,12 @@ from encheck.reporting.vega_lite import series
 Row = Mapping[str, Any]
 
 
-def render(results: Mapping[str, Any], items: Items) -> str:
-    """The whole page; every text in it is escaped, by the template or by being packed."""
-    found = sections(results, items)
+def render(results: Mapping[str, Any], items: Items, *, folder: Path | None = None) -> str:
+    """The whole page; every text in it is escaped, by the template or by being packed.
+
+    `folder` is where the run lies: the commands of the page name it.
+    """
+    found, told = sections(results, items), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
     payload, shown = packed(items, pictures, margins_asked(results))
     everything = sum(len(columns["item"]) for columns in items.values())
@@ -35,6 +40,8 @@ def render(results: Mapping[str, Any], items: Items) -> str:
         criteria=view.CRITERIA,
         words=view.WORDS,
         sections=found,
+        commands=told,
+        cases=lambda section: [(case, name, told.show(model)) for case, name, model in section.cases],
         table=table,
         filters={verdict for line in table for verdict in line["verdicts"]},
         trend=trend,

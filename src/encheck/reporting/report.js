@@ -80,7 +80,9 @@
     }
     return found;
   };
-  const example = (c, i, texts, model) => {
+  // A word as a shell takes it.
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+  const example = (c, i, texts, options) => {
     const found = make("div", undefined, "example");
     const source = texts[c.source[i]];
     found.append(line("source", null, source, source, []));
@@ -89,7 +91,7 @@
     if (c.far[i] >= 0) found.append(line("far", c.far_score[i], source, texts[c.far[i]], c.far_edits[i]));
     else if (c.far_score[i] !== null) found.append(line("turned round", c.far_score[i], source, "", []));
     const again = make("p", "See it again: ", "soft");
-    again.append(make("code", `encheck show ${c.item[i]} --model=${model}`));
+    again.append(make("code", `encheck show ${quoted(c.item[i])} ${options}`));
     found.append(again);
     return found;
   };
@@ -118,9 +120,9 @@
     place.append(make("h4", "Items, the most wrong ones first"), bar, box, more);
     let found = [];
     const next = () => {
-      const [key, , model] = mine[choose.value || 0];
+      const [key, , options] = mine[choose.value || 0];
       const shown = box.childElementCount;
-      found.slice(shown, shown + PAGE).forEach((i) => box.append(example(cases[key], i, texts, model)));
+      found.slice(shown, shown + PAGE).forEach((i) => box.append(example(cases[key], i, texts, options)));
       more.hidden = box.childElementCount >= found.length;
     };
     const refresh = () => {
