@@ -156,6 +156,23 @@ def _two_models(other):
     return found | {"models": [*found["models"], found["models"][0] | {"label": other["model"]}]}
 
 
+def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
+    few = {"capability": "antonym/d/1", "family": "f", "kind": "rate", "gates": False, "evidence": False,
+           "outcome": "pass", "baseline": 0.5, "candidate": 0.5, "change": 0.0, "low": 0.0, "high": 0.0,
+           "lost": 0, "gained": 0, "detectable": None}  # fmt: skip
+    family = {"family": "order", "capabilities": 2, "change": -1.254, "low": -2.0, "passes": False}
+    against = {"baseline": "b", "outcome": "block", "reasons": [HOSTILE], "capabilities": [few], "families": [family],
+               "seed_noise": 0.0, "balanced": {"baseline": 0.75, "candidate": 0.5}, "not_selected": 0,
+               "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
+    page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
+    assert "<td>order</td><td>2</td><td>-1.25</td><td>-2.00</td><td>open</td>" in page
+    assert "0.750 before, 0.500 now" in page
+    assert "<p>a note</p>" in page
+    assert "reported: too few items or clusters" in page
+    assert f"<li>a/d-1: {markdown.escape(HOSTILE)[:20]}" in page
+    assert "<script>alert" not in page
+
+
 def test_what_a_check_says_of_itself_is_in_the_page():
     told = {"antonym_is_farther_than_paraphrase": {"says": "It says.", "title": "A title.", "why": "It matters."}}
     page = html.render(results(row()) | {"claims": told}, items())

@@ -49,9 +49,7 @@ def render(results: Mapping[str, Any], items: Items, *, folder: Path | None = No
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         series=series,
         gate=results.get("gate"),
-        gate_head=gate.HEAD,
-        gate_cells=gate.cells,
-        gate_words=gate.WORDS,
+        gates=gate,
         lexical=view.lexical,
     )
 
