@@ -232,6 +232,14 @@ def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, t
     page = opened(out.read_text("utf-8"), name="big.html")
     assert "50000 most wrong of 52000 items" in page.inner_text("main")
     page.locator(".example").first.wait_for()
+    assert "10000 of 10000 items, the most wrong of 10400" in page.locator(".items output").first.inner_text()
+
+
+def test_without_javascript_the_page_says_why_charts_and_items_are_empty(chromium, text, tmp_path):
+    (tmp_path / "report.html").write_text(text, "utf-8")
+    page = chromium.new_page(java_script_enabled=False)
+    page.goto((tmp_path / "report.html").as_uri())
+    assert "with JavaScript, which is off" in page.inner_text("body")
 
 
 def test_a_hand_made_result_is_a_safe_page(opened):

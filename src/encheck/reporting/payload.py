@@ -93,6 +93,7 @@ def _case(
         found[name] = [_number(columns[name][i]) for i in order]
     for name in ("item", "split", "label"):
         found[name] = [columns[name][i] for i in order]
+    found["all"] = len(columns["item"])
     found["wrong"] = [int(_is_lost({k: columns[k][i] for k in USED}, *asked)) for i in order]
     return found
 

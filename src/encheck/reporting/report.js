@@ -130,7 +130,8 @@
       const wanted = search.value.toLowerCase();
       const has = (i) => ["source", "near", "far"].some((s) => c[s][i] >= 0 && texts[c[s][i]].toLowerCase().includes(wanted));
       found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]));
-      told.textContent = `${found.length} of ${c.item.length} items`;
+      const cut = c.all > c.item.length ? `, the most wrong of ${c.all}: items.parquet has the others` : "";
+      told.textContent = `${found.length} of ${c.item.length} items${cut}`;
       box.replaceChildren();
       next();
     };
