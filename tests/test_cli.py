@@ -1,7 +1,9 @@
 """The encheck command, in an empty folder."""
 
+import html
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +168,19 @@ def test_without_a_run_show_says_how_to_make_one(encheck):
     outcome = encheck("show", "probes/")
     assert outcome.exit_code == 4
     assert "encheck run" in outcome.output
+
+
+def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_probe):
+    """Of a model whose label is not what --model takes, in a folder that is not the default."""
+    Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
+    Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
+    told = run("-m", "antonym", "--model=lengths:embed", "--report-dir=out here").output
+    again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
+    page = html.unescape(Path("out here/report.html").read_text("utf-8"))
+    (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
+    assert cases == again.partition("antonym/1/written/0 ")[2] == "--model=lengths:embed --run='out here'"
+    assert encheck(*shlex.split(again)[4:]).exit_code == 0
+    assert f"encheck run -m antonym --model=lengths:embed --data={every_third_probe}<" in page
 
 
 def test_what_run_does_not_know_goes_to_pytest(encheck):

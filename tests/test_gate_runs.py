@@ -1,5 +1,6 @@
 """The gate as it is run: exit codes, what the reports say, and what bad input says."""
 
+import html
 import json
 from xml.etree import ElementTree
 
@@ -7,7 +8,7 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
-from encheck.reporting.gate import verdict
+from encheck.reporting.gate import family_cells, meanings, told, verdict
 from encheck.reporting.markdown import MOST_BYTES, render
 from encheck.reporting.results import schema
 
@@ -256,6 +257,22 @@ def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, bas
     outcome = run("oracle", f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", *args)
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is inconclusive*"])
+
+
+def test_the_page_says_what_the_gate_says_first_and_in_full(run, baseline, tmp_path):
+    """And that the exit code is 0 because --inconclusive says so."""
+    folder, twin = tmp_path / "r", "--encheck-twin=bag-of-words"
+    asked = ["--encheck-inconclusive=pass", f"--encheck-report-dir={folder}"]
+    assert run("oracle", f"--encheck-baseline={baseline}", twin, *asked).ret == 0
+    (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
+    page = html.unescape((folder / "report.html").read_text("utf-8"))
+    assert "Gate</a> against base: INCONCLUSIVE" in page.partition("decide nothing")[0]
+    lines = [*told(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
+    assert [line for line in lines if line not in page] == []
+    assert all(f"<td>{cell}</td>" in page for family in against["families"] for cell in family_cells(family))
+    assert all(any(line.startswith(word) for line in lines) for word in ("seeds alone move", "kept: did not block"))
+    for text in (page, (folder / "summary.md").read_text("utf-8")):
+        assert "the gate is inconclusive, which counts as exit code 0 (--inconclusive pass|block)" in text
 
 
 def test_a_place_that_takes_no_baseline_is_refused_before_anything_is_encoded(run, tmp_path):

@@ -151,6 +151,31 @@ def test_dark_mode_follows_the_system_and_the_button(opened, text):
     assert page.locator("svg.marks text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(28, 35, 48)"
 
 
+OPEN_CHART = "details[id^=antonym] svg.marks text"  # of what failed: open from the start
+DARK_ON_LIGHT, LIGHT_ON_DARK = "rgb(28, 35, 48)", "rgb(230, 233, 239)"
+
+
+def test_charts_that_were_closed_when_the_theme_changed_are_drawn_in_it_when_they_open(opened, text):
+    from playwright.sync_api import expect
+
+    page = opened(text, color_scheme="light")
+    page.locator(OPEN_CHART).first.wait_for()
+    page.locator("#fold").click()
+    page.locator("#theme").click()
+    page.locator("#unfold").click()
+    expect(page.locator(OPEN_CHART).first).to_have_css("fill", LIGHT_ON_DARK)
+
+
+def test_what_is_dark_on_the_screen_prints_dark_on_light_with_its_bars(opened, text):
+    page = opened(text, color_scheme="dark")
+    page.locator(OPEN_CHART).first.wait_for()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator(OPEN_CHART).first.evaluate("e => getComputedStyle(e).fill") == DARK_ON_LIGHT
+    assert page.evaluate("getComputedStyle(document.body).color") == DARK_ON_LIGHT
+    for mark in ("i", "b"):
+        assert page.locator(f".bar {mark}").first.evaluate("e => getComputedStyle(e).printColorAdjust") == "exact"
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):
@@ -162,6 +187,20 @@ def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):
     page.locator("#unfold").click()
     found = Axe().run(page).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_several_models_scroll_in_their_table_and_not_the_page(opened, width):
+    names = ("my-encoder-large-v2", "sentence-encoder-base", "distilled-encoder-multilingual")
+    rows = [row(id=f"{FAILS}/{name}-d-{level}/none", model=name, level=level, value=None, low=None, high=None, curve=[],
+                metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
+    rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", claim=PASSES, model=name) for name in names]
+    found = results_of(*rows)
+    found["models"] = [found["models"][0] | {"label": name} for name in names]
+    page = opened(html.render(found, {}))
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator("#unfold").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -193,6 +232,14 @@ def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, t
     page = opened(out.read_text("utf-8"), name="big.html")
     assert "50000 most wrong of 52000 items" in page.inner_text("main")
     page.locator(".example").first.wait_for()
+    assert "10000 of 10000 items, the most wrong of 10400" in page.locator(".items output").first.inner_text()
+
+
+def test_without_javascript_the_page_says_why_charts_and_items_are_empty(chromium, text, tmp_path):
+    (tmp_path / "report.html").write_text(text, "utf-8")
+    page = chromium.new_page(java_script_enabled=False)
+    page.goto((tmp_path / "report.html").as_uri())
+    assert "with JavaScript, which is off" in page.inner_text("body")
 
 
 def test_a_hand_made_result_is_a_safe_page(opened):

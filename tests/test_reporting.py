@@ -142,6 +142,15 @@ def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_say
     assert "5 most wrong of 9 items" in page
 
 
+@pytest.mark.parametrize(("epsilon", "lost"), [(0.0, 6), (0.3, 7)])
+def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsilon, lost):
+    """Six margins are 0 or less; the seventh is 0.1 raw, 0.2 on a scale of a half."""
+    found = results(row(params={"epsilon": epsilon}))
+    found["data"][0]["calibration"] = {"m": {"reference": 0.5, "identity": 1.0, "pairs": 9, "spread": 0.1}}
+    case = packed_in(html.render(found, items(9)))["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
+    assert case["wrong"] == [1] * lost + [0] * (9 - lost)
+
+
 def test_what_was_not_run_is_said_with_its_reason():
     skipped = row(id="x/m-d-1/none", claim="x", metric=None, value=None, low=None, high=None, threshold=None,
                   verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip
@@ -152,6 +161,35 @@ def test_what_was_not_run_is_said_with_its_reason():
 def test_a_baseline_is_shown_as_a_trend():
     before = {"value": 0.58, "low": 0.5, "high": 0.6, "n": 4}
     assert "0.58 (+0.03)" in html.render(results(row(baseline=before)), items())
+
+
+def test_the_table_shows_each_model_s_own_threshold_where_they_differ():
+    lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
+                  threshold=0.01, verdict="pass")  # fmt: skip
+    assert '<td class="number">k: 0.01<br>m: 0.8</td>' in html.render(_two_models(lenient), items())
+    assert '<td class="number">0.8</td>' in html.render(_two_models(lenient | {"threshold": 0.8}), items())
+
+
+def _two_models(other):
+    found = results(row(), other)
+    return found | {"models": [*found["models"], found["models"][0] | {"label": other["model"]}]}
+
+
+def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
+    few = {"capability": "antonym/d/1", "family": "f", "kind": "rate", "gates": False, "evidence": False,
+           "outcome": "pass", "baseline": 0.5, "candidate": 0.5, "change": 0.0, "low": 0.0, "high": 0.0,
+           "lost": 0, "gained": 0, "detectable": None}  # fmt: skip
+    family = {"family": "order", "capabilities": 2, "change": -1.254, "low": -2.0, "passes": False}
+    against = {"baseline": "b", "outcome": "block", "reasons": [HOSTILE], "capabilities": [few], "families": [family],
+               "seed_noise": 0.0, "balanced": {"baseline": 0.75, "candidate": 0.5}, "not_selected": 0,
+               "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
+    page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
+    assert "<td>order</td><td>2</td><td>-1.25</td><td>-2.00</td><td>open</td>" in page
+    assert "0.750 before, 0.500 now" in page
+    assert "<p>a note</p>" in page
+    assert "reported: too few items or clusters" in page
+    assert f"<li>a/d-1: {markdown.escape(HOSTILE)[:20]}" in page
+    assert "<script>alert" not in page
 
 
 def test_what_a_check_says_of_itself_is_in_the_page():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 from encheck.marking import LINES, marked, visible
 from encheck.scores import ChainScores, MarginScores, PairScores, Scores, TurnedScores, worst
@@ -33,8 +34,13 @@ def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
     return tuple(f"{round(x, digits) + 0.0:.{digits}f}" for x in (value, low, high))
 
 
-def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str) -> str:
-    """The whole message; edits are marked, and what nobody sees made visible."""
+def failure_message(
+    row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str, folder: Path | None = None
+) -> str:
+    """The whole message; edits are marked, and what nobody sees made visible.
+
+    `folder` is where the run is told to lie, None for below reports/.
+    """
     assert row.estimate is not None
     expectation = f"should be at least {row.threshold:g}"
     head = f"{row.capability} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
@@ -42,10 +48,11 @@ def failure_message(row: CheckResult, items: Sequence[Item], scores: Scores, *, 
     if row.estimate.lexical:
         lines.append(f"word overlap alone: {figure_line(row.estimate.lexical)}")
     found = worst(scores)[:WORST]
+    where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
         lines += _example(items[position], scores, position)
-    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} --model={shlex.quote(model)}")
+    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} --model={shlex.quote(model)}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
 
 

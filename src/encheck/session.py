@@ -336,7 +336,8 @@ class Session:
     def message(self, case: Case, row: CheckResult) -> str:
         """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
         scores = self.scores(case)
-        return failure_message(row, shown(self.items(case).kept, scores), scores, model=self._model_option(case))
+        model, folder = self._model_option(case), self.settings.report_dir
+        return failure_message(row, shown(self.items(case).kept, scores), scores, model=model, folder=folder)
 
     def _model_option(self, case: Case) -> str:
         return labels(self.settings.models)[case.model]

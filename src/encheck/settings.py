@@ -119,6 +119,7 @@ class Settings:
     dtype: str | None = None
     store: Path | None = None
     skip_bad_rows: bool = False
+    report_dir: Path | None = None
     root: Path = field(default_factory=Path.cwd)
     project: Mapping[str, Any] = field(default_factory=dict)
 
@@ -160,6 +161,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
         dtype=option.encheck_dtype,
         store=None if store is None else Path(store).expanduser(),
         skip_bad_rows=option.encheck_skip_bad_rows,
+        report_dir=Path(option.encheck_report_dir) if option.encheck_report_dir else None,
         root=root,
         project=project_table(root / "pyproject.toml"),
     )

@@ -18,7 +18,7 @@ def make_again(folder: Path, out: Path) -> Path:
         if not items:
             told = "items.parquet is missing: no items and no histograms here"
             results["run"]["notes"] = [*results["run"]["notes"], told]
-        page = html.render(results, items)
+        page = html.render(results, items, folder=folder)
     try:
         write_text(out, page)
     except OSError as error:

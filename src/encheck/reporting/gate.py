@@ -16,6 +16,12 @@ WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 SHOWN = 10  # items a capability in results.json, and of them
 TOLD = 3  # in summary.md
 HEAD = ("gate", "family", "capability", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
+FAMILY_HEAD = ("family", "capabilities", "change in deltas", "95% lower bound", "state")
+MEANING = {
+    "kept": "did not block, and is no evidence for passing: little to lose there, or a part that is reversed or whole",
+    "lost": "as kept, but the whole interval is a loss, though too small a one to block",
+    "reported": "too few items or clusters: does not gate",
+}
 
 
 def verdict(weighed: Sequence[Weighed], inconclusive: str | None) -> tuple[Outcome, int]:
@@ -62,13 +68,22 @@ def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     for against in gate["against"]:
         yield f"gate against {against['baseline']}: {WORDS[against['outcome']]}"
         yield from table([HEAD, *(cells(row) for row in against["capabilities"])])
-        yield from (f"  - {text}" for text in _told(against))
-    if gate["outcome"] == "inconclusive":
-        yield f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"
+        yield from (f"  - {text}" for text in told(against))
+        if against["reported_only"]:
+            yield f"  - {len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
+    yield from undecided(gate)
     yield ""
 
 
-def _told(against: Mapping[str, Any]) -> Iterator[str]:
+def undecided(gate: Mapping[str, Any]) -> list[str]:
+    """What an inconclusive gate counts as, in a line; none for one that decided."""
+    if gate["outcome"] != "inconclusive":
+        return []
+    return [f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"]
+
+
+def told(against: Mapping[str, Any]) -> Iterator[str]:
+    """What decided, and what to know beside the table, line by line."""
     yield from against["reasons"]
     before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
     if before is not None and after is not None:
@@ -79,8 +94,6 @@ def _told(against: Mapping[str, Any]) -> Iterator[str]:
     if against["seed_noise"]:
         yield f"seeds alone move a capability by {against['seed_noise']:.2f} deltas"
     yield from against["notes"]
-    if against["reported_only"]:
-        yield f"{len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
 
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -98,6 +111,18 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (outcome, row["family"], row["capability"], *figures, change, "-", "-", seen)
 
 
+def family_cells(family: Mapping[str, Any]) -> tuple[str, ...]:
+    """One family as the tables show it; changes in deltas."""
+    change, low = ("-" if family[k] is None else f"{family[k]:+.2f}" for k in ("change", "low"))
+    return (family["family"], str(family["capabilities"]), change, low, "" if family["passes"] else "open")
+
+
+def meanings(against: Mapping[str, Any]) -> Iterator[str]:
+    """What the words of the first column say that are not plain, of those that are in the table."""
+    found = {cells(row)[0] for row in against["capabilities"]}
+    yield from (f"{word}: {text}" for word, text in MEANING.items() if word in found)
+
+
 def _kept(row: Mapping[str, Any]) -> bool:
     """Whether the row could have blocked, has not, and is no evidence."""
     return not row["evidence"] and row["outcome"] != "block"
@@ -112,17 +137,17 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     from encheck.reporting.markdown import escape
 
     texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
+    for line in undecided(gate):
+        yield from (f"- {line}", "")
     for against in gate["against"]:
         yield from (f"## Gate against {escape(against['baseline'])}: {WORDS[against['outcome']]}", "")
-        yield from (f"- {escape(text)}" for text in list(_told(against))[:most])
+        yield from (f"- {escape(text)}" for text in list(told(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["capabilities"][:most])
-        yield from ("", "| family | capabilities | change in deltas | 95% lower bound | |")
-        yield "| --- | --- | --- | --- | --- |"
-        for f in against["families"]:
-            said = "" if f["passes"] else "open"
-            change, low = ("-" if f[k] is None else f"{f[k]:+.2f}" for k in ("change", "low"))
-            yield f"| {f['family']} | {f['capabilities']} | {change} | {low} | {said} |"
+        yield ""
+        yield from (f"- {text}" for text in meanings(against))
+        yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
+        yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against["families"])
         yield ""
         yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
         yield ""

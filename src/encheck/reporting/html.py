@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from encheck.marking import LINES, visible
 from encheck.reporting import gate, view
-from encheck.reporting.payload import Items, packed
+from encheck.reporting.commands import commands
+from encheck.reporting.payload import Items, margins_asked, packed
 from encheck.reporting.sections import Section, sections
 from encheck.reporting.vega_lite import series
 
 Row = Mapping[str, Any]
 
 
-def render(results: Mapping[str, Any], items: Items) -> str:
-    """The whole page; every text in it is escaped, by the template or by being packed."""
-    found = sections(results, items)
+def render(results: Mapping[str, Any], items: Items, *, folder: Path | None = None) -> str:
+    """The whole page; every text in it is escaped, by the template or by being packed.
+
+    `folder` is where the run lies: the commands of the page name it.
+    """
+    found, told = sections(results, items), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed(items, pictures)
+    payload, shown = packed(items, pictures, margins_asked(results))
     everything = sum(len(columns["item"]) for columns in items.values())
     rows = view.judged(results)
-    table = _table(found, [m["label"] for m in results["models"]])
+    trend = any(row["baseline"] for row in rows)
+    table = _table(found, [m["label"] for m in results["models"]], trend=trend)
     return page(
         "report.html",
         payload,
@@ -35,17 +41,16 @@ def render(results: Mapping[str, Any], items: Items) -> str:
         criteria=view.CRITERIA,
         words=view.WORDS,
         sections=found,
+        commands=told,
+        cases=lambda section: [(case, name, told.show(model)) for case, name, model in section.cases],
         table=table,
         filters={verdict for line in table for verdict in line["verdicts"]},
-        trend=any(row["baseline"] for row in rows),
-        trends=_trend,
+        trend=trend,
         not_run=[row for row in results["checks"] if row["verdict"] == "skipped"],
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         series=series,
         gate=results.get("gate"),
-        gate_head=gate.HEAD,
-        gate_cells=gate.cells,
-        gate_words=gate.WORDS,
+        gates=gate,
         lexical=view.lexical,
     )
 
@@ -81,8 +86,12 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _table(found: Sequence[Section], models: Sequence[str]) -> list[dict[str, Any]]:
-    """A line for each claim, level and data set, with a cell a model (None where it was not run)."""
+def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> list[dict[str, Any]]:
+    """A line for each claim, level and data set, with a cell a model (None where it was not run).
+
+    `told` has what stands once for all models: threshold, word overlap, numbers of items, and with `trend` the
+    baseline's figure.
+    """
     lines: dict[tuple[str, str, str], dict[str, Row]] = {}
     anchors = {}
     for section in found:
@@ -95,10 +104,27 @@ def _table(found: Sequence[Section], models: Sequence[str]) -> list[dict[str, An
             "anchor": anchors[key],
             "first": next(iter(cells.values())),
             "cells": [cells.get(model) for model in models],
+            "told": [_each(cells, text) for text in (_wants, view.lexical, _counts, *([_trend] if trend else []))],
             "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
         }
         for key, cells in lines.items()
     ]
+
+
+def _each(cells: Mapping[str, Row], text: Callable[[Row], str]) -> list[str]:
+    """What is so of every model that was measured, once; each model's own where they differ."""
+    said = {model: text(row) for model, row in cells.items() if row["value"] is not None}
+    if len(set(said.values())) > 1:
+        return [f"{model}: {own}" for model, own in said.items()]
+    return [*said.values()][:1] or [text(next(iter(cells.values())))]
+
+
+def _wants(row: Row) -> str:
+    return "-" if row["threshold"] is None else f"{row['threshold']:g}"
+
+
+def _counts(row: Row) -> str:
+    return f"{row['n']} ({row['clusters']})"
 
 
 def _bar(row: Row) -> dict[str, float | None] | None:

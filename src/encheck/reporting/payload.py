@@ -14,8 +14,10 @@ from typing import Any
 
 from encheck.marking import visible
 from encheck.reporting.view import rightness
+from encheck.scores import DECIMALS
 
 Items = Mapping[str, Mapping[str, Sequence[Any]]]
+Asked = Mapping[str, tuple[float, float]]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
 
@@ -26,15 +28,33 @@ def pack(content: Mapping[str, Any]) -> str:
     return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
 
 
-def packed(items: Items, charts: Mapping[str, Any]) -> tuple[str, dict[str, int]]:
-    """The packed text, and how many items of each case are in it: the most wrong ones where all are too many."""
+def packed(items: Items, charts: Mapping[str, Any], asked: Asked) -> tuple[str, dict[str, int]]:
+    """The packed text, and how many items of each case are in it: the most wrong ones where all are too many.
+
+    `asked` is what `margins_asked` found.
+    """
     most = MOST_ITEMS
     while True:
         chosen = shares({case: len(columns["item"]) for case, columns in items.items()}, most)
-        text = pack(_content(items, chosen) | {"charts": charts})
+        text = pack(_content(items, chosen, asked) | {"charts": charts})
         if len(text) <= MOST_BYTES or most < len(items):
             return text, chosen
         most //= 2
+
+
+def margins_asked(results: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Case -> (epsilon, unit): an item is won where its margin, over the unit, is above epsilon, as the figure has it.
+
+    The unit is 1 for figures of raw similarities.
+    """
+    scales = {(d["name"], model): c for d in results["data"] for model, c in d["calibration"].items()}
+    found = {}
+    for row in results["checks"]:
+        if row["threshold"] is not None and "epsilon" in row["params"]:
+            scale = scales.get((row["data"], row["model"])) if (row["metric"] or "").endswith("_calibrated") else None
+            unit = scale["identity"] - scale["reference"] if scale else 1.0
+            found[row["id"].rpartition("/")[0]] = (float(row["params"]["epsilon"]), unit)
+    return found
 
 
 def shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
@@ -50,12 +70,15 @@ def shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
     return {case: min(n, low) for case, n in counts.items()}
 
 
-def _content(items: Items, chosen: Mapping[str, int]) -> dict[str, Any]:
+def _content(items: Items, chosen: Mapping[str, int], asked: Asked) -> dict[str, Any]:
     texts: dict[str, int] = {}
-    return {"cases": {case: _case(columns, chosen[case], texts) for case, columns in items.items()}, "texts": [*texts]}
+    cases = {case: _case(columns, chosen[case], texts, asked.get(case, (0.0, 1.0))) for case, columns in items.items()}
+    return {"cases": cases, "texts": [*texts]}
 
 
-def _case(columns: Mapping[str, Sequence[Any]], count: int, texts: dict[str, int]) -> dict[str, Any]:
+def _case(
+    columns: Mapping[str, Sequence[Any]], count: int, texts: dict[str, int], asked: tuple[float, float]
+) -> dict[str, Any]:
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
     def place(text: str | None) -> int:
@@ -69,10 +92,19 @@ def _case(columns: Mapping[str, Sequence[Any]], count: int, texts: dict[str, int
         found[name] = [_number(columns[name][i]) for i in order]
     for name in ("item", "split", "label"):
         found[name] = [columns[name][i] for i in order]
+    found["all"] = len(columns["item"])
+    found["wrong"] = [int(_is_lost({k: columns[k][i] for k in USED}, *asked)) for i in order]
     return found
 
 
 USED = ("near_score", "far_score", "far", "label")
+
+
+def _is_lost(row: Mapping[str, Any], epsilon: float, unit: float) -> bool:
+    """Whether an item with a far text is not won, as `metrics.margin_rate` counts; ties of fp32 are no wins."""
+    if row["far"] is None or row["far_score"] is None:
+        return False
+    return bool(round(row["near_score"] - row["far_score"], DECIMALS) <= (epsilon + 1e-12) * unit)
 
 
 def _number(value: float | None) -> float | None:

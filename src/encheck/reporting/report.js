@@ -23,7 +23,8 @@
 
   // Dark or light: as the system has it, until somebody asks otherwise.
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const theme = () => document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
+  const isDark = () => theme() === "dark";
   const config = () => {
     const ink = isDark() ? "#e6e9ef" : "#1c2330";
     const line = isDark() ? "#3a4252" : "#d8dde6";
@@ -41,15 +42,16 @@
   };
   const draw = async (plot) => {
     const { charts } = await unpacked();
+    plot.dataset.drawn = theme();
     const actions = { export: true, source: false, compiled: false, editor: false };
     const options = { ast: true, renderer: "svg", actions, config: config(), downloadFileName: plot.dataset.chart };
     await window.vegaEmbed(plot, charts[plot.dataset.chart], options);
     plot.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
-    plot.dataset.drawn = "yes";
   };
-  const isShown = (plot) => !plot.closest("details:not([open])");
-  const drawShown = () => Promise.all([...document.querySelectorAll("[data-chart]")].filter(isShown).map(draw));
-  const redraw = () => drawShown();
+  // What is closed is drawn once it is opened, and again where it was drawn in the other theme.
+  const isDue = (plot) => !plot.closest("details:not([open])") && plot.dataset.drawn !== theme();
+  const drawDue = (place) => Promise.all([...place.querySelectorAll("[data-chart]")].filter(isDue).map(draw));
+  const redraw = () => drawDue(document);
   byId("theme")?.addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
     redraw();
@@ -78,7 +80,9 @@
     }
     return found;
   };
-  const example = (c, i, texts, model) => {
+  // A word as a shell takes it.
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+  const example = (c, i, texts, options) => {
     const found = make("div", undefined, "example");
     const source = texts[c.source[i]];
     found.append(line("source", null, source, source, []));
@@ -87,11 +91,10 @@
     if (c.far[i] >= 0) found.append(line("far", c.far_score[i], source, texts[c.far[i]], c.far_edits[i]));
     else if (c.far_score[i] !== null) found.append(line("turned round", c.far_score[i], source, "", []));
     const again = make("p", "See it again: ", "soft");
-    again.append(make("code", `encheck show ${c.item[i]} --model=${model}`));
+    again.append(make("code", `encheck show ${quoted(c.item[i])} ${options}`));
     found.append(again);
     return found;
   };
-  const isWrong = (c, i) => (c.far[i] >= 0 ? c.near_score[i] <= c.far_score[i] : false);
   const control = (label, input) => {
     const found = make("label", `${label} `);
     found.append(input);
@@ -117,17 +120,18 @@
     place.append(make("h4", "Items, the most wrong ones first"), bar, box, more);
     let found = [];
     const next = () => {
-      const [key, , model] = mine[choose.value || 0];
+      const [key, , options] = mine[choose.value || 0];
       const shown = box.childElementCount;
-      found.slice(shown, shown + PAGE).forEach((i) => box.append(example(cases[key], i, texts, model)));
+      found.slice(shown, shown + PAGE).forEach((i) => box.append(example(cases[key], i, texts, options)));
       more.hidden = box.childElementCount >= found.length;
     };
     const refresh = () => {
       const c = cases[mine[choose.value || 0][0]];
       const wanted = search.value.toLowerCase();
       const has = (i) => ["source", "near", "far"].some((s) => c[s][i] >= 0 && texts[c[s][i]].toLowerCase().includes(wanted));
-      found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || isWrong(c, i)));
-      told.textContent = `${found.length} of ${c.item.length} items`;
+      found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]));
+      const cut = c.all > c.item.length ? `, the most wrong of ${c.all}: items.parquet has the others` : "";
+      told.textContent = `${found.length} of ${c.item.length} items${cut}`;
       box.replaceChildren();
       next();
     };
@@ -135,7 +139,7 @@
     more.addEventListener("click", next);
     refresh();
   };
-  const open = (check) => Promise.all([list(check), ...[...check.querySelectorAll("[data-chart]:not([data-drawn])")].filter(isShown).map(draw)]);
+  const open = (check) => Promise.all([list(check), drawDue(check)]);
   document.querySelectorAll("details.check").forEach((check) => {
     check.addEventListener("toggle", () => check.open && open(check));
     if (check.open) open(check);

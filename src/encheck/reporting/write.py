@@ -28,7 +28,7 @@ def write_run(
         write_results(recorder.folder, results)
         write_items(recorder.folder, recorder.items)
         write_text(recorder.folder / "summary.md", markdown.render(results, recorder.items))
-        write_text(recorder.folder / "report.html", html.render(results, recorder.items))
+        write_text(recorder.folder / "report.html", html.render(results, recorder.items, folder=recorder.folder))
     except OSError as error:
         raise EncheckError(
             f"cannot write the results to {recorder.folder}: {error.strerror}. Make room, or name another place with "

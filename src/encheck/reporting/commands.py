@@ -1,0 +1,43 @@
+"""The commands that a page gives to copy: with what the run was asked for, where labels are only its short names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from encheck.session import data_labels, labels
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What --model and --data took, by label, and the folder of the run; empty where that is not known."""
+
+    models: Mapping[str, str]
+    data: Mapping[str, str]
+    folder: str = ""
+
+    def run(self, check: str, model: str, data: str) -> str:
+        """Run one check alone; a placeholder stands for a path that is not known."""
+        asked = self.data.get(data, "probes" if data == "probes" else f"{data}:PATH")
+        on = "" if asked == "probes" else f" {_option('data', asked)}"
+        return f"encheck run -m {shlex.quote(check)} {_option('model', self.models.get(model, model))}{on}"
+
+    def show(self, model: str) -> str:
+        """What follows the item in `encheck show ITEM`."""
+        where = f" {_option('run', self.folder)}" if self.folder else ""
+        return f"{_option('model', self.models.get(model, model))}{where}"
+
+
+def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
+    """The commands of a run that lies in `folder`, which is named from here where it lies below."""
+    settings = results["run"]["settings"]
+    here = Path.cwd()
+    near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
+    return Commands(labels(settings.get("models", ())), data_labels(settings.get("data", ())), str(near or ""))
+
+
+def _option(name: str, value: str) -> str:
+    return f"--{name}={shlex.quote(value)}"
