@@ -16,6 +16,14 @@ from encheck.training import CHECKS, behaviour, dev_part
 FEW = ("antonym", "synonym", "retrieval")
 
 
+def in_training(encoder):
+    """What an evaluator needs of a sentence-transformers model."""
+    return SimpleNamespace(
+        encode=lambda texts, **_: encoder.encode(texts),
+        model_card_data=SimpleNamespace(set_evaluation_metrics=lambda *_: None),
+    )
+
+
 def test_the_oracle_is_perfectly_balanced():
     assert behaviour(Oracle().encode, checks=FEW)["balanced"] == 1
 
@@ -91,13 +99,18 @@ def test_checks_of_one_part_are_led_by_that_part():
 
     evaluator = BehaviourEvaluator(checks=["antonym", "jumble"])
     assert evaluator.primary_metric == "behaviour_sensitivity"
-    measured = evaluator(
-        SimpleNamespace(
-            encode=lambda texts, **_: Oracle().encode(texts),
-            model_card_data=SimpleNamespace(set_evaluation_metrics=lambda *_: None),
-        )
-    )
+    measured = evaluator(in_training(Oracle()))
     assert measured[evaluator.primary_metric] == 1
+
+
+def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
+    from encheck.training import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(checks=FEW)
+    first = evaluator(in_training(BagOfWords()))
+    monkeypatch.setattr("encheck.making.make", lambda *_, **__: pytest.fail("made again"))
+    assert evaluator(in_training(BagOfWords())) == first
+    assert evaluator(in_training(Oracle()))["behaviour_balanced"] == 1
 
 
 def test_a_model_that_broke_says_so():

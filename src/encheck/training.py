@@ -66,7 +66,7 @@ def behaviour(
     parts, and `balanced`, which is NaN where one of the parts was not asked for. UsageError for an unknown check or
     similarity, and for data that are not there.
     """
-    return _behaviour(encode, _dev_data(data, checks, seed), checks, similarity, seed)
+    return _behaviour(encode, _dev_data(data, checks, seed), checks, similarity, Maker(seed))
 
 
 def _dev_data(data: str, checks: Sequence[str], seed: int) -> Dataset:
@@ -79,14 +79,16 @@ def _dev_data(data: str, checks: Sequence[str], seed: int) -> Dataset:
     return dev_part(load(data, seed=seed))
 
 
-def _behaviour(encode: Encode, dataset: Dataset, checks: Sequence[str], similarity: str, seed: int) -> dict[str, float]:
-    """`behaviour` on data that are loaded."""
+def _behaviour(
+    encode: Encode, dataset: Dataset, checks: Sequence[str], similarity: str, maker: Maker
+) -> dict[str, float]:
+    """`behaviour` on data that are loaded, with the variants that `maker` has made already."""
     if similarity not in SIMILARITIES:
         raise UsageError(unknown("similarity", similarity, SIMILARITIES))
     wanted = [case for case in _cases() if case.marker in checks]
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "store.sqlite")
-        rates = _measure(_Encoding(encode, similarity), wanted, dataset, store, seed)
+        rates = _measure(_Encoding(encode, similarity), wanted, dataset, store, maker)
         store.close()
     score = balanced(rates)
     return {**rates, **parts(rates), "balanced": float("nan") if score is None else score}
@@ -145,9 +147,11 @@ def _marker(module: Any, function: Any) -> str:
     return next((m.name for m in marks if m), "unmarked")
 
 
-def _measure(encoding: _Encoding, cases: Sequence[Case], dataset: Dataset, store: Store, seed: int) -> dict[str, float]:
+def _measure(
+    encoding: _Encoding, cases: Sequence[Case], dataset: Dataset, store: Store, maker: Maker
+) -> dict[str, float]:
     subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
-    bench = Bench({MODEL: subject}, {"data": dataset}, store, maker=Maker(seed))
+    bench = Bench({MODEL: subject}, {"data": dataset}, store, maker=maker)
     bench.prepare([(c.model, c.data, c.claim, c.level) for c in cases], lock=_no_lock, progress=Progress(quiet=True))
     bench.refuse_failed(MODEL)
     items, rows = {}, []
@@ -200,6 +204,7 @@ def _evaluator_class() -> type:
             super().__init__()  # type: ignore[no-untyped-call]
             self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
             self._dataset = _dev_data(data, checks, seed)
+            self._maker = Maker(seed)
             metric = primary(checks)
             self.primary_metric = f"{name}_{metric}" if name else metric
 
@@ -214,7 +219,7 @@ def _evaluator_class() -> type:
             similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
             found = _behaviour(
                 lambda texts: model.encode(texts, show_progress_bar=False),
-                self._dataset, self.checks, similarity, self.seed,
+                self._dataset, self.checks, similarity, self._maker,
             )  # fmt: skip
             metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
