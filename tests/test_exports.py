@@ -100,6 +100,15 @@ def test_the_command_writes_beside_the_run(results, tmp_path):
     assert (tmp_path / "exports/figures.csv").exists()
 
 
+@pytest.mark.parametrize("place", ["afile", "afile/x"])
+def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    (tmp_path / "afile").touch()
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
+    assert done.exit_code == 4
+    assert f"{place}, which should be a folder that takes files: " in done.output
+
+
 def sarif_of(results, tmp_path):
     """The results of the one run in encheck.sarif, read by another reader of the format."""
     (path,) = export(results, tmp_path, formats=["sarif"])

@@ -39,13 +39,13 @@ def compare(
     """
     from encheck.reporting import compare as side_by_side
     from encheck.reporting.again import as_written
-    from encheck.reporting.results import write_text
+    from encheck.reporting.results import write_named
 
     with told():
         with as_written(*runs):
             found = side_by_side.compare(runs, seed=seed)
             page = side_by_side.render(found)
-        write_text(out, page)
+        write_named(out, page)
         if json_file:
             side_by_side.write_json(json_file, found)
     say(side_by_side.lines(found))

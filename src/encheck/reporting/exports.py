@@ -13,7 +13,7 @@ from typing import Any
 
 from encheck.errors import UsageError, unknown
 from encheck.reporting import sarif
-from encheck.reporting.results import write_text
+from encheck.reporting.results import into, write_text
 
 Results = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -25,12 +25,12 @@ SPLIT = "test"
 
 
 def export(results: Results, folder: Path, *, formats: Sequence[str]) -> list[Path]:
-    """Write a run in these formats; the files written. UsageError for a format that is not known."""
+    """Write a run in these formats; the files written. UsageError for an unknown format, or a place that takes none."""
     for name in formats:
         if name not in FORMATS:
             raise UsageError(unknown("format", name, FORMATS))
-    folder.mkdir(parents=True, exist_ok=True)
-    return [path for name in formats for path in FORMATS[name](results, folder)]
+    with into(folder):
+        return [path for name in formats for path in FORMATS[name](results, folder)]
 
 
 def figures(results: Results, model: str) -> list[Row]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,25 @@ def write_text(path: Path, text: str) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_named(path: Path, text: str) -> None:
+    """Write a file that the user named, as `write_text` does; UsageError where no file can be there."""
+    with into(path.parent):
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
+        write_text(path, text)
+
+
+@contextmanager
+def into(folder: Path) -> Iterator[None]:
+    """Makes the folder that is written into here, where it is missing; UsageError where the disk does not take it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        said = error.strerror or error
+        raise UsageError(f"cannot write into {folder}, which should be a folder that takes files: {said}") from error
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
