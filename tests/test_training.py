@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -111,6 +112,18 @@ def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
     monkeypatch.setattr("encheck.making.make", lambda *_, **__: pytest.fail("made again"))
     assert evaluator(in_training(BagOfWords())) == first
     assert evaluator(in_training(Oracle()))["behaviour_balanced"] == 1
+
+
+def test_an_evaluator_can_be_pickled_after_an_evaluation():
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    from encheck.training import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(name="other", checks=FEW, seed=3)
+    first = evaluator(in_training(BagOfWords()))
+    again = pickle.loads(pickle.dumps(evaluator))
+    assert isinstance(again, BaseEvaluator)
+    assert again(in_training(BagOfWords())) == first
 
 
 def test_a_model_that_broke_says_so():

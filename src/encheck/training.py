@@ -198,6 +198,8 @@ def _evaluator_class() -> type:
         alone that part is the primary metric (`behaviour_sensitivity`); checks of two of the three parts are refused.
         """
 
+        __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
+
         def __init__(
             self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] = CHECKS, seed: int = 0
         ) -> None:
@@ -224,6 +226,10 @@ def _evaluator_class() -> type:
             metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
+
+        def __getstate__(self) -> dict[str, Any]:
+            """Without the variants made so far: some of their generators cannot be pickled."""
+            return {**vars(self), "_maker": Maker(self.seed)}
 
         def get_config_dict(self) -> dict[str, Any]:
             """What the model card says of how it was measured."""
