@@ -126,9 +126,19 @@ def test_an_evaluator_can_be_pickled_after_an_evaluation():
     assert again(in_training(BagOfWords())) == first
 
 
-def test_a_model_that_broke_says_so():
-    with pytest.raises(EncoderError, match="NaN"):
-        behaviour(lambda texts: np.full((len(texts), 4), np.nan), checks=("antonym",))
+@pytest.mark.parametrize(
+    ("shape", "problem"),
+    [
+        (lambda n: (n, 4), "the model in training: the vector of .* holds NaN .* a whole checkpoint, from before"),
+        (
+            lambda n: (n + 1, 4),
+            r"the model in training: encode\(\) gave shape .* a row of finite numbers for each text",
+        ),
+    ],
+)
+def test_a_model_that_broke_says_so_and_what_would_help(shape, problem):
+    with pytest.raises(EncoderError, match=problem):
+        behaviour(lambda texts: np.full(shape(len(texts)), np.nan), checks=("antonym",))
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="sentence-transformers' trainer needs datasets")

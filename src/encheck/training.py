@@ -28,8 +28,9 @@ from encheck.baseline import tables_of
 from encheck.bench import Bench, Subject
 from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
+from encheck.encoders.base import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.encoders.config import ModelConfig
-from encheck.errors import NothingToMeasure, UsageError, unknown
+from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
 from encheck.gate_figures import DEV_SPLIT, FAMILY, REPORTED
 from encheck.making import Maker
 from encheck.progress import Progress
@@ -54,7 +55,12 @@ class _Encoding:
         return self.name
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
-        return np.asarray(self.encode_texts(list(texts)), np.float32)
+        vectors = np.asarray(self.encode_texts(list(texts)), np.float32)
+        try:
+            return check_vectors(vectors, texts)
+        except EncoderError as error:
+            is_row_a_text = vectors.ndim == 2 and len(vectors) == len(texts)
+            raise EncoderError(f"the model in training: {error}. {TRAINED if is_row_a_text else ROW_A_TEXT}") from error
 
 
 def behaviour(
