@@ -114,6 +114,31 @@ def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
     assert evaluator(in_training(Oracle()))["behaviour_balanced"] == 1
 
 
+@pytest.mark.parametrize(
+    ("files", "split"),
+    [(("train", "dev", "test"), "validation"), (("train", "test"), "test+train"), (("dev",), "validation")],
+)
+def test_the_model_card_names_the_split_that_was_measured_and_no_path(tmp_path, files, split):
+    from encheck.training import BehaviourEvaluator
+
+    for name in files:
+        rows = [f"{i}\tA man eats {name} {i}.\tMeal {name} {i} is eaten.\t{i % 2}" for i in range(20)]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(["id\tsentence1\tsentence2\tlabel", *rows]) + "\n", "utf-8")
+    card = BehaviourEvaluator(data=f"paws:{tmp_path}", checks=FEW, seed=7).get_config_dict()
+    assert card == {
+        "data": "paws", "checks": list(FEW), "split": split, "seed": 7, "primary_metric": "behaviour_balanced",
+    }  # fmt: skip
+
+
+def test_the_model_card_of_data_without_splits_says_all(tmp_path):
+    from encheck.training import BehaviourEvaluator
+
+    path = tmp_path / "mine.csv"
+    path.write_text("first,second,label\nA man eats.,A meal is eaten.,1\nA dog runs.,A cat sits.,0\n", "utf-8")
+    card = BehaviourEvaluator(data=f"pairs:{path}", checks=FEW).get_config_dict()
+    assert (card["data"], card["split"]) == ("pairs", "all")
+
+
 def test_an_evaluator_can_be_pickled_after_an_evaluation():
     from sentence_transformers.base.evaluation import BaseEvaluator
 

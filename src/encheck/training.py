@@ -32,6 +32,7 @@ from encheck.encoders.base import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.encoders.config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
 from encheck.gate_figures import DEV_SPLIT, FAMILY, REPORTED
+from encheck.items import splits_together
 from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.session import Case, item_table, shown
@@ -238,8 +239,12 @@ def _evaluator_class() -> type:
             return {**vars(self), "_maker": Maker(self.seed)}
 
         def get_config_dict(self) -> dict[str, Any]:
-            """What the model card says of how it was measured."""
-            best_by = self.primary_metric
-            return {"data": self.data, "checks": list(self.checks), "split": DEV_SPLIT, "primary_metric": best_by}
+            """What the model card says of how it was measured; no path, since the card is published."""
+            data = self._dataset
+            splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
+            return {
+                "data": data.name, "checks": list(self.checks), "split": splits_together(splits),
+                "seed": self.seed, "primary_metric": self.primary_metric,
+            }  # fmt: skip
 
     return BehaviourEvaluator
