@@ -94,10 +94,11 @@ def export(
     """
     from encheck.reporting.exports import FORMATS
     from encheck.reporting.exports import export as write
-    from encheck.reporting.results import read_results
+    from encheck.reporting.results import read_results, read_splits
 
     with told():
-        for path in write(read_results(run_folder), out or run_folder / "exports", formats=formats or list(FORMATS)):
+        results, splits, folder = read_results(run_folder), read_splits(run_folder), out or run_folder / "exports"
+        for path in write(results, folder, formats=formats or list(FORMATS), splits=splits):
             typer.echo(path)
 
 

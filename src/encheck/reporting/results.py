@@ -125,6 +125,24 @@ def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
     return {columns["case"][a]: {name: values[a:b] for name, values in columns.items()} for a, b in spans}
 
 
+def read_splits(folder: Path) -> dict[str, set[str]]:
+    """The splits of each case's items; nothing where there is no items.parquet; UsageError for a damaged one."""
+    import pyarrow
+    import pyarrow.parquet
+
+    path = folder / ITEMS
+    if not path.exists():
+        return {}
+    try:
+        pairs = pyarrow.parquet.read_table(path, columns=["case", "split"]).group_by(["case", "split"]).aggregate([])
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
+    found: dict[str, set[str]] = {}
+    for case, split in zip(pairs["case"].to_pylist(), pairs["split"].to_pylist(), strict=True):
+        found.setdefault(case, set()).add(split or "")
+    return found
+
+
 def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
     """The rows of items.parquet whose item id is, or begins with, `item`."""
     import pyarrow.compute
