@@ -188,6 +188,13 @@ def test_a_dimension_can_be_asked_of_sentence_transformers(tmp_path):
 
 
 @pytest.mark.parametrize("adapter", ["transformers", "sentence-transformers"])
+def test_more_dimensions_than_there_are_cannot_be_asked_for(plain, adapter):
+    assert opened(plain, adapter=adapter, truncate_dim=16).encode(TEXTS).shape == (len(TEXTS), 16)
+    with pytest.raises(EncoderError, match=r"truncate_dim is 17, but .* gives vectors of 16 dimensions"):
+        opened(plain, adapter=adapter, truncate_dim=17).encode(TEXTS)
+
+
+@pytest.mark.parametrize("adapter", ["transformers", "sentence-transformers"])
 def test_two_devices_give_what_one_gives(plain, adapter):
     texts = [f"the {' '.join(tiny.WORDS[: i % 9])} {i}" for i in range(600)]
     two, one = opened(plain, adapter=adapter, device="cpu,cpu"), opened(plain, adapter=adapter)

@@ -174,6 +174,26 @@ def refused(*folders):
     return " ".join(done.output.split())
 
 
+@pytest.mark.parametrize("command", ["compare {0} {1} --out", "compare {0} {1} --json", "report {0} --out"])
+@pytest.mark.parametrize(
+    ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a folder that takes files")]
+)
+def test_a_place_that_takes_no_file_is_told(two, tmp_path, monkeypatch, command, place, problem):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "afile").touch()
+    done = CliRunner().invoke(app, [*command.format(*two).split(), place])
+    assert done.exit_code == 4
+    assert f"encheck: cannot write {'into afile, ' if '/' in place else '.: '}{problem}" in done.output
+
+
+@pytest.mark.parametrize("option", ["--out", "--json"])
+def test_a_folder_that_is_missing_is_made(two, tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["compare", *map(str, two), option, "new/sub/file"])
+    assert done.exit_code == 0
+    assert (tmp_path / "new/sub/file").stat().st_size
+
+
 def test_what_cannot_be_compared_is_refused_with_its_reason(two, tmp_path):
     other = write_run(tmp_path / "other", [0.9] * 40, model="n", prefix="e")
     assert "share no items" in refused(two[0], other)

@@ -68,9 +68,27 @@ def test_the_hub_reads_the_evaluation_results(results, tmp_path):
 
 def test_an_mteb_result_has_scores_by_split_and_a_main_score(results, tmp_path):
     (path,) = export(results, tmp_path, formats=["mteb"])
-    (scores,) = json.loads(path.read_text("utf-8"))["scores"]["test"]
+    (scores,) = json.loads(path.read_text("utf-8"))["scores"]["all"]
     assert scores["main_score"] == pytest.approx(0.6)
     assert scores["a_is_b_1"] == 0.5
+
+
+def test_the_splits_that_were_measured_are_named(results, tmp_path):
+    """Those of the items: all that a case has, and the test part alone where the check measures that."""
+    results["checks"] = [row("a_is_b", 0.5), row("b_is_c", 0.7, check="sts")]
+    splits = {"a_is_b/m-probes-1": {"dev", "gate"}, "b_is_c/m-probes-1": {"train", "validation", "test"}}
+    index, *tasks = export(results, tmp_path, formats=["model-index", "mteb"], splits=splits)
+    told = [one["dataset"]["split"] for one in yaml.safe_load(index.read_text("utf-8"))["model-index"][0]["results"]]
+    assert told == [next(iter(json.loads(task.read_text("utf-8"))["scores"])) for task in tasks] == ["dev+gate", "test"]
+
+
+def test_the_command_reads_the_splits_of_the_items(results, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    columns = {"case": [f"{c}/m-probes-1" for c in ("a_is_b", "a_is_b", "b_is_c")], "split": ["dev", "gate", "gate"]}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "items.parquet")
+    assert CliRunner().invoke(app, ["export", str(tmp_path), "--format", "mteb"]).exit_code == 0
+    (path,) = tmp_path.glob("exports/mteb/m/*")
+    assert list(json.loads(path.read_text("utf-8"))["scores"]) == ["dev+gate"]
 
 
 def test_csv_and_parquet_hold_every_figure(results, tmp_path):
@@ -108,6 +126,15 @@ def test_the_command_writes_beside_the_run(results, tmp_path):
     done = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "csv"])
     assert done.exit_code == 0
     assert (tmp_path / "exports/figures.csv").exists()
+
+
+@pytest.mark.parametrize("place", ["afile", "afile/x"])
+def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    (tmp_path / "afile").touch()
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
+    assert done.exit_code == 4
+    assert f"{place}, which should be a folder that takes files: " in done.output
 
 
 def sarif_of(results, tmp_path):

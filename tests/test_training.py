@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,14 @@ from encheck.errors import EncoderError, UsageError
 from encheck.training import CHECKS, behaviour, dev_part
 
 FEW = ("antonym", "synonym", "retrieval")
+
+
+def in_training(encoder):
+    """What an evaluator needs of a sentence-transformers model."""
+    return SimpleNamespace(
+        encode=lambda texts, **_: encoder.encode(texts),
+        model_card_data=SimpleNamespace(set_evaluation_metrics=lambda *_: None),
+    )
 
 
 def test_the_oracle_is_perfectly_balanced():
@@ -124,18 +133,70 @@ def test_checks_of_one_part_are_led_by_that_part():
 
     evaluator = BehaviourEvaluator(checks=["antonym", "jumble"])
     assert evaluator.primary_metric == "behaviour_sensitivity"
-    measured = evaluator(
-        SimpleNamespace(
-            encode=lambda texts, **_: Oracle().encode(texts),
-            model_card_data=SimpleNamespace(set_evaluation_metrics=lambda *_: None),
-        )
-    )
+    measured = evaluator(in_training(Oracle()))
     assert measured[evaluator.primary_metric] == 1
 
 
-def test_a_model_that_broke_says_so():
-    with pytest.raises(EncoderError, match="NaN"):
-        behaviour(lambda texts: np.full((len(texts), 4), np.nan), checks=("antonym",))
+def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
+    from encheck.training import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(checks=FEW)
+    first = evaluator(in_training(BagOfWords()))
+    monkeypatch.setattr("encheck.making.make", lambda *_, **__: pytest.fail("made again"))
+    assert evaluator(in_training(BagOfWords())) == first
+    assert evaluator(in_training(Oracle()))["behaviour_balanced"] == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "split"),
+    [(("train", "dev", "test"), "validation"), (("train", "test"), "test+train"), (("dev",), "validation")],
+)
+def test_the_model_card_names_the_split_that_was_measured_and_no_path(tmp_path, files, split):
+    from encheck.training import BehaviourEvaluator
+
+    for name in files:
+        rows = [f"{i}\tA man eats {name} {i}.\tMeal {name} {i} is eaten.\t{i % 2}" for i in range(20)]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(["id\tsentence1\tsentence2\tlabel", *rows]) + "\n", "utf-8")
+    card = BehaviourEvaluator(data=f"paws:{tmp_path}", checks=["jumble"], seed=7).get_config_dict()
+    assert card == {
+        "data": "paws", "checks": ["jumble"], "split": split, "seed": 7, "primary_metric": "behaviour_sensitivity",
+    }  # fmt: skip
+
+
+def test_the_model_card_of_data_without_splits_says_all(tmp_path):
+    from encheck.training import BehaviourEvaluator
+
+    path = tmp_path / "mine.csv"
+    path.write_text("first,second,label\nA man eats.,A meal is eaten.,1\nA dog runs.,A cat sits.,0\n", "utf-8")
+    card = BehaviourEvaluator(data=f"pairs:{path}", checks=["jumble"]).get_config_dict()
+    assert (card["data"], card["split"]) == ("pairs", "all")
+
+
+def test_an_evaluator_can_be_pickled_after_an_evaluation():
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    from encheck.training import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(name="other", checks=FEW, seed=3)
+    first = evaluator(in_training(BagOfWords()))
+    again = pickle.loads(pickle.dumps(evaluator))
+    assert isinstance(again, BaseEvaluator)
+    assert again(in_training(BagOfWords())) == first
+
+
+@pytest.mark.parametrize(
+    ("shape", "problem"),
+    [
+        (lambda n: (n, 4), "the model in training: the vector of .* holds NaN .* a whole checkpoint, from before"),
+        (
+            lambda n: (n + 1, 4),
+            r"the model in training: encode\(\) gave shape .* a row of finite numbers for each text",
+        ),
+    ],
+)
+def test_a_model_that_broke_says_so_and_what_would_help(shape, problem):
+    with pytest.raises(EncoderError, match=problem):
+        behaviour(lambda texts: np.full(shape(len(texts)), np.nan), checks=("antonym",))
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="sentence-transformers' trainer needs datasets")

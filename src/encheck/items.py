@@ -122,6 +122,16 @@ def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
     return np.flatnonzero([p.split in VALIDATION for p in pairs])
 
 
+def splits_together(splits: Iterable[str]) -> str:
+    """What these items' splits are called in other people's formats; `all` where one of them has no name.
+
+    >>> splits_together(["gate", "dev", "gate"]), splits_together(["test", ""]), splits_together([])
+    ('dev+gate', 'all', 'all')
+    """
+    found = set(splits)
+    return "+".join(sorted(found)) if found and "" not in found else "all"
+
+
 Outcome = Item | str
 
 

@@ -28,9 +28,11 @@ from encheck.baseline import tables_of
 from encheck.bench import Bench, Subject
 from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
+from encheck.encoders.base import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.encoders.config import ModelConfig
-from encheck.errors import NothingToMeasure, UsageError, unknown
+from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
 from encheck.gate_figures import DEV_SPLIT, REPORTED
+from encheck.items import splits_together
 from encheck.making import Maker
 from encheck.progress import Progress
 from encheck.session import Case, item_table, shown
@@ -56,7 +58,12 @@ class _Encoding:
         return self.name
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
-        return np.asarray(self.encode_texts(list(texts)), np.float32)
+        vectors = np.asarray(self.encode_texts(list(texts)), np.float32)
+        try:
+            return check_vectors(vectors, texts)
+        except EncoderError as error:
+            is_row_a_text = vectors.ndim == 2 and len(vectors) == len(texts)
+            raise EncoderError(f"the model in training: {error}. {TRAINED if is_row_a_text else ROW_A_TEXT}") from error
 
 
 @dataclass(frozen=True)
@@ -235,6 +242,8 @@ def _evaluator_class() -> type:
         alone that part is the primary metric (`behaviour_sensitivity`); checks of two of the three parts are refused.
         """
 
+        __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
+
         def __init__(
             self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] = CHECKS, seed: int = 0
         ) -> None:
@@ -258,9 +267,22 @@ def _evaluator_class() -> type:
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
 
+        def __getstate__(self) -> dict[str, Any]:
+            """Without what is planned: some of the generators cannot be pickled."""
+            return {name: value for name, value in vars(self).items() if name != "_plan"}
+
+        def __setstate__(self, state: dict[str, Any]) -> None:
+            """Plan again."""
+            vars(self).update(state)
+            self._plan = _plan(self.data, self.checks, self.seed)
+
         def get_config_dict(self) -> dict[str, Any]:
-            """What the model card says of how it was measured."""
-            best_by = self.primary_metric
-            return {"data": self.data, "checks": list(self.checks), "split": DEV_SPLIT, "primary_metric": best_by}
+            """What the model card says of how it was measured; no path, since the card is published."""
+            data = self._plan.dataset
+            splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
+            return {
+                "data": data.name, "checks": list(self.checks), "split": splits_together(splits),
+                "seed": self.seed, "primary_metric": self.primary_metric,
+            }  # fmt: skip
 
     return BehaviourEvaluator

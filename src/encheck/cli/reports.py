@@ -39,13 +39,13 @@ def compare(
     """
     from encheck.reporting import compare as side_by_side
     from encheck.reporting.again import as_written
-    from encheck.reporting.results import write_text
+    from encheck.reporting.results import write_named
 
     with told():
         with as_written(*runs):
             found = side_by_side.compare(runs, seed=seed)
             page = side_by_side.render(found)
-        write_text(out, page)
+        write_named(out, page)
         if json_file:
             side_by_side.write_json(json_file, found)
     say(side_by_side.lines(found))
@@ -94,10 +94,11 @@ def export(
     """
     from encheck.reporting.exports import FORMATS
     from encheck.reporting.exports import export as write
-    from encheck.reporting.results import read_results
+    from encheck.reporting.results import read_results, read_splits
 
     with told():
-        for path in write(read_results(run_folder), out or run_folder / "exports", formats=formats or list(FORMATS)):
+        results, splits, folder = read_results(run_folder), read_splits(run_folder), out or run_folder / "exports"
+        for path in write(results, folder, formats=formats or list(FORMATS), splits=splits):
             typer.echo(path)
 
 

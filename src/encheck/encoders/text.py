@@ -68,11 +68,21 @@ class TextEncoder(ABC):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
                     raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
+                self._check_width(vectors.shape[1])
                 yield positions, vectors
         except EncheckError:
             raise
         except Exception as error:
             raise EncoderError(self._failed(error)) from error
+
+    def _check_width(self, width: int) -> None:
+        """EncoderError where vectors of this width were to be cut to more dimensions than they have."""
+        asked = self.config.truncate_dim
+        if asked and asked > width:
+            raise EncoderError(
+                f"truncate_dim is {asked}, but {self.place} gives vectors of {width} dimensions: there is nothing to "
+                f"cut. Remedy: truncate_dim of {width} or less"
+            )
 
     def _failed(self, error: Exception) -> str:
         said = f"{type(error).__name__}: {error}".splitlines()[0][:300]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from encheck.errors import UsageError
 from encheck.reporting import html
-from encheck.reporting.results import read_items, read_results, write_text
+from encheck.reporting.results import read_items, read_results, write_named
 
 
 def make_again(folder: Path, out: Path) -> Path:
@@ -19,10 +19,7 @@ def make_again(folder: Path, out: Path) -> Path:
             told = "items.parquet is missing: no items and no histograms here"
             results["run"]["notes"] = [*results["run"]["notes"], told]
         page = html.render(results, items, folder=folder)
-    try:
-        write_text(out, page)
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from error
+    write_named(out, page)
     return out
 
 

@@ -15,7 +15,7 @@ from encheck.gating import Side, side_of
 from encheck.marking import pieces, visible
 from encheck.reporting import comparison_charts, html
 from encheck.reporting.payload import Items, pack
-from encheck.reporting.results import read_items, read_results
+from encheck.reporting.results import read_items, read_results, write_named
 from encheck.reporting.terminal import table
 from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
 from encheck.verdict import MIN_CLUSTERS
@@ -230,6 +230,6 @@ def _texts(columns: Mapping[str, Sequence[Any]], at: int) -> dict[str, Any]:
 
 
 def write_json(path: Path, found: Comparison) -> None:
-    """The differences as JSON, for other tools."""
+    """The differences as JSON, for other tools; UsageError where the disk does not take it."""
     told = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
-    path.write_text(json.dumps({"against": found.first.name, "differences": told}, indent=1) + "\n", "utf-8")
+    write_named(path, json.dumps({"against": found.first.name, "differences": told}, indent=1) + "\n")

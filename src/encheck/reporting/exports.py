@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encheck.comparing import CHAINS, WHOLE
 from encheck.errors import UsageError, unknown
+from encheck.items import TEST, splits_together
 from encheck.reporting import sarif
-from encheck.reporting.results import write_text
+from encheck.reporting.results import into, write_text
 
 Results = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -21,16 +23,33 @@ COLUMNS = (
     "model", "data", "check", "claim", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
     "verdict", "baseline", "id",
 )  # fmt: skip
-SPLIT = "test"
+TEST_PART = (*CHAINS, *WHOLE)  # checks that measure the test split alone, where the data have one
 
 
-def export(results: Results, folder: Path, *, formats: Sequence[str]) -> list[Path]:
-    """Write a run in these formats; the files written. UsageError for a format that is not known."""
+def export(
+    results: Results, folder: Path, *, formats: Sequence[str], splits: Mapping[str, Collection[str]] | None = None
+) -> list[Path]:
+    """Write a run in these formats; the files written. UsageError for an unknown format, or a place that takes none.
+
+    `splits` are those of each case's items, as `read_splits` gives them; formats that want one say `all` without.
+    """
     for name in formats:
         if name not in FORMATS:
             raise UsageError(unknown("format", name, FORMATS))
-    folder.mkdir(parents=True, exist_ok=True)
-    return [path for name in formats for path in FORMATS[name](results, folder)]
+    told = {**results, "checks": [{**row, "splits": _measured(row, splits or {})} for row in results["checks"]]}
+    with into(folder):
+        return [path for name in formats for path in FORMATS[name](told, folder)]
+
+
+def _measured(row: Row, splits: Mapping[str, Collection[str]]) -> set[str]:
+    """The splits that a row's figure is of."""
+    found = set(splits.get(row["id"].rpartition("/")[0], ()))
+    return (found & TEST if row["check"] in TEST_PART else set()) or found
+
+
+def _split(rows: Sequence[Row]) -> str:
+    """What the splits of these figures are called: dev+gate, or `all`."""
+    return splits_together(split for row in rows for split in row["splits"])
 
 
 def figures(results: Results, model: str) -> list[Row]:
@@ -50,22 +69,23 @@ def _title(row: Row) -> str:
 
 def model_index(results: Results, model: str) -> list[dict[str, Any]]:
     """The `model-index` of a model card: one result a check and data set, its metrics the deciding figures."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    found = [_indexed(check, data, rows) for (check, data), rows in _by_task(results, model).items()]
+    return [{"name": model, "results": found}]
+
+
+def _indexed(check: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
+    about = {"type": f"encheck/{data}", "name": f"encheck {check} on {data}", "split": _split(rows)}
+    metrics = [{"type": r["metric"], "value": _rounded(r["value"]), "name": _title(r)} for r in rows]
+    task = {"type": "sentence-similarity", "name": "Behavioural tests"}
+    return {"task": task, "dataset": about, "metrics": metrics}
+
+
+def _by_task(results: Results, model: str) -> dict[tuple[str, str], list[Row]]:
+    """The deciding figures of each check and data set."""
+    tasks: dict[tuple[str, str], list[Row]] = {}
     for row in deciding(results, model):
-        entry = found.setdefault(
-            (row["check"], row["data"]),
-            {
-                "task": {"type": "sentence-similarity", "name": "Behavioural tests"},
-                "dataset": {
-                    "type": f"encheck/{row['data']}",
-                    "name": f"encheck {row['check']} on {row['data']}",
-                    "split": SPLIT,
-                },
-                "metrics": [],
-            },
-        )
-        entry["metrics"].append({"type": row["metric"], "value": _rounded(row["value"]), "name": _title(row)})
-    return [{"name": model, "results": list(found.values())}]
+        tasks.setdefault((row["check"], row["data"]), []).append(row)
+    return tasks
 
 
 def eval_results(results: Results, model: str) -> list[dict[str, Any]]:
@@ -85,10 +105,7 @@ def eval_results(results: Results, model: str) -> list[dict[str, Any]]:
 
 def mteb(results: Results, model: str) -> list[dict[str, Any]]:
     """Results as MTEB writes them, one object a check and data set: `scores` by split, with `main_score`."""
-    tasks: dict[tuple[str, str], list[Row]] = {}
-    for row in deciding(results, model):
-        tasks.setdefault((row["check"], row["data"]), []).append(row)
-    return [_task(results, check, data, rows) for (check, data), rows in tasks.items()]
+    return [_task(results, check, data, rows) for (check, data), rows in _by_task(results, model).items()]
 
 
 def _task(results: Results, check: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
@@ -100,7 +117,7 @@ def _task(results: Results, check: str, data: str, rows: Sequence[Row]) -> dict[
         "dataset_revision": about["fingerprint"],
         "task_name": f"Encheck{check.title().replace('_', '')}.{data}",
         "mteb_version": None,
-        "scores": {SPLIT: [one]},
+        "scores": {_split(rows): [one]},
         "evaluation_time": results["run"]["seconds"],
         "kg_co2_emissions": None,
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,25 @@ def write_text(path: Path, text: str) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_named(path: Path, text: str) -> None:
+    """Write a file that the user named, as `write_text` does; UsageError where no file can be there."""
+    with into(path.parent):
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
+        write_text(path, text)
+
+
+@contextmanager
+def into(folder: Path) -> Iterator[None]:
+    """Makes the folder that is written into here, where it is missing; UsageError where the disk does not take it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        said = error.strerror or error
+        raise UsageError(f"cannot write into {folder}, which should be a folder that takes files: {said}") from error
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
@@ -103,6 +123,24 @@ def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
     ends = [i for i, case in enumerate(columns["case"]) if i == 0 or case != columns["case"][i - 1]]
     spans = zip(ends, [*ends[1:], len(columns["case"])], strict=True)
     return {columns["case"][a]: {name: values[a:b] for name, values in columns.items()} for a, b in spans}
+
+
+def read_splits(folder: Path) -> dict[str, set[str]]:
+    """The splits of each case's items; nothing where there is no items.parquet; UsageError for a damaged one."""
+    import pyarrow
+    import pyarrow.parquet
+
+    path = folder / ITEMS
+    if not path.exists():
+        return {}
+    try:
+        pairs = pyarrow.parquet.read_table(path, columns=["case", "split"]).group_by(["case", "split"]).aggregate([])
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
+    found: dict[str, set[str]] = {}
+    for case, split in zip(pairs["case"].to_pylist(), pairs["split"].to_pylist(), strict=True):
+        found.setdefault(case, set()).add(split or "")
+    return found
 
 
 def find_item(folder: Path, item: str) -> list[dict[str, Any]]:

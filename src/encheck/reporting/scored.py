@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.base import Dataset
 from encheck.difficulty import CELLS, Scope, difficulty
-from encheck.errors import DataError, UsageError
+from encheck.errors import DataError
 from encheck.messages import rounded
 from encheck.nonobvious import (
     LINES,
@@ -26,7 +26,7 @@ from encheck.nonobvious import (
     queries,
 )
 from encheck.predictions import Predictions, aligned
-from encheck.reporting.results import write_text
+from encheck.reporting.results import write_named
 from encheck.reporting.terminal import table
 from encheck.scores import PairScores, Scale
 from encheck.statistics import Resampler
@@ -173,10 +173,7 @@ def write(path: Path, scored: Scored, *, data: Dataset, predictions: Predictions
         "predictions": str(predictions.path),
         **as_dict(scored),
     }
-    try:
-        write_text(path, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    write_named(path, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def as_dict(scored: Scored) -> dict[str, Any]:
