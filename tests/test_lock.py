@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from encheck.errors import LockError
 from encheck.generators.jumble import jumble
+from encheck.generators.phenomenon import phenomenon
 from encheck.language.english import English
 from encheck.lock import Lock, joined, line_of, pieces, rebuilt, write
 from encheck.making import Maker
@@ -99,6 +100,14 @@ def test_variants_written_by_hand_are_not_held_to_a_lock(locked):
 
     groups = load("probes").groups[:3]
     assert len(Maker(0, lock=Lock.read(locked)).variants(groups, jumble)) == 3
+
+
+def test_a_generator_of_what_was_written_by_hand_is_not_held_to_the_lock_of_its_namesake(tmp_path):
+    made = [line_of(SENTENCES[1], "role_reversal", Maker(0).variants(GROUPS, jumble, level=1)[1])]
+    write(tmp_path / "r.lock", language=LANGUAGE, seed=0, works=[("role_reversal", 1)], lines=made)
+    written = phenomenon("role_reversal", "changed")
+    outcomes = Maker(0, lock=Lock.read(tmp_path / "r.lock")).variants(GROUPS, written)
+    assert outcomes == ["no role_reversal edit was written for this sentence"] * 2
 
 
 @pytest.mark.parametrize("text", ["", "{}", "not json", '{"encheck_lock": 99, "seed": 0, "language": {}}', '["a"]'])
