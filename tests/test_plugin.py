@@ -207,7 +207,7 @@ def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
     (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
     found, outcome = results("--encheck-model=overlap", "-m", "paraphrase", f"--encheck-data=pairs:{tmp_path}/own.csv")
     assert set(verdicts(found).values()) == {"inconclusive"}
-    assert all("only 10 independent clusters" in row["reason"] for row in found["checks"] if row["verdict"])
+    assert all("only 5 independent clusters" in row["reason"] for row in found["checks"] if row["verdict"])
     assert outcome.ret == 0
 
 
