@@ -202,6 +202,12 @@ def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tm
     assert json.loads((tmp_path / "v.lock").read_text("utf-8").splitlines()[0])["works"] == [["shouting", 1]]
 
 
+def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(encheck, tmp_path):
+    said = encheck("variants", "--data", "pairs:none.csv", "--lock", str(tmp_path / "none" / "v.lock"))
+    assert said.exit_code == 4
+    assert "is in no folder: there is no" in said.output
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

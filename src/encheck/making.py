@@ -117,7 +117,8 @@ class Maker:
             ours = [i for i, group in enumerate(groups) if not group.variants]
             sources = [groups[i].source for i in ours]
             name = name_of(generator)
-            self.lock.check(sources, name, level, [made[i] for i in ours], now=self.english.describe())
+            now = {"seed": self.seed, **self.english.describe()}
+            self.lock.check(sources, name, level, [made[i] for i in ours], now=now)
         return made
 
 

@@ -130,6 +130,8 @@ def variants(
     from encheck.settings import Settings, mode_of, sample_of
 
     with told():
+        if lock:
+            lock_files.refuse_place(lock)
         works = own_works(generator or [])
         asked = Settings(
             store=store,
