@@ -169,6 +169,11 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     [
         (["run", "--baseline"], "'--baseline' requires an argument"),
         (["runn"], "No such command 'runn'"),
+        (["run", "--seed=-3"], "Invalid value for '--seed'"),
+        (["variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
+        (["annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
+        (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
+        (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
     ],
 )

@@ -517,6 +517,8 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
     [
         (["-m", "antonymm"], "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, continuation, *"),
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
+        (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
+        (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],
 )

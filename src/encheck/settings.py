@@ -138,7 +138,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
         data=tuple(dict.fromkeys(option.encheck_data or ["probes"])),
         epsilon=option.encheck_epsilon,
         sample=sample_of(option.encheck_sample),
-        seed=option.encheck_seed,
+        seed=seed_of(option.encheck_seed),
         median_scope=scope_of(option.encheck_median_scope),
         spacy_model=option.encheck_spacy_model,
         lexicon=option.encheck_lexicon,
@@ -229,9 +229,16 @@ def sample_of(text: str) -> int | None:
     """A number of clusters, None for `all`; UsageError for anything else."""
     if text == "all":
         return None
-    if not text.isdigit() or int(text) == 0:
+    if not (text.isascii() and text.isdecimal()) or int(text) == 0:
         raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
     return int(text)
+
+
+def seed_of(seed: int) -> int:
+    """The seed; UsageError for a negative one."""
+    if seed < 0:
+        raise UsageError(f"--seed is {seed}, but should be 0 or more")
+    return seed
 
 
 def cut_of(threshold: float | None) -> float | None:

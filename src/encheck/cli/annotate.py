@@ -19,7 +19,7 @@ def sheet(
     data: DataSpec,
     out: Annotated[Path, typer.Option(help="The sheet to write: a CSV file.")] = Path("sheet.csv"),
     n: Annotated[int, typer.Option("--n", min=1, help="How many pairs.")] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 0,
     split: Split = None,
     variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
@@ -59,7 +59,7 @@ def label_(
 def agreement(
     sheets: Annotated[list[Path], typer.Argument(help="The answered copies of one sheet.")],
     data: DataSpec,
-    seed: Annotated[int, typer.Option(help="Seed of intervals and permutations.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and permutations.")] = 0,
     variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:

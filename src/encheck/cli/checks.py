@@ -44,7 +44,7 @@ def run(
         float | None, typer.Option(help="A cut-off of yours: what share of each label reaches it.")
     ] = None,
     sample: Annotated[str, typer.Option(help="Clusters taken of each --data, or: all.")] = "2000",
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",
