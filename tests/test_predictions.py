@@ -88,6 +88,7 @@ BAD = {
     "a truth value for a score": ('{"score": true}\n', "p.jsonl", "p.jsonl:1: the score is True"),
     "a missing value": ('{"score": 1}\n{"prediction": 1}\n', "p.jsonl", "p.jsonl:2: the score is None"),
     "too many fields": ("prediction\n1,2\n", "p.csv", "p.csv:2: 2 fields"),
+    "two columns of one name": ("score,score\n1,0\n", "p.csv", "p.csv:1: two columns are called 'score'"),
     "an ending that says nothing": ("prediction\n1\n", "p.xls", "unknown file ending '.xls'"),
     "a run with a short line": ("Q1 R1 0 0.5 true\nQ1 R2 0.5 true\n", "r.txt", "r.txt:2: 4 fields, but should be 5"),
     "a run with another label": ("Q1 R1 0 0.5 true\nQ1 R2 0 1 Good\n", "r.txt", "r.txt:2: the prediction is 'Good'"),

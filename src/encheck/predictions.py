@@ -57,11 +57,17 @@ def read_predictions(path: Path) -> Predictions:
     rows = list(
         json_rows(path, STRICT) if suffix == ".jsonl" else named_rows(path, delimiter=DELIMITERS[suffix], bad=STRICT)
     )
-    names = set(rows[0][1]) if rows else set(header_of(path, delimiter=DELIMITERS.get(suffix, "\t")))
+    columns = (
+        list(rows[0][1]) if suffix == ".jsonl" and rows else header_of(path, delimiter=DELIMITERS.get(suffix, "\t"))
+    )
+    names = set(columns)
     if not names & {"prediction", "score"}:
         raise DataError(
             f"{path}:1: no column prediction or score (columns: {', '.join(sorted(names))}); expected {LAYOUTS}"
         )
+    for name in ("prediction", "score"):
+        if columns.count(name) > 1:
+            raise DataError(f"{path}:1: two columns are called {name!r}: rename the one that is not meant")
     return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
 
 
