@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,7 +36,7 @@ def sheet(
         strata = relations_of if variants else cells_of
         lines = draw(pairs, n=n, seed=seed, split=split, strata_of=strata)
         write_sheet(out, lines, new=True)
-    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {out} --name YOU")
+    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {shlex.quote(str(out))} --name YOU")
 
 
 @annotate_app.command("label")

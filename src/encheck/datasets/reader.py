@@ -44,16 +44,20 @@ class Row(NamedTuple):
 
 @dataclass
 class BadRows:
-    """What to do with a row that is wrong: stop with an error, or skip it and keep count."""
+    """What to do with a row that is wrong: stop with an error, or skip it and keep count.
+
+    `remedy` ends the error.
+    """
 
     skip: bool = False
+    remedy: str = "Mend the row, or pass --skip-bad-rows to go on without it"
     skipped: list[str] = field(default_factory=list)
 
     def __call__(self, path: Path, line: int, problem: str) -> None:
         """Raise DataError, or note the problem."""
         message = f"{path}:{line}: {problem}"
         if not self.skip:
-            raise DataError(f"{message}. Mend the row, or pass --skip-bad-rows to go on without it")
+            raise DataError(f"{message}. {self.remedy}")
         self.skipped.append(message)
 
 
