@@ -211,6 +211,15 @@ def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
     assert outcome.ret == 0
 
 
+def test_files_of_one_data_set_are_told_apart_in_a_note(results, tmp_path):
+    rows = "".join(f"the cat number{i} slept,a cat number{i} dozed,{i % 2}\n" for i in range(10))
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file in files:
+        file.write_text("first,second,label\n" + rows)
+    found, _ = results("--encheck-model=overlap", "-m", "paraphrase", *(f"--encheck-data=pairs:{f}" for f in files))
+    assert f"pairs is --data=pairs:{files[0]}; pairs-2 is --data=pairs:{files[1]}" in found["run"]["notes"]
+
+
 def test_epsilon_is_asked_for_and_recorded(results):
     found, _ = results("--encheck-model=oracle", "-m", "jumble", "--encheck-epsilon=0.25")
     row = next(r for r in found["checks"] if r["verdict"])
