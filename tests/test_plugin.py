@@ -537,6 +537,15 @@ def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
     outcome.stderr.fnmatch_lines([message])
 
 
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_a_place_that_takes_no_results_is_refused_before_anything_is_encoded(run, tmp_path, workers):
+    (tmp_path / "taken").write_text("a file")
+    outcome = run("--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'taken' / 'r'}", *workers)
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*no results can be written to --report-dir=*/taken/r: Not a directory. Name a*"])
+    outcome.stdout.no_fnmatch_line("*passed*")
+
+
 def test_what_only_a_worker_finds_out_is_one_message_and_exit_4_too(run):
     outcome = run("--encheck-model=oracle", "-m", "antonymm", "-n2")
     assert outcome.ret == 4

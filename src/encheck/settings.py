@@ -6,6 +6,7 @@ import fnmatch
 import math
 import os
 import re
+import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -199,6 +200,24 @@ def refuse_contradictions(option: Any) -> None:
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text).expanduser()
+
+
+def refuse_place(report_dir: str) -> None:
+    """UsageError where no results can be written to this folder: found out before the work."""
+    try:
+        try_place(Path(report_dir))
+    except OSError as error:
+        raise UsageError(
+            f"no results can be written to --report-dir={report_dir}: {error.strerror or error}. Name a folder that "
+            "can be made or written to"
+        ) from error
+
+
+def try_place(folder: Path) -> None:
+    """OSError where nothing can be written to this folder, or where it is to be made; nothing is left there."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    with tempfile.TemporaryDirectory(dir=there, prefix=".encheck-"):
+        pass
 
 
 def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
