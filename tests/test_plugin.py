@@ -599,13 +599,6 @@ def test_no_conftest_of_a_model_or_data_folder_runs(pytester, run):
     assert not Path("ran").exists()
 
 
-def test_a_report_folder_that_cannot_be_written_is_said(run, tmp_path):
-    (tmp_path / "file").write_text("")
-    outcome = run("--encheck-model=oracle", "-m", "antonym", f"--encheck-report-dir={tmp_path / 'file' / 'run'}")
-    assert outcome.ret != 0
-    assert "cannot write the results to" in outcome.stdout.str() + outcome.stderr.str()
-
-
 def test_ctrl_c_midway_keeps_what_was_found(pytester, tmp_path, every_third_probe):
     pytester.makepyfile(
         test_a=OWN_CHECK.format(body="judge(mean_similarity(scores.calibrated), at_least=0.1)"),
