@@ -33,4 +33,5 @@ def phenomenon(name: str, side: Side) -> Generator:
         return written(group, relation, level=level) or f"no {relation} edit was written for this sentence"
 
     generate.__name__ = relation
+    generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
     return cast(Generator, generate)

@@ -125,7 +125,14 @@ def test_an_argument_is_a_field_of_the_entry_or_an_option_of_its_adapter(given, 
 
 
 WRONG = {
-    "unknown option": ({"poling": "cls"}, "--model-arg for m: unknown option of transformers 'poling'"),
+    "unknown option": (
+        {"poling": "cls"},
+        "--model-arg poling=cls: unknown field or option of transformers 'poling'; did you mean 'pooling'",
+    ),
+    "misspelt field of an adapter without options": (
+        {"adapter": "sentence-transformers", "truncate_dims": "8"},
+        "unknown field or option of sentence-transformers 'truncate_dims'; did you mean 'truncate_dim'",
+    ),
     "unknown pooling": ({"pooling": "men"}, "unknown pooling 'men'; did you mean 'mean'"),
     "text for a number": ({"max_length": "long"}, "--model-arg max_length=long: should be of type int"),
     "no YAML": ({"layers": "[0"}, r"--model-arg layers=\[0: is not valid YAML"),

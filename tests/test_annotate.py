@@ -105,6 +105,7 @@ BAD = {
     "another file": ("first,second\na,b\n", ":1: no column item, same, seconds"),
     "an answer that is none": ("item,first,second,same,seconds\nx,a,b,yes,1\n", ":2: same is 'yes'"),
     "a time that is none": ("item,first,second,same,seconds\nx,a,b,1,-4\n", ":2: seconds is '-4'"),
+    "a field too many": ("item,first,second,same,seconds\nx,a,b,c,1,1\n", "header has 5. Mend the row: a sheet keeps"),
     "an item twice": ("item,first,second,same,seconds\nx,a,b,1,1\nx,a,b,1,1\n", "holds an item twice"),
     "no row": ("item,first,second,same,seconds\n", "holds no row"),
 }
@@ -272,6 +273,11 @@ def test_a_sheet_may_be_left_and_taken_up_again(encheck):
     assert "1 of 4 answered" in encheck("label", "sheet.csv", "--name", "ann", said="s\nq\n").output
     encheck("label", "sheet.csv", "--name", "ann", said="s\n")  # the terminal was closed
     assert "4 of 4 answered" in encheck("label", "sheet.csv", "--name", "ann", said="s\nd\n").output
+
+
+def test_the_next_command_quotes_the_name_of_the_sheet(encheck):
+    said = encheck("sheet", "--data", "pairs:own.csv", "--out", "my sheet.csv").output
+    assert "next: encheck annotate label 'my sheet.csv' --name YOU" in said
 
 
 def test_what_is_wrong_is_one_line_and_exit_4(encheck):

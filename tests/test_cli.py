@@ -210,6 +210,11 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     [
         (["run", "--baseline"], "'--baseline' requires an argument"),
         (["runn"], "No such command 'runn'"),
+        (["run", "--seed=-3"], "Invalid value for '--seed'"),
+        (["variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
+        (["annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
+        (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
+        (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
     ],
 )
@@ -241,6 +246,12 @@ def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tm
     assert "A DOG BARKS." in done.output
     assert "jumble" not in done.output
     assert json.loads((tmp_path / "v.lock").read_text("utf-8").splitlines()[0])["works"] == [["shouting", 1]]
+
+
+def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(encheck, tmp_path):
+    said = encheck("variants", "--data", "pairs:none.csv", "--lock", str(tmp_path / "none" / "v.lock"))
+    assert said.exit_code == 4
+    assert "is in no folder: there is no" in said.output
 
 
 @pytest.mark.parametrize(

@@ -498,6 +498,16 @@ def test_a_hub_id_without_a_network_says_what_to_do(tmp_path, name):
     assert said.endswith(f"give the folder: --model=./{name.split('/')[1]}")
 
 
+def test_a_folder_that_is_missing_below_one_that_is_here_is_told_with_its_neighbours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("checkpoint-90", "checkpoint-500", "logs"):
+        (tmp_path / "out" / name).mkdir(parents=True)
+    hub = HUB.replace(', package="not_installed.at_all"', "")
+    *_, said = run_python(hub, "out/checkpoint-9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home")).splitlines()
+    assert said.startswith("unknown folder 'out/checkpoint-9'; did you mean 'out/checkpoint-90'? There are: out/check")
+    assert said.endswith("Remedy: name a folder that is there: --model=./folder")
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_cache_of_the_hub_is_taken_where_it_holds_the_weights(tmp_path, checkpoint, whole):
     revision = "a" * 40

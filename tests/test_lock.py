@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.errors import LockError
+from encheck.errors import LockError, UsageError
 from encheck.generators.jumble import jumble
+from encheck.generators.phenomenon import phenomenon
 from encheck.language.english import English
-from encheck.lock import Lock, joined, line_of, pieces, rebuilt, write
+from encheck.lock import Lock, joined, line_of, pieces, rebuilt, refuse_place, write
 from encheck.making import Maker
-from encheck.types import Group, content_hash
+from encheck.types import Edit, Group, Variant, content_hash
 
 SENTENCES = ["The plumber mends the leaking tap slowly.", "Seven goats crossed the narrow bridge at noon."]
 GROUPS = [Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(SENTENCES)]
@@ -74,6 +75,28 @@ def test_another_variant_is_an_error_that_says_how_many_and_what_changed(locked)
     assert "pipeline was 'en_test 1' and is" in str(error.value)
 
 
+def test_another_seed_is_named_where_the_language_is_the_same(tmp_path):
+    language = English(lexicon_name="embedded").describe()
+    made = Maker(0).variants(GROUPS, jumble, level=2)
+    lines = [line_of(g.source, "jumble", v) for g, v in zip(GROUPS, made, strict=True)]
+    write(tmp_path / "v.lock", language=language, seed=0, works=[("jumble", 2)], lines=lines)
+    with pytest.raises(LockError, match=r"v\.lock\. seed was 0 and is 1\. Make the lock again"):
+        Maker(1, English(lexicon_name="embedded"), Lock.read(tmp_path / "v.lock")).variants(GROUPS, jumble, level=2)
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
+def test_a_lock_file_is_read_back_whatever_ends_a_line_inside_an_edit(tmp_path, end):
+    line = line_of("one two", "own", Variant(f"one{end}two", "own", 1, (Edit(3, 4, end),)))
+    assert write(tmp_path / "v.lock", language=LANGUAGE, seed=0, works=[("own", 1)], lines=[line]) == 1
+    assert rebuilt("one two", Lock.read(tmp_path / "v.lock").lines[content_hash("one two"), "own", 1]) == f"one{end}two"
+
+
+@pytest.mark.parametrize(("name", "says"), [("none/v.lock", "is in no folder"), (".", "is a folder")])
+def test_a_place_where_no_lock_file_can_be_is_refused(tmp_path, name, says):
+    with pytest.raises(UsageError, match=says):
+        refuse_place(tmp_path / name)
+
+
 def test_a_sentence_that_was_not_locked_is_an_error(locked):
     more = [*GROUPS, Group("g9", "Three barges came up the canal.", "x", "c9")]
     with pytest.raises(LockError, match="1 are not in the lock file"):
@@ -99,6 +122,14 @@ def test_variants_written_by_hand_are_not_held_to_a_lock(locked):
 
     groups = load("probes").groups[:3]
     assert len(Maker(0, lock=Lock.read(locked)).variants(groups, jumble)) == 3
+
+
+def test_a_generator_of_what_was_written_by_hand_is_not_held_to_the_lock_of_its_namesake(tmp_path):
+    made = [line_of(SENTENCES[1], "role_reversal", Maker(0).variants(GROUPS, jumble, level=1)[1])]
+    write(tmp_path / "r.lock", language=LANGUAGE, seed=0, works=[("role_reversal", 1)], lines=made)
+    written = phenomenon("role_reversal", "changed")
+    outcomes = Maker(0, lock=Lock.read(tmp_path / "r.lock")).variants(GROUPS, written)
+    assert outcomes == ["no role_reversal edit was written for this sentence"] * 2
 
 
 @pytest.mark.parametrize("text", ["", "{}", "not json", '{"encheck_lock": 99, "seed": 0, "language": {}}', '["a"]'])

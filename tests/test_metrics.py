@@ -18,6 +18,7 @@ from encheck.metrics import (
 )
 from encheck.scores import MarginScores, PairScores, Scale, worst
 from encheck.statistics import Resampler
+from encheck.verdict import judge
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
 
@@ -71,6 +72,18 @@ def test_auc_is_scikit_learns(two_classes):
     expected = roc_auc_score(two_classes.labels, two_classes.values)
     assert auc(two_classes).value == pytest.approx(expected, abs=1e-6)
     assert auc(two_classes).low < expected < auc(two_classes).high
+
+
+@pytest.mark.parametrize("figure", [similarity_gap, auc, cohens_d])
+def test_a_figure_of_two_labels_rests_on_the_clusters_of_the_one_with_fewer(figure):
+    few = pairs(np.linspace(0, 1, 61), [0] * 59 + [1] * 2)
+    assert (figure(few).n, figure(few).clusters) == (61, 2)
+    assert judge(figure(few), 0.1)[0] == "inconclusive"
+
+
+def test_a_figure_of_one_label_rests_on_the_clusters_of_that_label(two_classes):
+    assert mean_of_label(two_classes, label=1).clusters == 80
+    assert share_above(two_classes, label=0, threshold=0.5).clusters == 60
 
 
 def test_cohens_d_is_the_textbooks(two_classes):

@@ -87,6 +87,24 @@ def test_a_column_that_stands_twice_is_refused(tmp_path):
     assert message.endswith("own.csv:1: two columns are called 'first': rename the one that is not meant")
 
 
+def test_columns_whose_names_differ_in_case_alone_are_refused(tmp_path):
+    message = complaint(tmp_path / "own.csv", "first,second,label,Label\na,b,1,0\n")
+    assert message.endswith("own.csv:1: two columns are called 'label' and 'Label': rename the one that is not meant")
+
+
+def test_blank_lines_before_the_header_of_a_csv_cost_no_row(tmp_path):
+    (tmp_path / "own.csv").write_text(f"\n\n{HEADER}a,b,1\n\nc,d,0\n", "utf-8")
+    assert read(tmp_path / "own.csv") == [("a", "b", 1), ("c", "d", 0)]
+    assert ":3: the label is '2'" in complaint(tmp_path / "own.csv", f"\n{HEADER}a,b,2\n")
+
+
+@pytest.mark.parametrize("missing", ["NaN", "null", "[]", '""', '" "'])
+def test_rows_whose_cluster_is_missing_share_none(tmp_path, missing):
+    rows = [f'{{"first": "a{i}", "second": "b{i}", "label": 1, "cluster": {missing}}}' for i in range(3)]
+    (tmp_path / "own.jsonl").write_text("\n".join(rows), "utf-8")
+    assert len(load(f"pairs:{tmp_path / 'own.jsonl'}").universe) == 3
+
+
 def test_a_quoted_header_may_hold_the_delimiter(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text('"first","note, if any","second","label"\na,x,b,1\n', "utf-8")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -87,7 +88,12 @@ BAD = {
     "a score that is NaN": ("score\n1\nnan\n", "p.csv", "p.csv:3: the score is 'nan'"),
     "a truth value for a score": ('{"score": true}\n', "p.jsonl", "p.jsonl:1: the score is True"),
     "a missing value": ('{"score": 1}\n{"prediction": 1}\n', "p.jsonl", "p.jsonl:2: the score is None"),
-    "too many fields": ("prediction\n1,2\n", "p.csv", "p.csv:2: 2 fields"),
+    "too many fields": (
+        "prediction\n1,2\n",
+        "p.csv",
+        "p.csv:2: 2 fields, but the header has 1. Mend the row: every pair needs",
+    ),
+    "two columns of one name": ("score,score\n1,0\n", "p.csv", "p.csv:1: two columns are called 'score'"),
     "an ending that says nothing": ("prediction\n1\n", "p.xls", "unknown file ending '.xls'"),
     "a run with a short line": ("Q1 R1 0 0.5 true\nQ1 R2 0.5 true\n", "r.txt", "r.txt:2: 4 fields, but should be 5"),
     "a run with another label": ("Q1 R1 0 0.5 true\nQ1 R2 0 1 Good\n", "r.txt", "r.txt:2: the prediction is 'Good'"),
@@ -132,6 +138,12 @@ def test_rows_without_ids_have_to_be_as_many_as_the_pairs_and_splits_are_named()
     with pytest.raises(DataError, match=r"has 7 predictions, but the data have 120 pairs \(A: 120\).*--split"):
         aligned(Predictions("p.csv", np.ones(7), None), data.pairs)
     with pytest.raises(UsageError, match=r"unknown split 'test'.*There are: A"):
+        aligned(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
+
+
+def test_a_split_of_data_without_splits_is_told_that_they_name_none():
+    data = replace(ranking(), pairs=tuple(replace(pair, split="") for pair in ranking().pairs))
+    with pytest.raises(UsageError, match="no split 'test': the data name no splits; leave --split out"):
         aligned(Predictions("p.csv", np.ones(7), None), data.pairs, split="test")
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from encheck.datasets.base import Dataset
 from encheck.datasets.reader import BadRows, named_rows
 from encheck.difficulty import CELLS, difficulty
-from encheck.errors import DataError, UsageError, unknown
+from encheck.errors import DataError, UsageError, no_pair
 from encheck.listing import list_all
 from encheck.making import Maker
 from encheck.marking import visible
@@ -26,6 +26,7 @@ from encheck.reporting.results import write_text
 from encheck.types import Group, SentencePair, Variant, content_hash, keeps_meaning
 
 COLUMNS = ("item", "first", "second", "same", "seconds")
+STRICT = BadRows(remedy="Mend the row: a sheet keeps every line, and its commas inside quotes")
 ANSWERS = {"s": "1", "d": "0", "?": "?"}
 KEYS = "[s]ame  [d]ifferent  [?] unsure  [u]ndo  [q]uit"
 Clock = Callable[[], float]
@@ -93,7 +94,7 @@ def draw(
     cells = strata_of(pairs)
     eligible = [p for p in pairs if split is None or p.split == split]
     if not eligible:
-        raise UsageError(unknown("split", str(split), {p.split for p in pairs}))
+        raise UsageError(no_pair(split, {p.split for p in pairs}))
     strata: dict[str, list[SentencePair]] = {}
     for pair in eligible:
         strata.setdefault(cells.get(content_hash(pair.id), ""), []).append(pair)
@@ -122,7 +123,7 @@ def write_sheet(path: Path, lines: Sequence[Line], *, new: bool = False) -> None
 
 def read_sheet(path: Path) -> list[Line]:
     """The lines of a sheet; DataError names the file and the line of what is wrong."""
-    rows = [_line(path, number, fields) for number, fields in named_rows(path, delimiter=",", bad=BadRows())]
+    rows = [_line(path, number, fields) for number, fields in named_rows(path, delimiter=",", bad=STRICT)]
     if not rows:
         raise DataError(f"{path} holds no row; make a sheet with `encheck annotate sheet`")
     if len({row.item for row in rows}) < len(rows):

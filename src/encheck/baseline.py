@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
@@ -20,6 +19,7 @@ import numpy as np
 from encheck.errors import BaselineError
 from encheck.gate_figures import Table
 from encheck.gate_rows import Noise
+from encheck.settings import try_place
 from encheck.types import content_hash
 
 VERSION = 1
@@ -121,9 +121,7 @@ def refuse_place(folder: Path) -> None:
     """BaselineError where no baseline can be saved in this folder: found out before the work, and nothing is left."""
     try:
         _refuse_others(folder)
-        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        with tempfile.TemporaryDirectory(dir=there, prefix=".encheck-"):
-            pass
+        try_place(folder)
     except OSError as error:
         raise _unwritten(folder, error) from error
 

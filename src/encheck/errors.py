@@ -78,3 +78,16 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
     return f"unknown {kind} {name!r}{hint} There are: {', '.join(names)}"
+
+
+def no_pair(split: str | None, splits: Iterable[str]) -> str:
+    """Say that the data have no pair (of this split), and which splits they name; "" is none.
+
+    >>> no_pair("test", [""])
+    "no split 'test': the data name no splits; leave --split out"
+    """
+    if split is None:
+        return "the data have no pair"
+    if known := set(splits) - {""}:
+        return unknown("split", split, known)
+    return f"no split {split!r}: the data name no splits; leave --split out"

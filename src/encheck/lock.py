@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from encheck.errors import LockError
+from encheck.errors import LockError, UsageError
 from encheck.types import Edit, Variant, apply_edits, content_hash
 
 VERSION = 2
@@ -111,6 +112,24 @@ def rebuilt(source: str, line: Mapping[str, Any]) -> str:
     return text
 
 
+def _lines(path: Path) -> list[str]:
+    """The lines of a lock file; texts may hold what else `splitlines` takes for the end of one."""
+    return path.read_text("utf-8").removesuffix("\n").split("\n")
+
+
+def refuse_place(path: Path) -> None:
+    """UsageError where no lock file can be written: found out before the work."""
+    state = ""
+    if path.is_dir():
+        state = "is a folder"
+    elif not path.parent.is_dir():
+        state = f"is in no folder: there is no {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        state = "may not be written"
+    if state:
+        raise UsageError(f"--lock={path} {state}. Name a file in a folder that is there and can be written to")
+
+
 @dataclass
 class Lock:
     """A lock file that was read. LockError for one that is none."""
@@ -125,7 +144,7 @@ class Lock:
     def read(cls, path: Path) -> Lock:
         """The lock file at `path`."""
         try:
-            head, *rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            head, *rows = [json.loads(line) for line in _lines(path)]
             if head["encheck_lock"] != VERSION:
                 raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
             if len(rows) != head.get("variants", len(rows)):
@@ -147,6 +166,7 @@ class Lock:
     ) -> None:
         """LockError where one of the variants made is not the locked one, saying how many and what differs.
 
+        `now` holds the seed and the language resources that they were made with.
         A generator that the file does not cover, such as one of the user's own, is not held to it; a warning says so.
         """
         if sources and (generator, level) not in self.works:
@@ -179,8 +199,9 @@ class Lock:
             return "have edits in the lock file that do not give its variant"
 
     def _changes(self, now: Mapping[str, Any]) -> Iterator[str]:
-        changed = [k for k in {**self.language, **now} if self.language.get(k) != now.get(k)]
+        then = {"seed": self.seed, **self.language}
+        changed = [k for k in {**then, **now} if then.get(k) != now.get(k)]
         for key in changed:
-            yield f"{key} was {self.language.get(key)!r} and is {now.get(key)!r}"
+            yield f"{key} was {then.get(key)!r} and is {now.get(key)!r}"
         if not changed:
-            yield f"{', '.join(now)} are those of the lock file: data, sample, seed or a generator is another"
+            yield f"{', '.join(now)} are those of the lock file: data, sample or a generator is another"

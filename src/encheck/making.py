@@ -113,11 +113,12 @@ class Maker:
 
     def _held(self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """The same, held to the lock file where there is one; what was written by hand is not locked."""
-        if self.lock is not None:
+        if self.lock is not None and not getattr(generator, "is_written", False):
             ours = [i for i, group in enumerate(groups) if not group.variants]
             sources = [groups[i].source for i in ours]
             name = name_of(generator)
-            self.lock.check(sources, name, level, [made[i] for i in ours], now=self.english.describe())
+            now = {"seed": self.seed, **self.english.describe()}
+            self.lock.check(sources, name, level, [made[i] for i in ours], now=now)
         return made
 
 

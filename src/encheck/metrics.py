@@ -42,6 +42,13 @@ def _estimate(
     return Estimate(metric, float(value), float(low), float(high), n, clusters, **more)
 
 
+def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
+    """The estimate, resting on the clusters of the label that has fewer: two positives tell little, however many
+    negatives they are held against.
+    """
+    return replace(estimate, clusters=scores.clusters_of(0, 1))
+
+
 @figure
 def mean_similarity(scores: PairScores) -> Estimate:
     """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
@@ -57,7 +64,7 @@ def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     totals = scores.resampler.totals(np.column_stack([scores.values * is_it, is_it]))
     value = float(scores.values[scores.labels == label].mean())
     estimate = _estimate("mean_similarity", scores, value, _ratio(totals[:, 0], totals[:, 1]))
-    return replace(estimate, n=int(is_it.sum()), params={"label": label})
+    return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params={"label": label})
 
 
 @figure
@@ -71,7 +78,8 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     above = (scores.values >= threshold) * is_it
     totals = scores.resampler.totals(np.column_stack([above, is_it]))
     estimate = _estimate(metric, scores, above.sum() / is_it.sum(), _ratio(totals[:, 0], totals[:, 1]))
-    return replace(estimate, n=int(is_it.sum()), params={"label": label, "threshold": threshold})
+    params = {"label": label, "threshold": threshold}
+    return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params=params)
 
 
 @figure
@@ -81,7 +89,8 @@ def similarity_gap(scores: PairScores) -> Estimate:
     columns = [scores.values * positive, positive, scores.values * (1 - positive), 1 - positive]
     t = scores.resampler.totals(np.column_stack(columns))
     value = scores.values[positive == 1].mean() - scores.values[positive == 0].mean()
-    return _estimate("similarity_gap", scores, value, _ratio(t[:, 0], t[:, 1]) - _ratio(t[:, 2], t[:, 3]))
+    replicates = _ratio(t[:, 0], t[:, 1]) - _ratio(t[:, 2], t[:, 3])
+    return of_two_labels(_estimate("similarity_gap", scores, value, replicates), scores)
 
 
 @figure
@@ -91,7 +100,7 @@ def auc(scores: PairScores) -> Estimate:
     positive, negative = scores.values[scores.labels == 1], scores.values[scores.labels == 0]
     resampler = scores.resampler.of(order)
     value = weighted_auc(positive, negative)[0]
-    return _estimate("auc", scores, value, weighted_auc(positive, negative, resampler))
+    return of_two_labels(_estimate("auc", scores, value, weighted_auc(positive, negative, resampler)), scores)
 
 
 @figure
@@ -102,7 +111,7 @@ def cohens_d(scores: PairScores) -> Estimate:
     columns = [positive, positive * x, positive * x**2, negative, negative * x, negative * x**2]
     table = np.column_stack(columns)
     value = _cohens_d(table.sum(axis=0, keepdims=True))[0]
-    return _estimate("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table)))
+    return of_two_labels(_estimate("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table))), scores)
 
 
 def _cohens_d(t: Floats) -> Floats:

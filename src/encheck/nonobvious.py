@@ -17,7 +17,7 @@ from encheck.classification import predictions
 from encheck.difficulty import CELLS, Difficulty, Scope, difficulty
 from encheck.errors import NothingToMeasure
 from encheck.items import measured_part
-from encheck.metrics import figure
+from encheck.metrics import figure, of_two_labels
 from encheck.scores import PairScores
 from encheck.statistics import Resampler, interval, weighted_auc, widened
 from encheck.types import Estimate
@@ -92,8 +92,8 @@ def auc_n(cases: Cases) -> Estimate:
     splits = np.array([item.split for item in cases.scores.items], dtype=object)
     wins, pairs = zip(*(_wins(cases, np.flatnonzero(splits == name)) for name in sorted(set(splits))), strict=True)
     values, replicates = _pooled(wins, pairs)
-    estimate = _estimate("auc_n", cases.scores.of(cases.positions(PN, NN)), values, replicates)
-    return replace(estimate, params=_recorded(cases))
+    part = cases.scores.of(cases.positions(PN, NN))
+    return replace(of_two_labels(_estimate("auc_n", part, values, replicates), part), params=_recorded(cases))
 
 
 def _wins(cases: Cases, of_split: NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -133,7 +133,8 @@ def auc_divergence(cases: Cases) -> Estimate:
     order = np.argsort(1 - labels, kind="stable")
     sides = [-divergence[labels == label] for label in (1, 0)]
     replicates = weighted_auc(sides[0], sides[1], cases.resampler.of(order))
-    return _estimate("auc_divergence", cases.scores, float(weighted_auc(sides[0], sides[1])[0]), replicates)
+    estimate = _estimate("auc_divergence", cases.scores, float(weighted_auc(sides[0], sides[1])[0]), replicates)
+    return of_two_labels(estimate, cases.scores)
 
 
 def _tpr(c: Confusion) -> Floats:

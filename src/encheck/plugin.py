@@ -139,6 +139,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Read the baselines; find out in the controller of xdist what is wrong, before any worker starts."""
     config = session.config
+    if RECORDER in config.stash and config.option.encheck_report_dir:
+        with _usage_errors():
+            settings.refuse_place(config.option.encheck_report_dir)
     if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
         from encheck.reporting.gated import read_baselines
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, binary_label, header_of, json_rows, lines_of, named_rows
-from encheck.errors import DataError, UsageError, unknown
+from encheck.errors import DataError, UsageError, no_pair, unknown
 from encheck.types import SentencePair
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ LAYOUTS = (
     "a .csv, .tsv or .jsonl file with a column prediction (1 or 0), score, or both; or lines of "
     "question id, candidate id, rank, score, true/false"
 )
-STRICT = BadRows()
+STRICT = BadRows(remedy="Mend the row: every pair needs its prediction")
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,15 @@ def read_predictions(path: Path) -> Predictions:
     rows = list(
         json_rows(path, STRICT) if suffix == ".jsonl" else named_rows(path, delimiter=DELIMITERS[suffix], bad=STRICT)
     )
-    names = set(rows[0][1]) if rows else set(header_of(path, delimiter=DELIMITERS.get(suffix, "\t")))
+    columns = header_of(path, delimiter=DELIMITERS[suffix]) if suffix in DELIMITERS else [*rows[0][1]] if rows else []
+    names = set(columns)
     if not names & {"prediction", "score"}:
         raise DataError(
             f"{path}:1: no column prediction or score (columns: {', '.join(sorted(names))}); expected {LAYOUTS}"
         )
+    for name in ("prediction", "score"):
+        if columns.count(name) > 1:
+            raise DataError(f"{path}:1: two columns are called {name!r}: rename the one that is not meant")
     return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
 
 
@@ -121,8 +125,7 @@ def aligned(
     """
     chosen = np.array([i for i, p in enumerate(pairs) if split is None or p.split == split], np.intp)
     if not len(chosen):
-        known = {p.split for p in pairs}
-        raise UsageError(unknown("split", str(split), known))
+        raise UsageError(no_pair(split, {p.split for p in pairs}))
     if predictions.keys:
         return _by_ids(predictions, pairs, chosen)
     rows = _rows(predictions)

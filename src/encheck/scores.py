@@ -74,6 +74,10 @@ class PairScores:
             items=tuple(self.items[i] for i in chosen) if self.items else (),
         )
 
+    def clusters_of(self, *labels: int) -> int:
+        """Number of clusters that hold a pair with this label; of several labels, of the one that has fewest."""
+        return min(self.resampler.of(np.flatnonzero(self.labels == label)).clusters for label in labels)
+
     @property
     def calibrated(self) -> PairScores:
         """The same on the scale where 0 is a random pair and 1 is identical text."""

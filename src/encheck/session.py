@@ -181,7 +181,12 @@ def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
     how: dict[str, Any] = {
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
     }  # fmt: skip
-    return {label: datasets.load(spec, label=label, **how) for label, spec in data_labels(settings.data).items()}
+    labelled = data_labels(settings.data)
+    for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):
+        same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
+        if len(same) > 1:
+            log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
+    return {label: datasets.load(spec, label=label, **how) for label, spec in labelled.items()}
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:

@@ -6,6 +6,7 @@ import fnmatch
 import math
 import os
 import re
+import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ def from_options(option: Any, *, root: Path, store: str | None = None) -> Settin
         data=tuple(dict.fromkeys(option.encheck_data or ["probes"])),
         epsilon=option.encheck_epsilon,
         sample=sample_of(option.encheck_sample),
-        seed=option.encheck_seed,
+        seed=seed_of(option.encheck_seed),
         median_scope=scope_of(option.encheck_median_scope),
         spacy_model=option.encheck_spacy_model,
         lexicon=option.encheck_lexicon,
@@ -208,6 +209,24 @@ def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text).expanduser()
 
 
+def refuse_place(report_dir: str) -> None:
+    """UsageError where no results can be written to this folder: found out before the work."""
+    try:
+        try_place(Path(report_dir))
+    except OSError as error:
+        raise UsageError(
+            f"no results can be written to --report-dir={report_dir}: {error.strerror or error}. Name a folder that "
+            "can be made or written to"
+        ) from error
+
+
+def try_place(folder: Path) -> None:
+    """OSError where nothing can be written to this folder, or where it is to be made; nothing is left there."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    with tempfile.TemporaryDirectory(dir=there, prefix=".encheck-"):
+        pass
+
+
 def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
     """What --model-arg says for one model: KEY=VALUE is for all of them, MODEL:KEY=VALUE for that one.
 
@@ -236,9 +255,16 @@ def sample_of(text: str) -> int | None:
     """A number of clusters, None for `all`; UsageError for anything else."""
     if text == "all":
         return None
-    if not text.isdigit() or int(text) == 0:
+    if not (text.isascii() and text.isdecimal()) or int(text) == 0:
         raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
     return int(text)
+
+
+def seed_of(seed: int) -> int:
+    """The seed; UsageError for a negative one."""
+    if seed < 0:
+        raise UsageError(f"--seed is {seed}, but should be 0 or more")
+    return seed
 
 
 def cut_of(threshold: float | None) -> float | None:

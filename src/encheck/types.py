@@ -267,6 +267,7 @@ class CurvePoint:
 class Estimate:
     """A figure with its 95% interval, the number of items and of independent clusters behind it.
 
+    Where a figure compares two labels, the clusters are those of the label that has fewer.
     `lexical` is the same figure for word overlap (Jaccard) in place of the model.
     """
 

@@ -13,8 +13,8 @@ def judge(estimate: Estimate, threshold: float, *, known_failure: str | None = N
     """Pass, fail or neither, with the reason where there is one.
 
     The whole interval has to be on one side of the threshold; otherwise the data cannot tell, which is
-    `inconclusive`, as is anything measured on fewer than 20 independent clusters. A figure that is not a number
-    could not be measured: `error`.
+    `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
+    compares two). A figure that is not a number could not be measured: `error`.
     """
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"

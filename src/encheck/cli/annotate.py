@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ def sheet(
     data: DataSpec,
     out: Annotated[Path, typer.Option(help="The sheet to write: a CSV file.")] = Path("sheet.csv"),
     n: Annotated[int, typer.Option("--n", min=1, help="How many pairs.")] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 0,
     split: Split = None,
     variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
@@ -35,7 +36,7 @@ def sheet(
         strata = relations_of if variants else cells_of
         lines = draw(pairs, n=n, seed=seed, split=split, strata_of=strata)
         write_sheet(out, lines, new=True)
-    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {out} --name YOU")
+    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {shlex.quote(str(out))} --name YOU")
 
 
 @annotate_app.command("label")
@@ -59,7 +60,7 @@ def label_(
 def agreement(
     sheets: Annotated[list[Path], typer.Argument(help="The answered copies of one sheet.")],
     data: DataSpec,
-    seed: Annotated[int, typer.Option(help="Seed of intervals and permutations.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and permutations.")] = 0,
     variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:

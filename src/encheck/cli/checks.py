@@ -46,7 +46,7 @@ def run(
     sample: Annotated[
         str, typer.Option(help="Clusters taken of each --data, or: all. Probes are taken whole.")
     ] = "2000",
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",

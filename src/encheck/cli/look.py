@@ -98,7 +98,7 @@ def variants(
     lock: Annotated[Path | None, typer.Option(help="Freeze the variants in this file.")] = None,
     n: Annotated[int, typer.Option("--n", min=0, help="Show so many of each generator.")] = 2,
     sample: Annotated[str, typer.Option(help="Clusters taken of the data, or: all. Probes are taken whole.")] = "2000",
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     spacy_model: SpacyModel = None,
     lexicon: LexiconName = "embedded",
     generator_mode: GeneratorMode = "careful",
@@ -130,6 +130,8 @@ def variants(
     from encheck.settings import Settings, mode_of, sample_of
 
     with told():
+        if lock:
+            lock_files.refuse_place(lock)
         works = own_works(generator or [])
         asked = Settings(
             store=store,

@@ -29,7 +29,7 @@ def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs; the first is held against.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("compare.html"),
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
 ) -> None:
     """Compare the models of runs on the items they share: differences with intervals, flips, pictures. Judges nothing.
 
@@ -109,7 +109,7 @@ def score(
     threshold: Annotated[float | None, typer.Option(help="Cut the file's scores here: at least it is 1.")] = None,
     split: Split = None,
     median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
-    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import logging
 import pkgutil
 import random
 from collections import Counter
@@ -25,6 +26,7 @@ from encheck.memory import uncollected
 from encheck.statistics import components
 from encheck.types import Group, SentencePair, content_hash
 
+log = logging.getLogger("encheck")
 REFERENCE_PAIRS = 2_000
 DEFAULT_SAMPLE = 2_000
 
@@ -125,6 +127,8 @@ def load(
     if not rows:
         left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
         raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
+    if bad.skipped:
+        log.warning("%s: %d malformed left out; the first: %s", label or name, len(bad.skipped), bad.skipped[0])
     if has_groups:
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or name, skipped=tuple(bad.skipped))

@@ -54,16 +54,19 @@ def _repeats_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _column(path: Path, role: str, columns: list[str]) -> str | None:
-    lowered = {c.strip().lower(): c for c in columns}
-    found = [lowered[name] for name in NAMES[role] if name in lowered]
+    alike: dict[str, list[str]] = {}
+    for column in columns:
+        alike.setdefault(column.strip().lower(), []).append(column)
+    found = [alike[name] for name in NAMES[role] if name in alike]
     if not found and role != "cluster":
         others = f"understood as {role!r}: {', '.join(NAMES[role])}"
         raise DataError(
             f"{path}:1: no column {role!r} (columns: {', '.join(columns) or 'none'}; {others}){_hint(columns)}"
         )
-    if found and columns.count(found[0]) > 1:
-        raise DataError(f"{path}:1: two columns are called {found[0]!r}: rename the one that is not meant")
-    return found[0] if found else None
+    if found and len(found[0]) > 1:
+        called = " and ".join(map(repr, dict.fromkeys(found[0])))
+        raise DataError(f"{path}:1: two columns are called {called}: rename the one that is not meant")
+    return found[0][0] if found else None
 
 
 def _hint(columns: list[str]) -> str:
@@ -74,7 +77,13 @@ def _hint(columns: list[str]) -> str:
 
 def _fields(row: Mapping[str, Any], chosen: dict[str, str | None]) -> tuple[object, object, object, str | None]:
     first, second, label, cluster = (row.get(column) if column else None for column in chosen.values())
-    return first, second, label, None if cluster in (None, "") else str(cluster)
+    return first, second, label, _cluster(cluster)
+
+
+def _cluster(value: object) -> str | None:
+    """The name of a row's cluster; None where it is missing: blank, NaN or an empty list, as tables are saved."""
+    is_missing = value is None or value != value or value in ([], {}) or not str(value).strip()
+    return None if is_missing else str(value)
 
 
 def _delimited(delimiter: str) -> Callable[[Path, BadRows], tuple[list[str], Named]]:

@@ -44,16 +44,20 @@ class Row(NamedTuple):
 
 @dataclass
 class BadRows:
-    """What to do with a row that is wrong: stop with an error, or skip it and keep count."""
+    """What to do with a row that is wrong: stop with an error, or skip it and keep count.
+
+    `remedy` ends the error.
+    """
 
     skip: bool = False
+    remedy: str = "Mend the row, or pass --skip-bad-rows to go on without it"
     skipped: list[str] = field(default_factory=list)
 
     def __call__(self, path: Path, line: int, problem: str) -> None:
         """Raise DataError, or note the problem."""
         message = f"{path}:{line}: {problem}"
         if not self.skip:
-            raise DataError(f"{message}. Mend the row, or pass --skip-bad-rows to go on without it")
+            raise DataError(f"{message}. {self.remedy}")
         self.skipped.append(message)
 
 
@@ -142,18 +146,18 @@ def column_rows(
 
 
 def _full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of the rows under the header that have as many fields as it."""
+    """(line number, fields) of the rows under the header that have as many fields as it, blank lines left out."""
     rows = _quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])
     for line, fields in rows:
         if len(fields) == width:
             yield line, fields
-        elif fields:
+        else:
             bad(path, line, f"{len(fields)} fields, but the header has {width}")
 
 
 def header_of(path: Path, *, delimiter: str) -> list[str]:
-    """The column names in the first row of a CSV or TSV file; none where it is empty."""
+    """The column names in the first row of a CSV or TSV file that is not blank; none where it is empty."""
     return next(_quoted_rows(path, delimiter), (1, []))[1]
 
 
@@ -162,7 +166,8 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     start = 1
     try:
         for fields in reader:
-            yield start, fields
+            if fields:
+                yield start, fields
             start = reader.line_num + 1
     except csv.Error as error:
         raise DataError(

