@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from encheck import __version__
 from encheck.cli import app
+from encheck.store import Store, default_path
 
 
 @pytest.fixture
@@ -225,3 +226,25 @@ def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck)
     for args in (("score", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
         done = encheck(*args, "--threshold=nan")
         assert done.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--limit-mb=nan"], "--limit-mb is nan, but should be a number of megabytes, 0 or more"),
+        (["--limit-mb=-1"], "--limit-mb is -1.0, but should be a number of megabytes, 0 or more"),
+        (["--fingerprint=nope"], "keeps nothing with the fingerprint 'nope'"),
+        (["--store=typo/store.sqlite"], "there is no store typo/store.sqlite"),
+    ],
+)
+def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path, args, says):
+    Store(default_path()).close()
+    done = encheck("store", "prune", *args)
+    assert (done.exit_code, done.exception.__class__) == (4, SystemExit)
+    assert says in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_prune_before_anything_is_kept_makes_no_store(encheck):
+    assert "nothing is kept yet" in encheck("store", "prune").output
+    assert not default_path().exists()
