@@ -245,6 +245,12 @@ def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+def test_prune_takes_the_store_that_was_named_before_it(encheck):
+    Store(default_path()).close()
+    done = encheck("store", "--store=typo.sqlite", "prune")
+    assert (done.exit_code, "there is no store typo.sqlite" in done.output) == (4, True)
+
+
 def test_prune_before_anything_is_kept_makes_no_store(encheck):
     assert "nothing is kept yet" in encheck("store", "prune").output
     assert not default_path().exists()

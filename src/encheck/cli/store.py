@@ -20,6 +20,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
     """List the models whose embeddings are kept."""
     from encheck.store import Store, default_path
 
+    context.obj = path
     if context.invoked_subcommand:
         return
     where = path or default_path()
@@ -36,6 +37,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
 
 @store_app.command()
 def prune(
+    context: typer.Context,
     limit_mb: Annotated[
         float, typer.Option(help="Forget models, the one used longest ago first, down to this size.")
     ] = 0,
@@ -45,6 +47,7 @@ def prune(
     """Forget embeddings. Without options: all of them."""
     from encheck.store import Store, default_path
 
+    path = path or context.obj
     where = path or default_path()
     if not path and not where.exists():
         typer.echo(f"{where}: nothing is kept yet")
