@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from encheck.errors import EncheckError
@@ -37,8 +38,16 @@ def write_run(
 
 
 def _new_folder(recorder: Recorder, settings: Settings) -> Path:
-    """reports/<time>-<first model>, with a number where two runs begin in one second."""
+    """Make reports/<time>-<first model>, with a number where another run has that name already."""
     stem = f"{recorder.started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
-    root = settings.root / "reports"
-    taken = {p.name for p in root.glob(f"{stem}*")}
-    return root / next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, len(taken) + 3))) if n not in taken)
+    for number in count(1):
+        folder = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if folder.is_dir():
+                continue
+        except OSError:
+            pass  # said when the results are written there
+        break
+    return folder
