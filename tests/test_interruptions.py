@@ -40,7 +40,8 @@ def start(tmp_path, every_third_probe):
     (tmp_path / "models.yaml").write_text("slow: {adapter: 'slow:Slow'}\n")
 
     def start(*args, slowness="0", **more):
-        environment = os.environ | {"PYTHONPATH": str(tmp_path), "SLOWNESS": slowness}
+        found = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+        environment = os.environ | {"PYTHONPATH": found, "SLOWNESS": slowness}
         command = [sys.executable, "-m", "encheck", "run", "--model=slow", "--report-dir=out", "-q"]
         command += [f"--data={every_third_probe}", *args]
         pipe = subprocess.PIPE
@@ -85,6 +86,27 @@ def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code
     again.communicate(timeout=60)
     told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert told["run"]["encoded"]["slow"] == kept() - before
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_a_run_that_is_killed_leaves_nothing_of_the_run_before_it_in_its_folder(start, tmp_path, workers):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for name in ("results.json", "summary.md", ".items.parquet.17", "notes.txt"):
+        (folder / name).write_text("the run before")
+    process = start("-m", "synonym", *workers, slowness="0.4", start_new_session=True)
+    wait_until_some_are_kept(process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measured(start, tmp_path):
+    (tmp_path / "out" / "results.json").mkdir(parents=True)
+    process = start("-m", "synonym")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, kept()) == (4, 0)
+    assert "cannot remove out/results.json, which an earlier run wrote" in out + err
 
 
 def test_of_many_workers_one_encodes(start, tmp_path):

@@ -17,7 +17,7 @@ from encheck.items import labelled_pairs
 from encheck.reporting import html, markdown, payload, terminal, view
 from encheck.reporting.recorder import Recorder
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
-from encheck.reporting.write import _new_folder
+from encheck.reporting.write import _new_folder, clear
 from encheck.scores import PairScores, Scale
 from encheck.session import Case, item_table
 from encheck.settings import Settings
@@ -244,3 +244,10 @@ def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
     folders = [_new_folder(recorder, settings) for _ in range(3)]
     assert [folder.is_dir() for folder in folders] == [True, True, True]
     assert len(set(folders)) == 3
+
+
+def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
+    for name in ("baseline.json", "items.parquet"):
+        (tmp_path / name).write_text("")
+    clear(tmp_path)
+    assert (tmp_path / "items.parquet").exists()

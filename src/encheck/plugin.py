@@ -231,7 +231,16 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     if SESSION in session.config.stash and not session.testsfailed:
         is_worker = hasattr(session.config, "workerinput")  # its checks fail with the same message, one by one
         with suppress(EncheckError) if is_worker else _usage_errors():
+            _clear_report(session.config)
             session.config.stash[SESSION].prepare()
+
+
+def _clear_report(config: pytest.Config) -> None:
+    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
+    if folder := config.option.encheck_report_dir:
+        from encheck.reporting.write import clear
+
+        clear(Path(folder))
 
 
 @pytest.hookimpl(wrapper=True)
