@@ -143,6 +143,19 @@ def test_without_a_run_show_says_how_to_make_one(encheck):
     assert "encheck run" in outcome.output
 
 
+@pytest.mark.parametrize(
+    ("args", "code", "written"),
+    [(["data"], 0, False), (["nothing"], 4, False), (["run", "-m", "antonym", "--model=oracle"], 0, True)],
+    ids=["data", "wrong", "run"],
+)
+def test_a_closed_pipe_changes_neither_exit_code_nor_report(tmp_path, args, code, written):
+    command = [sys.executable, "-m", "encheck", *args, *["--report-dir=out"] * written]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.stdout.close()
+    assert process.wait(timeout=120) == code
+    assert (tmp_path / "out" / "summary.md").exists() == written
+
+
 def test_what_run_does_not_know_goes_to_pytest(encheck):
     assert "test_antonym_is_farther_than_control" in encheck("run", "--collect-only", "-q", "-k", "control").output
 
