@@ -184,6 +184,8 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--baseline"], "'--baseline' requires an argument"),
         (["runn"], "No such command 'runn'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
+        (["run", "--lf"], "--lf goes by what pytest keeps of earlier runs, and encheck run keeps nothing of it"),
+        (["run", "--sw", "-q"], "--sw goes by what pytest keeps"),
     ],
 )
 def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):

@@ -17,7 +17,15 @@ from encheck.cli.shared import (
     Models,
     SpacyModel,
     app,
+    told,
 )
+from encheck.errors import UsageError
+
+CACHED = (
+    "--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--sw", "--stepwise",
+    "--lfnf", "--last-failed-no-failures", "--sw-skip", "--stepwise-skip", "--sw-reset", "--stepwise-reset",
+    "--cache-show", "--cache-clear",
+)  # fmt: skip
 
 # Texts, since a Path takes an empty value for the working folder, and an empty one is to be refused.
 LockPath = Annotated[str | None, typer.Option(metavar="PATH", help="Hold variants to this file of `encheck variants`.")]
@@ -85,6 +93,8 @@ def run(
     """
     import pytest
 
+    with told():
+        _refuse_cached(context.args)
     single = {
         "epsilon": epsilon, "threshold": threshold, "sample": sample, "seed": seed, "device": device, "dtype": dtype,
         "store": store, "report-dir": report_dir, "median-scope": median_scope, "spacy-model": spacy_model,
@@ -100,3 +110,13 @@ def run(
     markers_args = ["-m", markers] if markers else []
     base = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
     raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args])))
+
+
+def _refuse_cached(args: list[str]) -> None:
+    """UsageError for options that go by pytest's cache of earlier runs: `encheck run` leaves none behind."""
+    for option in (arg.partition("=")[0] for arg in args):
+        if option in CACHED:
+            raise UsageError(
+                f"{option} goes by what pytest keeps of earlier runs, and encheck run keeps nothing of it. "
+                f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
+            )
