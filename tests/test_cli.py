@@ -160,6 +160,10 @@ def test_what_run_does_not_know_goes_to_pytest(encheck):
     assert "test_antonym_is_farther_than_control" in encheck("run", "--collect-only", "-q", "-k", "control").output
 
 
+def test_warnings_may_be_made_errors(run):
+    assert run("-m", "antonym", "--model=oracle", "-W", "error").exit_code == 0
+
+
 def test_options_of_run_reach_the_run(run, tmp_path):
     run("-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=out")
     found = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))

@@ -27,6 +27,8 @@ CACHED = (
     "--cache-show", "--cache-clear",
 )  # fmt: skip
 
+# After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
+NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 # Texts, since a Path takes an empty value for the working folder, and an empty one is to be refused.
 LockPath = Annotated[str | None, typer.Option(metavar="PATH", help="Hold variants to this file of `encheck variants`.")]
 SavePath = Annotated[str | None, typer.Option(metavar="PATH", help="Keep the item scores in this folder.")]
@@ -109,7 +111,7 @@ def run(
     ini = str(resources.files("encheck") / "run.ini")
     markers_args = ["-m", markers] if markers else []
     base = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
-    raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args])))
+    raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args, *NO_WARNING])))
 
 
 def _refuse_cached(args: list[str]) -> None:
