@@ -164,6 +164,11 @@ def test_warnings_may_be_made_errors(run):
     assert run("-m", "antonym", "--model=oracle", "-W", "error").exit_code == 0
 
 
+def test_the_run_needs_no_plugin_that_is_loaded_unasked(run, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    assert run("-m", "antonym", "--model=oracle").exit_code == 0
+
+
 def test_options_of_run_reach_the_run(run, tmp_path):
     run("-m", "jumble", "--model=oracle", "--epsilon=0.1", "--seed=3", "--no-store", "--report-dir=out")
     found = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))

@@ -110,7 +110,8 @@ def run(
     args += ["--encheck-no-store"] * no_store + ["--encheck-skip-bad-rows"] * skip_bad_rows
     ini = str(resources.files("encheck") / "run.ini")
     markers_args = ["-m", markers] if markers else []
-    base = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
+    # The entry point's own name: so it is found where plugins are not loaded unasked, and not registered twice.
+    base = ["-p", "encheck.plugin", "-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
     raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args, *NO_WARNING])))
 
 
