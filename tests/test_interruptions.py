@@ -118,6 +118,15 @@ def test_of_many_workers_one_encodes(start, tmp_path):
     assert len(log) > 10
 
 
+def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, tmp_path):
+    (tmp_path / "bad.sqlite").write_text("no store" * 1000)
+    process = start("-m", "antonym", "-n", "2", "--store=bad.sqlite")
+    _, err = process.communicate(timeout=120)
+    assert err.count("the store bad.sqlite is damaged") == 1
+    told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+    assert any("the store bad.sqlite is damaged" in note for note in told["run"]["notes"])
+
+
 def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start):
     limit = 60_000
     process = start("-m", "synonym", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))

@@ -152,9 +152,10 @@ def _find_faults(config: pytest.Config) -> None:
     """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
     asked, subjects = _settings(config), {}
     if config.option.encheck_model or config.option.encheck_data:
-        from encheck.session import open_store, resolve_data, resolve_models
+        from encheck.session import open_store, resolve_data, resolve_models, store_notes
 
-        subjects = resolve_models(asked, open_store(asked))
+        with store_notes() as config.stash[RECORDER].notes:
+            subjects = resolve_models(asked, open_store(asked))
         _refuse_models(config, subjects)
         resolve_data(asked)
     _refuse_unknown_checks(config, subjects, {})

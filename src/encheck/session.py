@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -223,6 +223,18 @@ class Notes(logging.Handler):
         if line not in self.lines:
             self.lines.append(line)
             print(f"encheck: {line}", file=_stderr(), flush=True)
+
+
+@contextmanager
+def store_notes() -> Iterator[list[str]]:
+    """Show and give what is said of the store meanwhile; the workers of xdist, who come later, say the rest."""
+    notes = Notes()
+    notes.addFilter(lambda record: record.module == "store")
+    log.addHandler(notes)
+    try:
+        yield notes.lines
+    finally:
+        log.removeHandler(notes)
 
 
 def _stderr() -> Any:
