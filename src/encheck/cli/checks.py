@@ -112,7 +112,12 @@ def run(
     markers_args = ["-m", markers] if markers else []
     # The entry point's own name: so it is found where plugins are not loaded unasked, and not registered twice.
     base = ["-p", "encheck.plugin", "-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
-    raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args, *NO_WARNING])))
+    try:
+        code = int(pytest.main([*base, *markers_args, *args, *context.args, *NO_WARNING]))
+    except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
+        typer.echo("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
+        code = int(pytest.ExitCode.INTERRUPTED)
+    raise typer.Exit(code)
 
 
 def _refuse_cached(args: list[str]) -> None:
