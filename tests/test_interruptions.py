@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Timer
 
 import pytest
+from filelock import FileLock
 
 from encheck.store import Store
 
@@ -125,6 +127,20 @@ def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, t
     assert err.count("the store bad.sqlite is damaged") == 1
     told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert any("the store bad.sqlite is damaged" in note for note in told["run"]["notes"])
+
+
+def test_a_run_that_waits_for_another_says_so(start, monkeypatch):
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # where these tests themselves run in one
+    lock = f"{os.environ['ENCHECK_STORE']}.auto-all.lock"
+    with FileLock(lock):
+        process = start("-m", "antonym")
+        late = Timer(60, process.kill)
+        late.start()
+        said = next(line for line in process.stderr if "another run" in line)
+    process.communicate(timeout=60)
+    late.cancel()
+    assert said == f"encheck: waiting for another run that encodes with the same store: it holds {lock}\n"
+    assert process.returncode in (0, 1)
 
 
 def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start):
