@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from encheck import __version__
 from encheck.cli import app
+from encheck.store import Store, default_path
 
 
 @pytest.fixture
@@ -183,8 +184,38 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
     assert f"encheck run -m antonym --model=lengths:embed --data={every_third_probe}<" in page
 
 
+@pytest.mark.parametrize(
+    ("args", "code", "written"),
+    [(["data"], 0, False), (["nothing"], 4, False), (["run", "-m", "antonym", "--model=oracle"], 0, True)],
+    ids=["data", "wrong", "run"],
+)
+def test_a_closed_pipe_changes_neither_exit_code_nor_report(tmp_path, args, code, written):
+    command = [sys.executable, "-m", "encheck", *args, *["--report-dir=out"] * written]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.stdout.close()
+    assert process.wait(timeout=120) == code
+    assert (tmp_path / "out" / "summary.md").exists() == written
+
+
 def test_what_run_does_not_know_goes_to_pytest(encheck):
     assert "test_antonym_is_farther_than_control" in encheck("run", "--collect-only", "-q", "-k", "control").output
+
+
+def test_warnings_may_be_made_errors(run):
+    assert run("-m", "antonym", "--model=oracle", "-W", "error").exit_code == 0
+
+
+def test_the_run_needs_no_plugin_that_is_loaded_unasked(run, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    assert run("-m", "antonym", "--model=oracle").exit_code == 0
+
+
+def test_ctrl_c_while_the_report_is_written_is_said_and_ends_with_2(encheck, tmp_path, monkeypatch):
+    (tmp_path / "pressed.py").write_text("def pytest_sessionfinish(): raise KeyboardInterrupt")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = encheck("run", "-m", "antonym", "--model=jaccard", "--collect-only", "-q", "-p", "pressed")
+    assert done.exit_code == 2
+    assert "encheck: interrupted: the report is not written" in done.output
 
 
 def test_options_of_run_reach_the_run(run, tmp_path):
@@ -216,6 +247,8 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
+        (["run", "--lf"], "--lf goes by what pytest keeps of earlier runs, and encheck run keeps nothing of it"),
+        (["run", "--sw", "-q"], "--sw goes by what pytest keeps"),
     ],
 )
 def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
@@ -277,3 +310,31 @@ def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck)
     for args in (("score", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
         done = encheck(*args, "--threshold=nan")
         assert done.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--limit-mb=nan"], "--limit-mb is nan, but should be a number of megabytes, 0 or more"),
+        (["--limit-mb=-1"], "--limit-mb is -1.0, but should be a number of megabytes, 0 or more"),
+        (["--fingerprint=nope"], "keeps nothing with the fingerprint 'nope'"),
+        (["--store=typo/store.sqlite"], "there is no store typo/store.sqlite"),
+    ],
+)
+def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path, args, says):
+    Store(default_path()).close()
+    done = encheck("store", "prune", *args)
+    assert (done.exit_code, done.exception.__class__) == (4, SystemExit)
+    assert says in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_prune_takes_the_store_that_was_named_before_it(encheck):
+    Store(default_path()).close()
+    done = encheck("store", "--store=typo.sqlite", "prune")
+    assert (done.exit_code, "there is no store typo.sqlite" in done.output) == (4, True)
+
+
+def test_prune_before_anything_is_kept_makes_no_store(encheck):
+    assert "nothing is kept yet" in encheck("store", "prune").output
+    assert not default_path().exists()

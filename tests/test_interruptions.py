@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Timer
 
 import pytest
+from filelock import FileLock
 
 from encheck.store import Store
 
@@ -40,7 +42,8 @@ def start(tmp_path, every_third_probe):
     (tmp_path / "models.yaml").write_text("slow: {adapter: 'slow:Slow'}\n")
 
     def start(*args, slowness="0", **more):
-        environment = os.environ | {"PYTHONPATH": str(tmp_path), "SLOWNESS": slowness}
+        found = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+        environment = os.environ | {"PYTHONPATH": found, "SLOWNESS": slowness}
         command = [sys.executable, "-m", "encheck", "run", "--model=slow", "--report-dir=out", "-q"]
         command += [f"--data={every_third_probe}", *args]
         pipe = subprocess.PIPE
@@ -87,6 +90,27 @@ def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code
     assert told["run"]["encoded"]["slow"] == kept() - before
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_a_run_that_is_killed_leaves_nothing_of_the_run_before_it_in_its_folder(start, tmp_path, workers):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for name in ("results.json", "summary.md", ".items.parquet.17", "notes.txt"):
+        (folder / name).write_text("the run before")
+    process = start("-m", "synonym", *workers, slowness="0.4", start_new_session=True)
+    wait_until_some_are_kept(process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measured(start, tmp_path):
+    (tmp_path / "out" / "results.json").mkdir(parents=True)
+    process = start("-m", "synonym")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, kept()) == (4, 0)
+    assert "cannot remove out/results.json, which an earlier run wrote" in out + err
+
+
 def test_of_many_workers_one_encodes(start, tmp_path):
     process = start("-m", "synonym", "-n", "4", slowness="0.02")
     process.communicate(timeout=120)
@@ -94,6 +118,29 @@ def test_of_many_workers_one_encodes(start, tmp_path):
     log = (tmp_path / "encoders.log").read_text().split()
     assert len(set(log)) == 1
     assert len(log) > 10
+
+
+def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, tmp_path):
+    (tmp_path / "bad.sqlite").write_text("no store" * 1000)
+    process = start("-m", "antonym", "-n", "2", "--store=bad.sqlite")
+    _, err = process.communicate(timeout=120)
+    assert err.count("the store bad.sqlite is damaged") == 1
+    told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+    assert any("the store bad.sqlite is damaged" in note for note in told["run"]["notes"])
+
+
+def test_a_run_that_waits_for_another_says_so(start, monkeypatch):
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # where these tests themselves run in one
+    lock = f"{os.environ['ENCHECK_STORE']}.auto-all.lock"
+    with FileLock(lock):
+        process = start("-m", "antonym")
+        late = Timer(60, process.kill)
+        late.start()
+        said = next(line for line in process.stderr if "another run" in line)
+    process.communicate(timeout=60)
+    late.cancel()
+    assert said == f"encheck: waiting for another run that encodes with the same store: it holds {lock}\n"
+    assert process.returncode in (0, 1)
 
 
 def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start):

@@ -16,9 +16,12 @@ from encheck.errors import UsageError
 from encheck.items import labelled_pairs
 from encheck.messages import failure_message
 from encheck.reporting import html, markdown, payload, terminal, view
+from encheck.reporting.recorder import Recorder
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
+from encheck.reporting.write import _new_folder, clear
 from encheck.scores import PairScores, Scale
 from encheck.session import Case, item_table
+from encheck.settings import Settings
 from encheck.statistics import Resampler
 from encheck.types import CheckResult, Estimate, SentencePair
 
@@ -323,3 +326,17 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     write_items(tmp_path, {"x": item_table(Case("x", Claim(labelled_pairs), "m", "d", 1), pairs, scores)})
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
+
+
+def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
+    recorder, settings = Recorder(), Settings(root=tmp_path)
+    folders = [_new_folder(recorder, settings) for _ in range(3)]
+    assert [folder.is_dir() for folder in folders] == [True, True, True]
+    assert len(set(folders)) == 3
+
+
+def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
+    for name in ("baseline.json", "items.parquet"):
+        (tmp_path / name).write_text("")
+    clear(tmp_path)
+    assert (tmp_path / "items.parquet").exists()

@@ -156,9 +156,10 @@ def _find_faults(config: pytest.Config) -> None:
     """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
     asked, subjects = _settings(config), {}
     if config.option.encheck_model or config.option.encheck_data:
-        from encheck.session import open_store, resolve_data, resolve_models
+        from encheck.session import open_store, resolve_data, resolve_models, store_notes
 
-        subjects = resolve_models(asked, open_store(asked))
+        with store_notes() as config.stash[RECORDER].notes:
+            subjects = resolve_models(asked, open_store(asked))
         _refuse_models(config, subjects)
         resolve_data(asked)
     _refuse_unknown_checks(config, subjects, {})
@@ -235,7 +236,16 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     if SESSION in session.config.stash and not session.testsfailed:
         is_worker = hasattr(session.config, "workerinput")  # its checks fail with the same message, one by one
         with suppress(EncheckError) if is_worker else _usage_errors():
+            _clear_report(session.config)
             session.config.stash[SESSION].prepare()
+
+
+def _clear_report(config: pytest.Config) -> None:
+    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
+    if folder := config.option.encheck_report_dir:
+        from encheck.reporting.write import clear
+
+        clear(Path(folder))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,7 @@ def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, st
         yield from ((test, problem) for test, _ in found if len(found) > 1)
 
 
+PATIENCE = 5.0  # seconds that a run waits for another in silence
 TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
@@ -230,6 +231,35 @@ class Notes(logging.Handler):
             print(f"encheck: {line}", file=_stderr(), flush=True)
 
 
+@contextmanager
+def _held(path: str, does: str) -> Iterator[None]:
+    """Hold this lock; where that takes long, say what for, but not where it may be another worker of the same run."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=-1 if "PYTEST_XDIST_WORKER" in os.environ else PATIENCE)
+    except Timeout:
+        log.warning("waiting for another run that %s with the same store: it holds %s", does, path)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def store_notes() -> Iterator[list[str]]:
+    """Show and give what is said of the store meanwhile; the workers of xdist, who come later, say the rest."""
+    notes = Notes()
+    notes.addFilter(lambda record: record.module == "store")
+    log.addHandler(notes)
+    try:
+        yield notes.lines
+    finally:
+        log.removeHandler(notes)
+
+
 def _stderr() -> Any:
     import sys
 
@@ -259,16 +289,12 @@ class Session:
 
     def _lock(self) -> AbstractContextManager[object]:
         """One encoding process a device: the others wait, then find the vectors in the store."""
-        from filelock import FileLock
-
         visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
-        return FileLock(f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock")
+        return _held(f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock", "encodes")
 
     def _parse_lock(self) -> AbstractContextManager[object]:
         """One parsing process at a time: the others wait, then find the parses in the store."""
-        from filelock import FileLock
-
-        return FileLock(f"{self.store.path}.parse.lock")
+        return _held(f"{self.store.path}.parse.lock", "parses")
 
     def items(self, case: Case) -> Items:
         """What the case measures on."""

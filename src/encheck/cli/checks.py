@@ -17,8 +17,18 @@ from encheck.cli.shared import (
     Models,
     SpacyModel,
     app,
+    told,
 )
+from encheck.errors import UsageError
 
+CACHED = (
+    "--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--sw", "--stepwise",
+    "--lfnf", "--last-failed-no-failures", "--sw-skip", "--stepwise-skip", "--sw-reset", "--stepwise-reset",
+    "--cache-show", "--cache-clear",
+)  # fmt: skip
+
+# After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
+NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 # Texts, since a Path takes an empty value for the working folder, and an empty one is to be refused.
 LockPath = Annotated[str | None, typer.Option(metavar="PATH", help="Hold variants to this file of `encheck variants`.")]
 SavePath = Annotated[str | None, typer.Option(metavar="PATH", help="Keep the item scores in this folder.")]
@@ -87,6 +97,8 @@ def run(
     """
     import pytest
 
+    with told():
+        _refuse_cached(context.args)
     single = {
         "epsilon": epsilon, "threshold": threshold, "sample": sample, "seed": seed, "device": device, "dtype": dtype,
         "store": store, "report-dir": report_dir, "median-scope": median_scope, "spacy-model": spacy_model,
@@ -100,5 +112,21 @@ def run(
     args += ["--encheck-no-store"] * no_store + ["--encheck-skip-bad-rows"] * skip_bad_rows
     ini = str(resources.files("encheck") / "run.ini")
     markers_args = ["-m", markers] if markers else []
-    base = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
-    raise typer.Exit(int(pytest.main([*base, *markers_args, *args, *context.args])))
+    # The entry point's own name: so it is found where plugins are not loaded unasked, and not registered twice.
+    base = ["-p", "encheck.plugin", "-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
+    try:
+        code = int(pytest.main([*base, *markers_args, *args, *context.args, *NO_WARNING]))
+    except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
+        typer.echo("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
+        code = int(pytest.ExitCode.INTERRUPTED)
+    raise typer.Exit(code)
+
+
+def _refuse_cached(args: list[str]) -> None:
+    """UsageError for options that go by pytest's cache of earlier runs: `encheck run` leaves none behind."""
+    for option in (arg.partition("=")[0] for arg in args):
+        if option in CACHED:
+            raise UsageError(
+                f"{option} goes by what pytest keeps of earlier runs, and encheck run keeps nothing of it. "
+                f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
+            )

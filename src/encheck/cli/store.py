@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from encheck.cli.shared import StorePath, app, print_table, project, told
+from encheck.errors import UsageError
 
 store_app = typer.Typer(invoke_without_command=True, help="Look at the embedding store, and prune it.")
 app.add_typer(store_app, name="store")
@@ -19,6 +22,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
     from encheck.settings import Settings
     from encheck.store import default_path
 
+    context.obj = path
     if context.invoked_subcommand:
         return
     where = path or default_path()
@@ -35,6 +39,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
 
 @store_app.command()
 def prune(
+    context: typer.Context,
     limit_mb: Annotated[
         float, typer.Option(help="Forget models, the one used longest ago first, down to this size.")
     ] = 0,
@@ -44,12 +49,30 @@ def prune(
     """Forget embeddings. Without options: all of them."""
     from encheck.store import Store, default_path
 
+    path = path or context.obj
+    where = path or default_path()
+    if not path and not where.exists():
+        typer.echo(f"{where}: nothing is kept yet")
+        return
     with told():
-        opened = Store(path or default_path())
+        _refuse_wrong(limit_mb, where)
+        opened = Store(where)
         if fingerprint:
+            if fingerprint not in {stored.fingerprint for stored in opened.contents()}:
+                raise UsageError(
+                    f"{where} keeps nothing with the fingerprint {fingerprint!r}. `encheck store` lists what it keeps"
+                )
             opened.remove(fingerprint)
             opened.compact()
         else:
             for gone in opened.prune(limit=int(limit_mb * 1e6)):
                 typer.echo(f"forgot {gone.rows} rows of {gone.name}")
         typer.echo(f"{opened.path}: {opened.size() / 1e6:.1f} MB")
+
+
+def _refuse_wrong(limit_mb: float, where: Path) -> None:
+    """UsageError for a size that is none, and for a store that there is not."""
+    if not 0 <= limit_mb < math.inf:
+        raise UsageError(f"--limit-mb is {limit_mb}, but should be a number of megabytes, 0 or more")
+    if not where.exists():
+        raise UsageError(f"there is no store {where}. Remedy: name one that is there: --store=PATH")

@@ -81,6 +81,7 @@ class Recorder:
         self.folder: Path | None = None
         self.told: dict[str, Any] = {}
         self.problems: list[str] = []
+        self.notes: list[str] = []
         self.refusal = ""
         self.selected: set[str] = set()
         self.baselines: list[Baseline] = []
@@ -132,7 +133,7 @@ class Recorder:
                 "exit_status": exit_status,
                 "versions": versions(),
                 "settings": settings,
-                "notes": sorted({*self.problems, *(line for d in self.described for line in d["notes"])}),
+                "notes": sorted({*self.problems, *self.notes, *(line for d in self.described for line in d["notes"])}),
                 "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
                 "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
                 "encoded": self._encoded(),

@@ -88,8 +88,11 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
         columns[name] = [value for values in some for value in values]
     table = pyarrow.table({name: pyarrow.array(columns[name], types[name]) for name in columns})
     partial = folder / f".{ITEMS}.{os.getpid()}"
-    pyarrow.parquet.write_table(table, partial, compression="zstd")
-    partial.replace(folder / ITEMS)
+    try:
+        pyarrow.parquet.write_table(table, partial, compression="zstd")
+        partial.replace(folder / ITEMS)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read_results(folder: Path) -> dict[str, Any]:

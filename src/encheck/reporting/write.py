@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
-from encheck.errors import EncheckError
+from encheck.baseline import SUMMARY
+from encheck.errors import EncheckError, UsageError
 from encheck.known_failures import label_of
 from encheck.reporting import html, markdown
 from encheck.reporting.gated import described
 from encheck.reporting.recorder import Recorder
-from encheck.reporting.results import write_items, write_results, write_text
+from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results, write_text
 from encheck.settings import Settings
+
+WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
+
+
+def clear(folder: Path) -> None:
+    """Remove what an earlier run wrote here, whole or half: a run that is killed leaves no mix of two.
+
+    A baseline stays. UsageError where something cannot be removed.
+    """
+    if not folder.is_dir() or (folder / SUMMARY).exists():
+        return
+    halves = [p for name in WRITTEN for p in folder.glob(f".{name}.*") if p.suffix[1:].isdigit()]
+    for path in [*(folder / name for name in WRITTEN), *halves]:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"cannot remove {path}, which an earlier run wrote: {error.strerror}. "
+                "Remedy: name another place with --report-dir=DIR"
+            ) from error
 
 
 def write_run(
@@ -37,8 +59,16 @@ def write_run(
 
 
 def _new_folder(recorder: Recorder, settings: Settings) -> Path:
-    """reports/<time>-<first model>, with a number where two runs begin in one second."""
+    """Make reports/<time>-<first model>, with a number where another run has that name already."""
     stem = f"{recorder.started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
-    root = settings.root / "reports"
-    taken = {p.name for p in root.glob(f"{stem}*")}
-    return root / next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, len(taken) + 3))) if n not in taken)
+    for number in count(1):
+        folder = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if folder.is_dir():
+                continue
+        except OSError:
+            pass  # said when the results are written there
+        break
+    return folder
