@@ -315,6 +315,14 @@ def test_a_server_that_sends_the_key_back_does_not_bring_it_into_an_error(server
         said = said.__cause__ or said.__context__
 
 
+@pytest.mark.parametrize("before", ["x" * 280, " " * 1_985, "x" * 100 + " " * 1_890], ids=["300", "2,000", "both"])
+def test_no_part_of_a_key_that_is_sent_back_where_the_answer_is_cut_stands_in_an_error(server, key, before):
+    server.state.faults.append((401, f"{before}{KEY} {KEY} is not known"))
+    with pytest.raises(EncoderError, match=r"HTTP 401: ") as caught:
+        opened(server).encode(["dog"])
+    assert KEY[:4] not in str(caught.value)
+
+
 def test_a_redirect_does_not_carry_the_key_elsewhere(server, key):
     server.state.headers = {"Location": "http://127.0.0.1:9/elsewhere"}
     server.state.faults.append((302, {}))

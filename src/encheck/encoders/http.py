@@ -101,7 +101,7 @@ class Client:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as error:
             with error:
-                refused = Refused(error.code, self.hidden(_start(error)))
+                refused = Refused(error.code, self._start(error))
             refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
             raise refused from None
 
@@ -121,12 +121,17 @@ class Client:
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
-
-def _start(error: urllib.error.HTTPError) -> str:
-    try:
-        return " ".join(error.read(2_000).decode("utf-8", "replace").split())[:300]
-    except (OSError, HTTPException):
-        return str(error.reason)
+    def _start(self, error: urllib.error.HTTPError) -> str:
+        """What the server says, at most 300 characters; the key is hidden before anything is cut, lest half of it stay."""
+        room = len(os.environ.get(self.key_env, "").strip())
+        try:
+            said = error.read(2_000 + room)
+        except (OSError, HTTPException):
+            return self.hidden(str(error.reason))
+        text = self.hidden(said.decode("utf-8", "replace"))
+        if len(said) == 2_000 + room:  # the end may be half a key
+            text = text[: len(text) - room]
+        return " ".join(text.split())[:300]
 
 
 def _seconds(after: str | None) -> float | None:
