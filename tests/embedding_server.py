@@ -1,14 +1,14 @@
 """An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
 
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
-breaks in the middle), `slow`, or a function that spoils the answer.
+breaks in the middle), `slow`, `drip` (a blank now and then, and no end), or a function that spoils the answer.
 """
 
 import json
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -26,6 +26,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(fault[1], status=fault[0], headers=state.headers)
         if fault == "cut":
             return self.hang_up()
+        if fault == "drip":
+            return self.drip()
         if fault == "slow":
             time.sleep(state.delay)
         texts = body["input"] if "input" in body else body["inputs"]
@@ -44,6 +46,14 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b'{"data": [')
         self.close_connection = True
+
+    def drip(self):
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            while True:
+                self.wfile.write(b" ")
+                time.sleep(0.05)
 
     def answer(self, said, *, status=200, headers=None):
         data = json.dumps(said).encode()

@@ -2,8 +2,11 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -73,8 +76,6 @@ def test_a_batch_that_is_refused_as_too_large_is_halved(server):
 
 
 def test_several_requests_are_on_their_way_at_a_time():
-    import threading
-
     met = threading.Barrier(3, timeout=10)
 
     def slow(texts):
@@ -132,6 +133,40 @@ def test_an_answer_that_takes_too_long_is_asked_for_again(server):
     ours = opened(server, options={"timeout": 0.2})
     assert len(ours.encode(TEXTS[:2])) == 2
     assert ours.waits == [0.5]
+
+
+def test_an_answer_that_drips_without_an_end_is_given_up_in_time(server):
+    server.state.faults.append("drip")
+    ours = opened(server, options={"timeout": 1})
+    assert len(ours.encode(TEXTS[:2])) == 2
+    assert ours.waits == [0.5]
+
+
+def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
+    server.state.faults.extend([None] * 4 + ["drip"] * 9)
+    command = [sys.executable, "-m", "encheck", "run", "-m", "paraphrase", "--model=openai", "--store=kept.sqlite"]
+    command += [f"--model-arg=name={server.address}", "--model-arg=model=tiny", "--model-arg=timeout=60"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as run:
+        until = time.monotonic() + 60
+        while len(server.state.requests) < 8 and time.monotonic() < until:
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        try:
+            assert run.wait(20) == 2
+        finally:
+            run.kill()
+
+
+def test_what_is_still_asked_ends_with_the_first_error(server):
+    over = threading.Event()
+    server.state.encode = lambda texts: (
+        vectors(texts) * np.nan if texts == TEXTS[:1] else over.wait(30) * vectors(texts)
+    )
+    started = time.monotonic()
+    with pytest.raises(EncoderError, match="NaN"):
+        opened(server, options={"batch": 1, "timeout": 30}).encode(TEXTS)
+    over.set()
+    assert time.monotonic() - started < 10
 
 
 def test_a_server_that_is_not_there_is_an_error_before_the_run(server):

@@ -6,13 +6,15 @@ import email.utils
 import json
 import os
 import re
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from typing import Any
 
 from encheck.errors import EncoderError, ModelError
@@ -40,13 +42,17 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Client:
-    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere."""
+    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere.
+
+    `timeout` is the seconds that one request may take as a whole.
+    """
 
     url: str
     key_env: str
     timeout: float = 60.0
     retries: int = 6
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    sleep: Callable[[float], object] | None = field(default=None, repr=False)
+    _here: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         parts = urllib.parse.urlsplit(self.url)
@@ -74,6 +80,24 @@ class Client:
         """The JSON that is there."""
         return self._ask(path, None)
 
+    def heed(self, stop: Future[None]) -> None:
+        """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
+        self._here.stop = stop
+
+    def _pause(self, seconds: float) -> None:
+        if self.sleep is not None:
+            self.sleep(seconds)
+        else:
+            self._first(Future(), seconds)
+
+    def _first(self, awaited: Future[Any], seconds: float) -> bool:
+        """Whether it is done before these seconds are over; EncoderError where this thread should stop."""
+        stop: Future[None] = getattr(self._here, "stop", None) or Future()
+        wait({awaited, stop}, seconds, FIRST_COMPLETED)
+        if stop.done():
+            raise EncoderError(f"{self.url} is asked no more: the run was stopped")
+        return awaited.done()
+
     def _ask(self, path: str, body: bytes | None) -> Any:
         problem = ""
         for attempt in range(self.retries + 1):
@@ -82,28 +106,55 @@ class Client:
             except Refused as refused:
                 if refused.status not in AGAIN:
                     raise
-                problem, wait = str(refused), getattr(refused, "wait", None)
+                problem, after = str(refused), getattr(refused, "wait", None)
             except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
-                problem, wait = self.hidden(f"{type(error).__name__}: {error}"), None
+                problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
             if attempt < self.retries:
-                self.sleep(min(LONGEST_WAIT, 0.5 * 2**attempt if wait is None else wait))
+                self._pause(min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after))
         raise EncoderError(
             f"{self.url}{path} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
             f"Remedy: see that the server is there, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
         )
 
     def _once(self, path: str, body: bytes | None) -> Any:
+        """One request, in a thread that can be left behind: no run waits for a server that never ends."""
+        answer: Future[bytes] = Future()
+        until = time.monotonic() + self.timeout
+        threading.Thread(target=self._fulfil, args=(answer, path, body, until), daemon=True).start()
+        if not self._first(answer, self.timeout):
+            raise self._late()
+        return json.loads(answer.result())
+
+    def _late(self) -> TimeoutError:
+        return TimeoutError(f"no whole answer in {self.timeout:g} s")
+
+    def _fulfil(self, answer: Future[bytes], path: str, body: bytes | None, until: float) -> None:
+        try:
+            answer.set_result(self._request(path, body, until))
+        except BaseException as error:  # raised again by who waits for it
+            answer.set_exception(error)
+
+    def _request(self, path: str, body: bytes | None, until: float) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
         request = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
         self._sign(request)
         try:
             with urllib.request.build_opener(_NoRedirect).open(request, timeout=self.timeout) as answer:
-                return json.loads(answer.read())
+                return b"".join(self._pieces(answer, until))
         except urllib.error.HTTPError as error:
             with error:
                 refused = Refused(error.code, self._start(error))
             refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
             raise refused from None
+
+    def _pieces(self, answer: Any, until: float) -> Iterator[bytes]:
+        """The answer's bytes as they come, while it may last: a read of all would wait for each byte anew."""
+        while piece := answer.read1(1 << 16):
+            if time.monotonic() > until:
+                raise self._late()
+            yield piece
+        if answer.length:
+            raise IncompleteRead(b"", answer.length)
 
     def _sign(self, request: urllib.request.Request) -> None:
         """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""
@@ -122,7 +173,7 @@ class Client:
         return text.replace(key, "***") if key else text
 
     def _start(self, error: urllib.error.HTTPError) -> str:
-        """What the server says, at most 300 characters; the key is hidden before anything is cut, lest half of it stay."""
+        """What the server says, at most 300 characters; the key is hidden before that is cut, lest half of it stay."""
         room = len(os.environ.get(self.key_env, "").strip())
         try:
             said = error.read(2_000 + room)
