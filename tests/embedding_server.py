@@ -1,7 +1,7 @@
 """An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
 
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
-breaks in the middle), `slow`, `drip` (a blank now and then, and no end), or a function that spoils the answer.
+breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), or a function that spoils the answer.
 """
 
 import json
@@ -28,6 +28,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.hang_up()
         if fault == "drip":
             return self.drip()
+        if fault == "deep":
+            return self.answer_bytes(b"[" * 100_000)
         if fault == "slow":
             time.sleep(state.delay)
         texts = body["input"] if "input" in body else body["inputs"]
@@ -56,7 +58,9 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(0.05)
 
     def answer(self, said, *, status=200, headers=None):
-        data = json.dumps(said).encode()
+        self.answer_bytes(json.dumps(said).encode(), status=status, headers=headers)
+
+    def answer_bytes(self, data, *, status=200, headers=None):
         self.send_response(status)
         for name, value in ({"Content-Length": str(len(data))} | (headers or {})).items():
             self.send_header(name, value)

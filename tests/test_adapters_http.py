@@ -157,6 +157,12 @@ def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
             run.kill()
 
 
+def test_an_answer_that_is_nested_too_deeply_to_read_is_an_error_that_names_the_server(server):
+    server.state.faults.append("deep")
+    with pytest.raises(ModelError, match=r"http://127.*gave no answer in 1 attempts; the last said: RecursionError"):
+        opened(server, options={"retries": 0}).fingerprint()
+
+
 def test_what_is_still_asked_ends_with_the_first_error(server):
     over = threading.Event()
     server.state.encode = lambda texts: (
@@ -380,6 +386,9 @@ def test_another_variable_can_hold_the_key(server, monkeypatch):
 ADDRESSES = {
     "no address": ("localhost:8080", "begins with http:// or https://"),
     "a file": ("file:///etc/passwd", "begins with http:// or https://"),
+    "an open bracket": ("http://[::1", "begins with http:// or https:// and names a host"),
+    "a port that is no number": ("http://localhost:http", "names a host: http://localhost:8080"),
+    "a port alone": ("http://:8080", "names a host"),
     "a password": (f"https://user:{KEY}@example.org", "holds a user, a password or a query"),
     "a key as a query": (f"https://example.org/v1?key={KEY}", "holds a user, a password or a query"),
 }

@@ -55,9 +55,12 @@ class Client:
     _here: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ModelError("a server's address begins with http:// or https:// and names a host")
+        parts = _parts(self.url)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ModelError(
+                "a server's address begins with http:// or https:// and names a host: http://localhost:8080, "
+                "http://[::1]:8080"
+            )
         if parts.username or parts.password or parts.query:
             raise ModelError(
                 f"the address of {parts.hostname} holds a user, a password or a query, where keys are seen: "
@@ -107,7 +110,7 @@ class Client:
                 if refused.status not in AGAIN:
                     raise
                 problem, after = str(refused), getattr(refused, "wait", None)
-            except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
+            except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
                 problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
             if attempt < self.retries:
                 self._pause(min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after))
@@ -183,6 +186,20 @@ class Client:
         if len(said) == 2_000 + room:  # the end may be half a key
             text = text[: len(text) - room]
         return " ".join(text.split())[:300]
+
+
+def _parts(url: str) -> urllib.parse.SplitResult | None:
+    """The parts of an address; None where a bracket is open or the port is no number.
+
+    >>> _parts("http://[::1"), _parts("http://a:b")
+    (None, None)
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
 
 
 def _seconds(after: str | None) -> float | None:
