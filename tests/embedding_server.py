@@ -1,7 +1,8 @@
 """An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
 
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
-breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), or a function that spoils the answer.
+breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), or a function
+that spoils the answer.
 """
 
 import json
@@ -72,15 +73,17 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(encode, *, largest=8, longest=400):
-    """The server's address and its state, while it runs."""
+def serving(encode, *, largest=8, longest=400, tls=None):
+    """The server's address and its state, while it runs; over https where `tls` is an SSLContext."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
     state.delay, state.headers = 1.0, {}
     server.state = state
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", state
+        yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}", state
     finally:
         server.shutdown()
         server.server_close()

@@ -2,7 +2,9 @@
 
 import logging
 import os
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -182,6 +184,33 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
         match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: see that",
     ):
         ours.fingerprint()
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY"])
+def test_an_error_names_the_proxy_that_was_asked_and_its_variable_without_its_password(server, monkeypatch, variable):
+    for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, "http://me:secret@127.0.0.1:9/")
+    said = rf"{server.address}/v1/embeddings through the proxy 127.0.0.1:9 \({variable}\) gave no answer.*no_proxy"
+    with pytest.raises(ModelError, match=said) as caught:
+        opened(server, options={"retries": 0}).fingerprint()
+    assert "secret" not in str(caught.value)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert opened(server).client.through == ""
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_signed_is_named_and_ssl_cert_file_lets_it_pass(tmp_path, monkeypatch):
+    asked = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -addext subjectAltName=IP:127.0.0.1 -out c -keyout k"
+    subprocess.run(asked.split(), cwd=tmp_path, check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "c", tmp_path / "k")
+    with serving(vectors, tls=tls) as (address, _):
+        named = SimpleNamespace(address=address)
+        with pytest.raises(ModelError, match=r"CERTIFICATE_VERIFY_FAILED.*Remedy: .*SSL_CERT_FILE"):
+            opened(named, options={"retries": 0}).fingerprint()
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "c"))
+        assert opened(named, options={"retries": 0}).encode(["dog"]).shape == (1, 32)
 
 
 def test_a_refusal_that_will_not_change_is_not_tried_again(server):

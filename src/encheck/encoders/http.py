@@ -115,9 +115,28 @@ class Client:
             if attempt < self.retries:
                 self._pause(min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after))
         raise EncoderError(
-            f"{self.url}{path} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
-            f"Remedy: see that the server is there, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
+            f"{self.url}{path}{self.through} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
+            f"Remedy: {self._remedy(problem)}"
         )
+
+    def _remedy(self, problem: str) -> str:
+        if "CERTIFICATE_VERIFY_FAILED" in problem:
+            return "where the server's certificate is one to trust, set SSL_CERT_FILE to a file of who signed it"
+        there = "the server is there"
+        if self.through:
+            there = "the proxy is there and reaches the server, or put the server's host into no_proxy"
+        return f"see that {there}, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
+
+    @property
+    def through(self) -> str:
+        """The proxy that requests go through and where it is set, for messages, without its password; else empty."""
+        parts = urllib.parse.urlsplit(self.url)
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if not proxy or urllib.request.proxy_bypass(parts.netloc):
+            return ""
+        host = proxy.rpartition("@")[2].rpartition("//")[2].partition("/")[0]
+        named = [name for name in sorted(os.environ, reverse=True) if name.lower() == f"{parts.scheme}_proxy"]
+        return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
 
     def _once(self, path: str, body: bytes | None) -> Any:
         """One request, in a thread that can be left behind: no run waits for a server that never ends."""

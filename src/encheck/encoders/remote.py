@@ -127,7 +127,9 @@ class RemoteEncoder(TextEncoder):
         except Refused as refused:
             if refused.status not in TOO_MUCH:
                 remedy = f"Remedy: see that the address, the model and the key in {self.client.key_env} are right"
-                raise EncoderError(f"{self.place} refuses the request: {refused}. {remedy}") from None
+                raise EncoderError(
+                    f"{self.place}{self.client.through} refuses the request: {refused}. {remedy}"
+                ) from None
             if len(texts) == 1:
                 return [(positions, self._cut(texts[0], refused))]
         middle = len(texts) // 2
