@@ -119,6 +119,16 @@ def test_the_wait_that_the_server_asks_for_is_kept(server, after, wait):
     assert ours.waits == [wait]
 
 
+def test_the_first_wait_is_said_once_and_without_the_key(server, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.state.headers = {"Retry-After": "7"}
+    server.state.faults.extend([(429, {"error": f"{KEY} is too fast"})] * 3)
+    opened(server, options={"concurrency": 1}).encode(TEXTS[:2])
+    assert [record.getMessage() for record in caplog.records] == [
+        f'{server.address}: HTTP 429: {{"error": "*** is too fast"}}; asked again in 7 s, later waits are not named'
+    ]
+
+
 def test_a_server_that_never_recovers_is_an_error_that_names_it_and_what_it_said(server):
     server.state.faults.extend([(503, {"error": "overloaded"})] * 9)
     ours = opened(server, options={"retries": 2, "concurrency": 1})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import logging
 import os
 import re
 import threading
@@ -22,6 +23,7 @@ from encheck.errors import EncoderError, ModelError
 LONGEST_WAIT = 60.0
 LONGEST_TIMEOUT = 86_400.0
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+log = logging.getLogger("encheck")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -52,6 +54,7 @@ class Client:
     timeout: float = 60.0
     retries: int = 6
     sleep: Callable[[float], object] | None = field(default=None, repr=False)
+    _untold: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
     _here: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -113,11 +116,19 @@ class Client:
             except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
                 problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
             if attempt < self.retries:
-                self._pause(min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after))
+                seconds = min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after)
+                self._tell(seconds, problem)
+                self._pause(seconds)
         raise EncoderError(
             f"{self.url}{path}{self.through} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
             f"Remedy: {self._remedy(problem)}"
         )
+
+    def _tell(self, seconds: float, problem: str) -> None:
+        """Warn of the first wait alone: a busy server has many."""
+        if self._untold.acquire(blocking=False):
+            said = "%s%s: %s; asked again in %g s, later waits are not named"
+            log.warning(said, self.url, self.through, problem, seconds)
 
     def _remedy(self, problem: str) -> str:
         if "CERTIFICATE_VERIFY_FAILED" in problem:
