@@ -1,14 +1,15 @@
 """An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
 
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
-breaks in the middle), `slow`, or a function that spoils the answer.
+breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), or a function
+that spoils the answer.
 """
 
 import json
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -26,6 +27,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(fault[1], status=fault[0], headers=state.headers)
         if fault == "cut":
             return self.hang_up()
+        if fault == "drip":
+            return self.drip()
+        if fault == "deep":
+            return self.answer_bytes(b"[" * 100_000)
         if fault == "slow":
             time.sleep(state.delay)
         texts = body["input"] if "input" in body else body["inputs"]
@@ -45,8 +50,18 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b'{"data": [')
         self.close_connection = True
 
+    def drip(self):
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            while True:
+                self.wfile.write(b" ")
+                time.sleep(0.05)
+
     def answer(self, said, *, status=200, headers=None):
-        data = json.dumps(said).encode()
+        self.answer_bytes(json.dumps(said).encode(), status=status, headers=headers)
+
+    def answer_bytes(self, data, *, status=200, headers=None):
         self.send_response(status)
         for name, value in ({"Content-Length": str(len(data))} | (headers or {})).items():
             self.send_header(name, value)
@@ -58,15 +73,17 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(encode, *, largest=8, longest=400):
-    """The server's address and its state, while it runs."""
+def serving(encode, *, largest=8, longest=400, tls=None):
+    """The server's address and its state, while it runs; over https where `tls` is an SSLContext."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
     state.delay, state.headers = 1.0, {}
     server.state = state
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", state
+        yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}", state
     finally:
         server.shutdown()
         server.server_close()

@@ -2,8 +2,13 @@
 
 import logging
 import os
+import shutil
+import signal
+import ssl
 import subprocess
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -73,8 +78,6 @@ def test_a_batch_that_is_refused_as_too_large_is_halved(server):
 
 
 def test_several_requests_are_on_their_way_at_a_time():
-    import threading
-
     met = threading.Barrier(3, timeout=10)
 
     def slow(texts):
@@ -116,6 +119,16 @@ def test_the_wait_that_the_server_asks_for_is_kept(server, after, wait):
     assert ours.waits == [wait]
 
 
+def test_the_first_wait_is_said_once_and_without_the_key(server, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.state.headers = {"Retry-After": "7"}
+    server.state.faults.extend([(429, {"error": f"{KEY} is too fast"})] * 3)
+    opened(server, options={"concurrency": 1}).encode(TEXTS[:2])
+    assert [record.getMessage() for record in caplog.records] == [
+        f'{server.address}: HTTP 429: {{"error": "*** is too fast"}}; asked again in 7 s, later waits are not named'
+    ]
+
+
 def test_a_server_that_never_recovers_is_an_error_that_names_it_and_what_it_said(server):
     server.state.faults.extend([(503, {"error": "overloaded"})] * 9)
     ours = opened(server, options={"retries": 2, "concurrency": 1})
@@ -134,6 +147,46 @@ def test_an_answer_that_takes_too_long_is_asked_for_again(server):
     assert ours.waits == [0.5]
 
 
+def test_an_answer_that_drips_without_an_end_is_given_up_in_time(server):
+    server.state.faults.append("drip")
+    ours = opened(server, options={"timeout": 1})
+    assert len(ours.encode(TEXTS[:2])) == 2
+    assert ours.waits == [0.5]
+
+
+def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
+    server.state.faults.extend([None] * 4 + ["drip"] * 9)
+    command = [sys.executable, "-m", "encheck", "run", "-m", "paraphrase", "--model=openai", "--store=kept.sqlite"]
+    command += [f"--model-arg=name={server.address}", "--model-arg=model=tiny", "--model-arg=timeout=60"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as run:
+        until = time.monotonic() + 60
+        while len(server.state.requests) < 8 and time.monotonic() < until:
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        try:
+            assert run.wait(20) == 2
+        finally:
+            run.kill()
+
+
+def test_an_answer_that_is_nested_too_deeply_to_read_is_an_error_that_names_the_server(server):
+    server.state.faults.append("deep")
+    with pytest.raises(ModelError, match=r"http://127.*gave no answer in 1 attempts; the last said: RecursionError"):
+        opened(server, options={"retries": 0}).fingerprint()
+
+
+def test_what_is_still_asked_ends_with_the_first_error(server):
+    over = threading.Event()
+    server.state.encode = lambda texts: (
+        vectors(texts) * np.nan if texts == TEXTS[:1] else over.wait(30) * vectors(texts)
+    )
+    started = time.monotonic()
+    with pytest.raises(EncoderError, match="NaN"):
+        opened(server, options={"batch": 1, "timeout": 30}).encode(TEXTS)
+    over.set()
+    assert time.monotonic() - started < 10
+
+
 def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
     ours = opened(SimpleNamespace(address="http://127.0.0.1:9"), options={"retries": 1})
     with pytest.raises(
@@ -141,6 +194,33 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
         match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: see that",
     ):
         ours.fingerprint()
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY"])
+def test_an_error_names_the_proxy_that_was_asked_and_its_variable_without_its_password(server, monkeypatch, variable):
+    for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, "http://me:secret@127.0.0.1:9/")
+    said = rf"{server.address}/v1/embeddings through the proxy 127.0.0.1:9 \({variable}\) gave no answer.*no_proxy"
+    with pytest.raises(ModelError, match=said) as caught:
+        opened(server, options={"retries": 0}).fingerprint()
+    assert "secret" not in str(caught.value)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert opened(server).client.through == ""
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_signed_is_named_and_ssl_cert_file_lets_it_pass(tmp_path, monkeypatch):
+    asked = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -addext subjectAltName=IP:127.0.0.1 -out c -keyout k"
+    subprocess.run(asked.split(), cwd=tmp_path, check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "c", tmp_path / "k")
+    with serving(vectors, tls=tls) as (address, _):
+        named = SimpleNamespace(address=address)
+        with pytest.raises(ModelError, match=r"CERTIFICATE_VERIFY_FAILED.*Remedy: .*SSL_CERT_FILE"):
+            opened(named, options={"retries": 0}).fingerprint()
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "c"))
+        assert opened(named, options={"retries": 0}).encode(["dog"]).shape == (1, 32)
 
 
 def test_a_refusal_that_will_not_change_is_not_tried_again(server):
@@ -315,6 +395,14 @@ def test_a_server_that_sends_the_key_back_does_not_bring_it_into_an_error(server
         said = said.__cause__ or said.__context__
 
 
+@pytest.mark.parametrize("before", ["x" * 280, " " * 1_985, "x" * 100 + " " * 1_890], ids=["300", "2,000", "both"])
+def test_no_part_of_a_key_that_is_sent_back_where_the_answer_is_cut_stands_in_an_error(server, key, before):
+    server.state.faults.append((401, f"{before}{KEY} {KEY} is not known"))
+    with pytest.raises(EncoderError, match=r"HTTP 401: ") as caught:
+        opened(server).encode(["dog"])
+    assert KEY[:4] not in str(caught.value)
+
+
 def test_a_redirect_does_not_carry_the_key_elsewhere(server, key):
     server.state.headers = {"Location": "http://127.0.0.1:9/elsewhere"}
     server.state.faults.append((302, {}))
@@ -337,6 +425,9 @@ def test_another_variable_can_hold_the_key(server, monkeypatch):
 ADDRESSES = {
     "no address": ("localhost:8080", "begins with http:// or https://"),
     "a file": ("file:///etc/passwd", "begins with http:// or https://"),
+    "an open bracket": ("http://[::1", "begins with http:// or https:// and names a host"),
+    "a port that is no number": ("http://localhost:http", "names a host: http://localhost:8080"),
+    "a port alone": ("http://:8080", "names a host"),
     "a password": (f"https://user:{KEY}@example.org", "holds a user, a password or a query"),
     "a key as a query": (f"https://example.org/v1?key={KEY}", "holds a user, a password or a query"),
 }

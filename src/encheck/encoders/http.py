@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import email.utils
 import json
+import logging
 import os
 import re
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from typing import Any
 
 from encheck.errors import EncoderError, ModelError
@@ -20,6 +23,7 @@ from encheck.errors import EncoderError, ModelError
 LONGEST_WAIT = 60.0
 LONGEST_TIMEOUT = 86_400.0
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+log = logging.getLogger("encheck")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -40,18 +44,26 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Client:
-    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere."""
+    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere.
+
+    `timeout` is the seconds that one request may take as a whole.
+    """
 
     url: str
     key_env: str
     timeout: float = 60.0
     retries: int = 6
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    sleep: Callable[[float], object] | None = field(default=None, repr=False)
+    _untold: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+    _here: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ModelError("a server's address begins with http:// or https:// and names a host")
+        parts = _parts(self.url)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ModelError(
+                "a server's address begins with http:// or https:// and names a host: http://localhost:8080, "
+                "http://[::1]:8080"
+            )
         if parts.username or parts.password or parts.query:
             raise ModelError(
                 f"the address of {parts.hostname} holds a user, a password or a query, where keys are seen: "
@@ -74,6 +86,24 @@ class Client:
         """The JSON that is there."""
         return self._ask(path, None)
 
+    def heed(self, stop: Future[None]) -> None:
+        """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
+        self._here.stop = stop
+
+    def _pause(self, seconds: float) -> None:
+        if self.sleep is not None:
+            self.sleep(seconds)
+        else:
+            self._first(Future(), seconds)
+
+    def _first(self, awaited: Future[Any], seconds: float) -> bool:
+        """Whether it is done before these seconds are over; EncoderError where this thread should stop."""
+        stop: Future[None] = getattr(self._here, "stop", None) or Future()
+        wait({awaited, stop}, seconds, FIRST_COMPLETED)
+        if stop.done():
+            raise EncoderError(f"{self.url} is asked no more: the run was stopped")
+        return awaited.done()
+
     def _ask(self, path: str, body: bytes | None) -> Any:
         problem = ""
         for attempt in range(self.retries + 1):
@@ -82,28 +112,82 @@ class Client:
             except Refused as refused:
                 if refused.status not in AGAIN:
                     raise
-                problem, wait = str(refused), getattr(refused, "wait", None)
-            except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
-                problem, wait = self.hidden(f"{type(error).__name__}: {error}"), None
+                problem, after = str(refused), getattr(refused, "wait", None)
+            except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
+                problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
             if attempt < self.retries:
-                self.sleep(min(LONGEST_WAIT, 0.5 * 2**attempt if wait is None else wait))
+                seconds = min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after)
+                self._tell(seconds, problem)
+                self._pause(seconds)
         raise EncoderError(
-            f"{self.url}{path} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
-            f"Remedy: see that the server is there, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
+            f"{self.url}{path}{self.through} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
+            f"Remedy: {self._remedy(problem)}"
         )
 
+    def _tell(self, seconds: float, problem: str) -> None:
+        """Warn of the first wait alone: a busy server has many."""
+        if self._untold.acquire(blocking=False):
+            said = "%s%s: %s; asked again in %g s, later waits are not named"
+            log.warning(said, self.url, self.through, problem, seconds)
+
+    def _remedy(self, problem: str) -> str:
+        if "CERTIFICATE_VERIFY_FAILED" in problem:
+            return "where the server's certificate is one to trust, set SSL_CERT_FILE to a file of who signed it"
+        there = "the server is there"
+        if self.through:
+            there = "the proxy is there and reaches the server, or put the server's host into no_proxy"
+        return f"see that {there}, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
+
+    @property
+    def through(self) -> str:
+        """The proxy that requests go through and where it is set, for messages, without its password; else empty."""
+        parts = urllib.parse.urlsplit(self.url)
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if not proxy or urllib.request.proxy_bypass(parts.netloc):
+            return ""
+        host = proxy.rpartition("@")[2].rpartition("//")[2].partition("/")[0]
+        named = [name for name in sorted(os.environ, reverse=True) if name.lower() == f"{parts.scheme}_proxy"]
+        return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
+
     def _once(self, path: str, body: bytes | None) -> Any:
+        """One request, in a thread that can be left behind: no run waits for a server that never ends."""
+        answer: Future[bytes] = Future()
+        until = time.monotonic() + self.timeout
+        threading.Thread(target=self._fulfil, args=(answer, path, body, until), daemon=True).start()
+        if not self._first(answer, self.timeout):
+            raise self._late()
+        return json.loads(answer.result())
+
+    def _late(self) -> TimeoutError:
+        return TimeoutError(f"no whole answer in {self.timeout:g} s")
+
+    def _fulfil(self, answer: Future[bytes], path: str, body: bytes | None, until: float) -> None:
+        try:
+            answer.set_result(self._request(path, body, until))
+        except BaseException as error:  # raised again by who waits for it
+            answer.set_exception(error)
+
+    def _request(self, path: str, body: bytes | None, until: float) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
         request = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
         self._sign(request)
         try:
             with urllib.request.build_opener(_NoRedirect).open(request, timeout=self.timeout) as answer:
-                return json.loads(answer.read())
+                return b"".join(self._pieces(answer, until))
         except urllib.error.HTTPError as error:
             with error:
-                refused = Refused(error.code, self.hidden(_start(error)))
+                refused = Refused(error.code, self._start(error))
             refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
             raise refused from None
+
+    def _pieces(self, answer: Any, until: float) -> Iterator[bytes]:
+        """The answer's bytes as they come, while it may last: a read of all would wait for each byte anew."""
+        while piece := answer.read1(1 << 16):
+            if time.monotonic() > until:
+                raise self._late()
+            yield piece
+        if answer.length:
+            raise IncompleteRead(b"", answer.length)
 
     def _sign(self, request: urllib.request.Request) -> None:
         """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""
@@ -121,12 +205,31 @@ class Client:
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
+    def _start(self, error: urllib.error.HTTPError) -> str:
+        """What the server says, at most 300 characters; the key is hidden before that is cut, lest half of it stay."""
+        room = len(os.environ.get(self.key_env, "").strip())
+        try:
+            said = error.read(2_000 + room)
+        except (OSError, HTTPException):
+            return self.hidden(str(error.reason))
+        text = self.hidden(said.decode("utf-8", "replace"))
+        if len(said) == 2_000 + room:  # the end may be half a key
+            text = text[: len(text) - room]
+        return " ".join(text.split())[:300]
 
-def _start(error: urllib.error.HTTPError) -> str:
+
+def _parts(url: str) -> urllib.parse.SplitResult | None:
+    """The parts of an address; None where a bracket is open or the port is no number.
+
+    >>> _parts("http://[::1"), _parts("http://a:b")
+    (None, None)
+    """
     try:
-        return " ".join(error.read(2_000).decode("utf-8", "replace").split())[:300]
-    except (OSError, HTTPException):
-        return str(error.reason)
+        parts = urllib.parse.urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
 
 
 def _seconds(after: str | None) -> float | None:

@@ -9,7 +9,7 @@ import json
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -92,14 +92,16 @@ class RemoteEncoder(TextEncoder):
         """Several requests at a time; what comes back is handed on in order, slice by slice."""
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
-        with ThreadPoolExecutor(self.concurrency) as pool:
+        stop: Future[None] = Future()
+        with ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,)) as pool:
             try:
                 asked = pool.map(lambda at: self._asked([prompted[i] for i in at], at), slices(len(texts), self.batch))
                 for found in asked:
                     for positions, vectors in found:
                         yield positions, self._same_width(vectors, [texts[i] for i in positions])
             except BaseException:
-                pool.shutdown(cancel_futures=True)
+                pool.shutdown(wait=False, cancel_futures=True)
+                stop.set_result(None)
                 raise
         if (cut := self.truncated - before) > len(texts) / 100:
             log.warning("%d of %d texts are longer than %s takes: what follows is cut", cut, len(texts), self.place)
@@ -125,7 +127,9 @@ class RemoteEncoder(TextEncoder):
         except Refused as refused:
             if refused.status not in TOO_MUCH:
                 remedy = f"Remedy: see that the address, the model and the key in {self.client.key_env} are right"
-                raise EncoderError(f"{self.place} refuses the request: {refused}. {remedy}") from None
+                raise EncoderError(
+                    f"{self.place}{self.client.through} refuses the request: {refused}. {remedy}"
+                ) from None
             if len(texts) == 1:
                 return [(positions, self._cut(texts[0], refused))]
         middle = len(texts) // 2
