@@ -586,6 +586,24 @@ def test_a_broken_models_yaml_is_named_with_its_line(pytester, run):
     outcome.stderr.fnmatch_lines(["*models.yaml:2: unknown field 'nmae'; did you mean 'name'?*"])
 
 
+@pytest.mark.parametrize(
+    "options",
+    [("--model", "oracle", "--sample", "5"), ("--model=oracle", "--baseline", "base"), ("--model", "./nowhere")],
+    ids=["values", "folder", "missing"],
+)
+def test_values_after_a_blank_load_no_conftest_of_other_tests(pytester, options):
+    """As in a clone: its conftest.py has the short options, and its own tests want more than is installed."""
+    pytester.makeconftest((Path(__file__).parents[1] / "conftest.py").read_text("utf-8"))
+    pytester.mkdir("base")
+    checks, own = pytester.mkdir("checks"), pytester.mkdir("tests")
+    (checks / "test_one.py").write_text("def test_one():\n    assert True\n", "utf-8")
+    (own / "conftest.py").write_text("import not_installed\n", "utf-8")
+    pytester.makepyprojecttoml('[tool.pytest.ini_options]\ntestpaths = ["checks"]\n')
+    outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    assert "not_installed" not in outcome.stderr.str() + outcome.stdout.str()
+    assert "--baseline" in options or outcome.parseoutcomes() == {"passed": 1}
+
+
 def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run):
     folder = pytester.mkdir("ckpt")
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")

@@ -71,22 +71,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Take a folder that was given after a blank for the value of its option, where pytest would run what lies in it.
+    """Take what was given after a blank for the value of its option, where pytest takes it for a test path.
 
-    It has been taken for a test path already, to find the root of the project: one outside of it is refused.
+    The short options are not known to pytest yet. A folder would be run; anything else would have pytest load the
+    conftest.py of every folder that is called test..., for want of a path. The root of the project has been looked for
+    already: a folder outside of it is refused.
     """
-    tests = early_config.known_args_namespace.file_or_dir
+    tests, valued = early_config.known_args_namespace.file_or_dir, settings.valued_options()
     for at in reversed(range(len(args) - 1)):
         option, value = args[at : at + 2]
-        if option in settings.TAKE_PATHS and not value.startswith("-") and Path(value.partition("::")[0]).exists():
+        if value.startswith("-"):
+            continue
+        if option in settings.TAKE_PATHS and Path(value.partition("::")[0]).exists():
             if not _in_project(early_config, Path(value)):
                 raise pytest.UsageError(
                     f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
                     "path and would run what lies in it"
                 )
             args[at : at + 2] = [f"{option}={value}"]
-            if value in tests:
-                tests.remove(value)
+        if option in valued and value in tests:
+            tests.remove(value)
 
 
 def _in_project(config: pytest.Config, path: Path) -> bool:

@@ -94,6 +94,24 @@ def add_options(group: OptionGroup, *, prefix: str = "") -> None:
     add("skip-bad-rows", action="store_true", help="leave malformed data rows out, and count them")
 
 
+class _Valued:
+    """Notes which options take a value."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def addoption(self, *names: str, **attributes: Any) -> None:
+        if attributes.get("action") != "store_true":
+            self.names.update(names)
+
+
+def valued_options() -> set[str]:
+    """The short options that take a value."""
+    group = _Valued()
+    add_options(group)
+    return group.names
+
+
 @dataclass(frozen=True)
 class Settings:
     """The options of a run, checked."""
