@@ -306,10 +306,12 @@ def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, every_third_p
     assert not (tmp_path / "v.lock").exists()
 
 
-def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck):
+def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck, capfd):
     for args in (("score", "--data=pairs:x.csv", "--predictions=y.csv"), ("run",)):
         done = encheck(*args, "--threshold=nan")
         assert done.exit_code == 4
+        said = capfd.readouterr()
+        assert "--threshold is nan, but should be a number" in done.output + said.out + said.err
 
 
 @pytest.mark.parametrize(
