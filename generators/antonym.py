@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.paper import paper_antonym
-from encheck.generators.replacing import Slot, ordered, replaced
+from encheck.generators.replacing import Slot, is_last, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
 from encheck.generators.written import written
 from encheck.language.english import English
@@ -45,7 +45,7 @@ def antonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
 
 def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
     synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
-    return slot.is_last, min(depth(parse, slot.at), DEPTH), not synonyms
+    return is_last(slot), min(depth(parse, slot.at), DEPTH), not synonyms
 
 
 def negated_antonym(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:

@@ -14,6 +14,7 @@ from encheck.types import Edit, Group, Variant
 
 SHORTEST, LONGEST = 0.5, 2.0  # words of the translation a word of the sentence
 ENGLISH = 0.15  # share of function words; even telegraphic English has more
+SAID = "translated there and back, in English, about as long"
 REPEATED = 0.5  # distinct words a word: below it, the translator went in circles
 
 
@@ -24,7 +25,7 @@ def back_translation(texts: Mapping[str, str]) -> Generator:
         text = texts[group.source]
         if reason := why_not(group.source, text):
             return reason
-        return Variant(text, "back_translation", 1, (Edit(0, len(group.source), text),), "back_translation")
+        return Variant(text, "back_translation", 1, (Edit(0, len(group.source), text),), "back_translation", SAID)
 
     generate.__name__ = "back_translation"
     return cast(Generator, generate)

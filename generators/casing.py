@@ -14,4 +14,4 @@ def casing(group: Group, *, level: int, rng: Random, english: English) -> Varian
     if not changed:
         return "in lower case already"
     edits = tuple(Edit(i, i + 1, c) for i, c in changed)
-    return Variant(apply_edits(group.source, edits), "casing", level, edits, "casing")
+    return Variant(apply_edits(group.source, edits), "casing", level, edits, "casing", "in lower case")

@@ -6,7 +6,7 @@ from random import Random
 
 from encheck.language.contractions import contractions
 from encheck.language.english import English
-from encheck.types import Group, Variant, apply_edits
+from encheck.types import Group, Variant, apply_edits, changes
 
 
 def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
@@ -14,4 +14,5 @@ def contraction(group: Group, *, level: int, rng: Random, english: English) -> V
     edits = tuple(contractions(group.source))
     if not edits:
         return "nothing to contract"
-    return Variant(apply_edits(group.source, edits), "contraction", level, edits, "contraction")
+    said = changes(group.source, edits)
+    return Variant(apply_edits(group.source, edits), "contraction", level, edits, "contraction", said)

@@ -10,13 +10,13 @@ from random import Random
 from encheck.generators.replacing import certificate
 from encheck.generators.written import written
 from encheck.language.english import English
-from encheck.language.fit import POS_OF_TAG
-from encheck.language.inflection import inflected
+from encheck.language.inflection import UNINFLECTED, inflected
 from encheck.language.lexicon import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.language.replace import UNINFLECTED, edits, form, keeps_tags
+from encheck.language.places import POS_OF_TAG
+from encheck.language.replace import form, put
 from encheck.language.substitutes import Substitute
-from encheck.types import Group, Variant, apply_edits
+from encheck.types import Group, Variant
 
 TRIES = 12
 COMMON = 3.3  # Zipf: twice in a million words
@@ -44,14 +44,13 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
         return "no single word to replace"
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
     for lemma in _candidates(english.lexicon, parse, at, word, rng):
-        put = form(parse, at, lemma)
-        if put is None:
+        if (formed := form(parse, at, lemma)) is None:
             continue
-        made = edits(parse, {at: put})
-        text = apply_edits(parse.text, made)
-        if keeps_tags(english, parse, {at: put}, text):
+        words = {at: formed}
+        if (change := put(english, parse, words)) is not None:
+            made, text = change
             taken = {at: Substitute(lemma, "control", origin="same tag, frequency and length")}
-            return Variant(text, "control", 1, made, "control", certificate(english, parse, {at: put}, taken))
+            return Variant(text, "control", 1, made, "control", certificate(english, parse, words, taken))
     return "no other word of this tag, frequency and length"
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 from encheck.generators.paper import paper_jumble
 from encheck.language.english import English
-from encheck.types import Edit, Group, Variant, apply_edits
+from encheck.types import Edit, Group, Variant, apply_edits, changes
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 TRIES = 20
@@ -24,7 +24,8 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
     edits = swaps(group.source, pairs=level, rng=rng)
     if edits is None:
         return f"too few different words for {level} exchanges"
-    return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble")
+    said = f"exchanged: {changes(group.source, edits)}"
+    return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble", said)
 
 
 def swaps(text: str, *, pairs: int, rng: Random) -> tuple[Edit, ...] | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 from random import Random
+from typing import NamedTuple
 
 from encheck.language.lexicon import PARTS, Antonym, Lexicon, Pos
 from encheck.language.words import paper_stop_words
@@ -57,33 +58,41 @@ def _antonyms(lexicon: Lexicon, lemma: str, pos: Pos, sense_id: str) -> Sequence
     return lexicon.antonyms(lemma, pos, own) if own else ()
 
 
-def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> str:
+class Made(NamedTuple):
+    """A text, and what was done to come by it."""
+
+    text: str
+    said: str
+
+
+def substituted(text: str, *, words: int, rng: Random, related: Related, stop: frozenset[str]) -> Made:
     """The text with up to `words` distinct words replaced, each by one of its related words, wherever it occurs."""
     tokens = text.split()
     candidates = sorted({token for token in tokens if token not in stop})
     rng.shuffle(candidates)
-    done = 0
+    done: list[str] = []
     for candidate in candidates:
         if choices := related(candidate):
             choice = rng.choice(list(choices))
             tokens = [choice if token == candidate else token for token in tokens]
-            done += 1
-        if done == words:
+            done.append(f"{candidate} > {choice}")
+        if len(done) == words:
             break
-    return " ".join(tokens)
+    return Made(" ".join(tokens), "; ".join(done))
 
 
-def jumbled(text: str, *, swaps: int, rng: Random) -> str:
+def jumbled(text: str, *, swaps: int, rng: Random) -> Made:
     """The text after `swaps` exchanges of two random positions; a later one may undo an earlier one."""
-    tokens = text.split()
+    tokens, done = text.split(), []
     for _ in range(swaps):
         first = second = rng.randint(0, len(tokens) - 1)
         for _ in range(DRAWS):
             second = rng.randint(0, len(tokens) - 1)
             if second != first:
                 break
+        done.append(f"{tokens[first]} <-> {tokens[second]}")
         tokens[first], tokens[second] = tokens[second], tokens[first]
-    return " ".join(tokens)
+    return Made(" ".join(tokens), "; ".join(done))
 
 
 def paper_synonym(text: str, *, words: int, rng: Random, lexicon: Lexicon) -> Variant | str:
@@ -103,9 +112,10 @@ def paper_jumble(text: str, *, swaps: int, rng: Random) -> Variant | str:
     return _variant(text, jumbled(text, swaps=swaps, rng=rng), "jumble", swaps) if text.split() else "no word"
 
 
-def _variant(text: str, made: str, relation: str, level: int) -> Variant:
+def _variant(text: str, made: Made, relation: str, level: int) -> Variant:
     """The variant, its edits found by comparing words; blanks between words become single ones, as in the paper."""
-    return Variant(made, relation, level, _edits(text, made), f"paper-{relation}", "paper mode")
+    said = f"paper mode: {made.said or 'nothing was replaced'}"
+    return Variant(made.text, relation, level, _edits(text, made.text), f"paper-{relation}", said)
 
 
 def _edits(text: str, made: str) -> tuple[Edit, ...]:

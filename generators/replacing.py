@@ -1,22 +1,23 @@
 """One word for another: the places where a sentence has a substitute, and the variant that takes it.
 
-Shared by `synonym` and `antonym`. What a place asks for stands in `encheck.language.fit`, what can stand there in
-`encheck.language.substitutes`.
+Shared by `synonym` and `antonym`. Which words may go stands in `encheck.language.places`, what can take their place in
+`encheck.language.substitutes`, what that asks of it in `encheck.language.conditions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from random import Random
 from typing import Any, NamedTuple
 
 from encheck.language.english import English
-from encheck.language.fit import POS_OF_TAG, class_of, in_expression
 from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
-from encheck.language.replace import edits, form, keeps_tags
-from encheck.language.substitutes import ALL, Options, Substitute
-from encheck.types import Edit, Variant, apply_edits
+from encheck.language.places import POS_OF_TAG
+from encheck.language.replace import form, put
+from encheck.language.substitutes import ALL, ByKey, Substitute
+from encheck.types import Edit, Variant
 
 NAMES = {"s": "synonym", "a": "antonym"}
 
@@ -28,55 +29,55 @@ class Slot(NamedTuple):
     pos: Pos
     choices: tuple[tuple[str, Substitute], ...]
 
-    @property
-    def is_last(self) -> bool:
-        """Whether the sentence's other slots go first."""
-        return self.choices[0][1].is_last
+
+def is_last(slot: Slot) -> bool:
+    """Whether the sentence's other slots go first."""
+    return slot.choices[0][1].is_last
 
 
 def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
     """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
-    known, tags = english.substitutes.at(relation, only), parse.tags
-    reason = "no {} that holds in nearly every sentence"
+    known, places = english.substitutes.at(relation, only), parse.places
+    options = list(map(known.__getitem__, places.keys))
+    reason = ""
     found: list[Slot] = []
-    for at, by_tag in enumerate(map(known.__getitem__, parse.lemmas)):
-        if by_tag is None or (there := by_tag.get(tags[at])) is None:
-            continue
-        outcome = _slot(english, parse, at, *there)
+    for at, there in compress(zip(places.at, options, strict=True), options):
+        fitting, below = [], parse.below[at]
+        for substitute, refused, conditions, word in there:  # asked of every word: without a call for each
+            if below & refused:
+                continue
+            for condition in conditions:
+                if not condition(parse, at):
+                    break
+            else:
+                fitting.append((word, substitute))
+        outcome = _slot(english, parse, at, fitting) if fitting else "the place of no word fits its {}"
         if isinstance(outcome, str):
             reason = outcome
         else:
             found.append(outcome)
-    return tuple(found) or reason.format(NAMES[relation])
+    return tuple(found) or (reason or _why_none(known, parse)).format(NAMES[relation])
 
 
-def _slot(english: English, parse: Parse, at: int, pos: Pos, options: Options) -> Slot | str:
-    """The slot, or why there is none, with a gap for the relation's name."""
-    fitting = _fitting(parse, at, options)
-    if not fitting:
-        return "the place of no word fits its {}"
-    if class_of(parse, at) is None:
-        return "only words that have to stay"
-    if in_expression(parse, at, english.substitutes.expressions):
-        fitting = [substitute for substitute in fitting if substitute.in_expressions]
+def _why_none(known: ByKey, parse: Parse) -> str:
+    """Why no word that may be replaced has a substitute."""
+    stays = any(map(known.__getitem__, parse.places.staying))
+    return "only words that have to stay" if stays else "no {} that holds in nearly every sentence"
+
+
+def _slot(english: English, parse: Parse, at: int, fitting: list[tuple[str | None, Substitute]]) -> Slot | str:
+    """The slot with these substitutes, each with its form in lower case; or why there is none."""
+    if english.substitutes.expressions.hold(parse, at):
+        fitting = [(word, substitute) for word, substitute in fitting if substitute.in_expressions]
         if not fitting:
             return "only words of fixed expressions"
-    choices = [(word, s) for s in fitting if (word := form(parse, at, s.lemma)) is not None]
-    return Slot(at, pos, tuple(choices)) if choices else "no {} has the form that is asked"
-
-
-def _fitting(parse: Parse, at: int, options: Options) -> list[Substitute]:
-    """Those whose conditions hold in this place; without a call for each, since this is asked of every word."""
-    found, below = [], parse.below[at]
-    for substitute, (refused, conditions) in options:
-        if below & refused:
-            continue
-        for condition in conditions:
-            if not condition(parse, at):
-                break
-        else:
-            found.append(substitute)
-    return found
+    if parse.words[at] is not parse.lowers[at]:
+        fitting = [(form(parse, at, substitute.lemma), substitute) for _, substitute in fitting]
+    there = parse.lower_words
+    choices = [(word, s) for word, s in fitting if word is not None and word.lower() not in there]
+    if not choices:
+        return "no {} has the form that is asked"
+    return Slot(at, POS_OF_TAG[parse.tags[at]], tuple(choices))
 
 
 def ordered(slots: Sequence[Slot], rng: Random, first: Callable[[Slot], Any]) -> Sequence[Slot]:
@@ -98,10 +99,8 @@ def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation:
     for slot in found:
         for word, substitute in slot.choices:
             tried = words | {slot.at: word}
-            change = edits(parse, tried)
-            written = apply_edits(parse.text, change)
-            if keeps_tags(english, parse, tried, written):
-                words, made, text = tried, change, written
+            if (change := put(english, parse, tried)) is not None:
+                words, (made, text) = tried, change
                 taken[slot.at] = substitute
                 break
         if len(words) == level:

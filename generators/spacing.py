@@ -16,4 +16,5 @@ def spacing(group: Group, *, level: int, rng: Random, english: English) -> Varia
         return "one word"
     at, end = rng.choice(blanks), len(group.source)
     edits = (Edit(at, at + 1, "  "), Edit(end, end, " "))
-    return Variant(apply_edits(group.source, edits), "spacing", level, edits, "spacing")
+    said = "a blank doubled, one at the end"
+    return Variant(apply_edits(group.source, edits), "spacing", level, edits, "spacing", said)

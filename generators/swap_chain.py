@@ -31,11 +31,12 @@ Swap = tuple[Unit, Unit]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One exchange: the tag of its units, all edits up to it, and the source's tokens in their new order."""
+    """One exchange: the tag of its units, all edits up to it and what is said of them, the tokens in new order."""
 
     tag: str
     edits: tuple[Edit, ...]
     order: tuple[int, ...]
+    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,8 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     if len(swaps) < SWAPS:
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
     steps = tuple(_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
-    said = "; ".join(f"{tag}: {_text(parse, a)} <-> {_text(parse, b)}" for tag, (a, b) in swaps[:level])
     text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
-    return Swapped(text, "swap", level, edits, "swap_chain", said, steps, tuple(rejected))
+    return Swapped(text, "swap", level, edits, "swap_chain", steps[-1].said, steps, tuple(rejected))
 
 
 def _too_few(parse: Parse, tags: Counter[str]) -> str:
@@ -179,7 +179,8 @@ def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> 
     for unit in sorted(puts):
         order += [*range(at, unit.start), *range(puts[unit].start, puts[unit].end)]
         at = unit.end
-    return Step(swaps[-1][0], edits, (*order, *range(at, len(parse))))
+    said = "; ".join(f"{tag}: {_text(parse, a)} <-> {_text(parse, b)}" for tag, (a, b) in swaps)
+    return Step(swaps[-1][0], edits, (*order, *range(at, len(parse))), said)
 
 
 def _edit(parse: Parse, unit: Unit, put: Unit, *, careful: bool) -> Edit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from encheck.generators.paper import paper_synonym
-from encheck.generators.replacing import Slot, find_slots, ordered, replaced
+from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -27,7 +27,7 @@ def synonym(group: Group, *, level: int, rng: Random, english: English) -> Varia
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    found = ordered(slots, rng, lambda slot: slot.is_last)
+    found = ordered(slots, rng, is_last)
     return replaced(english, parse, found, relation="synonym", level=level)
 
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from encheck.generators.replacing import Slot, find_slots
 from encheck.language.english import English
-from encheck.language.fit import POS_OF_TAG
 from encheck.language.parse import Parse
+from encheck.language.places import POS_OF_TAG
 
 PARTS = frozenset("va")
 NEGATIVE = frozenset(
@@ -28,6 +28,7 @@ ARGUMENTS = frozenset().union(*ARGUING.values())
 SAID_WITH = frozenset("advcl obl conj parataxis".split())
 DENIALS = NOT | {"never", "least", "less"}
 DEGREES = frozenset("almost nearly virtually practically utterly readily".split())
+SCALING = DENIALS | DEGREES
 PREFIXES = frozenset("un in im il ir mis non".split())
 
 
@@ -72,6 +73,10 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
     """Whether another word of the sentence is an opposite of the word, says the same as one, or is the word again."""
     opposites = english.substitutes.opposed(parse.lower_lemmas[slot.at], slot.pos)
+    is_one = opposites.__contains__
+    found = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
+    if found == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no need to look closer
+        return False
     both = zip(parse.lowers, parse.lower_lemmas, strict=True)
     there = [i for i, (word, lemma) in enumerate(both) if word in opposites or lemma in opposites]
     return any(i != slot.at and POS_OF_TAG.get(parse.tags[i]) == slot.pos for i in there)
@@ -119,6 +124,8 @@ def _kept(parse: Parse, slot: Slot) -> Slot | None:
     """
     if parse.lowers[slot.at + 1 : slot.at + 2] == ("enough",):
         return None
+    if SCALING.isdisjoint(parse.lower_words):
+        return slot
     lemma = parse.lower_lemmas[slot.at]
     before = {parse.lowers[i] for i in parse.children[slot.at]} | set(parse.lowers[max(slot.at - 1, 0) : slot.at])
     denied, in_degree = not before.isdisjoint(DENIALS), not before.isdisjoint(DEGREES)

@@ -117,6 +117,16 @@ def test_run_then_show_then_store_then_prune(run, encheck):
     assert "bag-of-words" not in encheck("store").output
 
 
+def test_show_says_why_a_generated_text_holds(encheck, tmp_path):
+    rows = "first,second,label\nThe large dog barked.,A big dog barked.,1\nShe sold seven cups.,Cups were sold.,1\n"
+    (tmp_path / "own.csv").write_text(rows, "utf-8")
+    named = ("--model=bag-of-words", "--data=pairs:own.csv", "--report-dir=out")
+    encheck("run", "-m", "antonym or jumble", *named)
+    shown = encheck("show", "pairs/", "--run=out").output
+    assert "large (large, JJ) > small: table, sense 1" in shown
+    assert "exchanged: " in shown
+
+
 def test_show_scores_again_what_the_run_scored(run, encheck):
     run("-m", "antonym", "--model", "oracle")
     shown = encheck("show", "probes/", "--model=oracle").output.splitlines()
@@ -175,13 +185,14 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
     """Of a model whose label is not what --model takes, in a folder that is not the default."""
     Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
-    told = run("-m", "antonym", "--model=lengths:embed", "--report-dir=out here").output
+    chosen = "--epsilon=0.02 --sample=all"
+    told = run("-m", "antonym", "--model=lengths:embed", "--report-dir=out here", *chosen.split()).output
     again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
     page = html.unescape(Path("out here/report.html").read_text("utf-8"))
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
     assert cases == again.partition("antonym/1/written/0 ")[2] == "--model=lengths:embed --run='out here'"
     assert encheck(*shlex.split(again)[4:]).exit_code == 0
-    assert f"encheck run -m antonym --model=lengths:embed --data={every_third_probe}<" in page
+    assert f"encheck run -m antonym --model=lengths:embed --data={every_third_probe} {chosen}<" in page
 
 
 @pytest.mark.parametrize(
@@ -292,12 +303,32 @@ def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(
     [
         ("louder:quiet", "--generator=louder:quiet cannot be imported: AttributeError"),
         ("nowhere:shouting", "--generator=nowhere:shouting cannot be imported: ModuleNotFoundError"),
-        ("shouting", "--generator=shouting names no function. Remedy: write it module:name"),
+        ("shouting", "--generator: unknown generator 'shouting'. There are: antonym, antonym+control,"),
+        ("Synonym", "unknown generator 'Synonym'; did you mean 'synonym'?"),
+        ("continuation", "give --continuation-model, and leave --generator out"),
+        ("louder:__name__", "--generator=louder:__name__ names no function"),
     ],
 )
 def test_a_generator_that_is_none_is_one_line_and_exit_4(encheck, written, name, says):
     done = encheck("variants", "--data", written, f"--generator={name}")
     assert (done.exit_code, says in done.output) == (4, True)
+
+
+def test_two_generators_of_one_name_are_refused_and_one_named_twice_is_one(encheck, written, tmp_path):
+    (tmp_path / "namesake.py").write_text(OWN.replace("shouting", "jumble"), "utf-8")
+    both = encheck("variants", "--data", written, "--generator=jumble", "--generator=namesake:jumble")
+    locked = encheck("variants", "--data", written, "--generator=namesake:jumble", "--lock=v.lock")
+    for done in (both, locked):
+        assert (done.exit_code, "is called jumble, as another is" in done.output) == (4, True)
+    twice = encheck("variants", "--data", written, "--generator=casing", "--generator=casing", "--n=0")
+    assert twice.output.count("casing") == 1
+
+
+def test_generators_are_chosen_by_their_names_in_the_listing(encheck, written):
+    done = encheck("variants", "--data", written, "--generator=jumble", "--generator=antonym+control", "--n=0")
+    assert done.exit_code == 0, done.output
+    listed = [line.split()[:2] for line in done.output.splitlines()[2:] if line.startswith("  ")]
+    assert listed == [["jumble", "1"], ["jumble", "2"], ["jumble", "3"], ["antonym+control", "1"]]
 
 
 def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, every_third_probe, tmp_path):

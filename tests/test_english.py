@@ -5,6 +5,7 @@ import pytest
 from encheck.generators.synonym import synonym
 from encheck.language.english import English, Waiting
 from encheck.making import Maker
+from encheck.store import Store
 from encheck.types import Group, Variant
 
 TEXT = "The woman bought a house."
@@ -52,3 +53,17 @@ def test_another_seed_parses_reads_and_tags_nothing_twice(english):
     assert isinstance(first[0], Variant)
     assert (english.parsed, english.tagged, len(english._read)) == had
     assert had[0] == had[2] == 1
+
+
+@pytest.mark.parametrize("sign", ["\x1e", "\x1f", "\x00", "\ud800", "\n"])
+def test_parses_and_tags_of_any_signs_come_back_from_the_store_as_they_were_made(tmp_path, sign):
+    text = f"The woman{sign} bought {sign}a large house{sign}."
+    found = []
+    for _ in range(2):
+        english = English(store=Store(tmp_path / "store.sqlite"))
+        english.parse_all([text])
+        english.tag_all([text, TEXT])
+        made = Maker(0, english).variants([Group("g", text, "", "c")], synonym)
+        found.append((english.parse(text), english.tags(text), english.tags(TEXT), made))
+        english.store.close()
+    assert found[0] == found[1]

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 
 from encheck.datasets.base import load
 from encheck.generators.antonym import antonym
+from encheck.generators.casing import casing
+from encheck.generators.contraction import contraction
 from encheck.generators.jumble import WORD, jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
+from encheck.generators.spacing import spacing
 from encheck.generators.synonym import synonym
 from encheck.language.english import English
+from encheck.making import Maker
 from encheck.types import Group, apply_edits
 
 GAPS = re.compile(r"[ ,;()]+|--|[.!?]$")
@@ -132,3 +136,21 @@ def test_a_level_that_was_not_written_is_none():
     group = load("probes").groups[0]
     assert antonym(group, level=2, rng=Random(0), english=English()) is None
     assert synonym(group, level=2, rng=Random(0), english=English()).level == 2
+
+
+@pytest.mark.parametrize(
+    ("generator", "mode", "said"),
+    [
+        (jumble, "careful", r"exchanged: (\w+) > (\w+); \2 > \1"),
+        (jumble, "paper", r"paper mode: \w+ <-> \w+"),
+        (synonym, "paper", r"paper mode: \w+ > [a-z ]+"),
+        (casing, "careful", "in lower case"),
+        (spacing, "careful", "a blank doubled, one at the end"),
+        (contraction, "careful", "did not > didn't"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_every_variant_says_what_was_done(generator, mode, said):
+    group = Group("g", "The tall mayor did not buy the bridge", "", "c")
+    (found,) = Maker(0, English(mode=mode)).variants([group], generator)
+    assert re.fullmatch(said, found.certificate)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.errors import LockError, UsageError
+from encheck.generators.continuation import continuation
 from encheck.generators.jumble import jumble
 from encheck.generators.phenomenon import phenomenon
 from encheck.language.english import English
@@ -115,6 +116,12 @@ def test_edits_that_do_not_give_the_locked_variant_are_an_error(locked):
 def test_a_generator_that_the_file_does_not_cover_is_not_held_to_it_and_that_is_said(locked, caplog):
     assert len(Maker(0, lock=Lock.read(locked)).variants(GROUPS, jumble, level=1)) == 2
     assert "v.lock does not cover jumble 1: its variants are held to nothing" in caplog.text
+
+
+def test_of_a_generator_without_a_variant_nothing_is_said(locked, caplog):
+    made = Maker(0, lock=Lock.read(locked)).variants(GROUPS, continuation, level=5)
+    assert all(isinstance(outcome, str) for outcome in made)
+    assert not caplog.text
 
 
 def test_variants_written_by_hand_are_not_held_to_a_lock(locked):

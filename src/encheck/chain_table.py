@@ -42,6 +42,7 @@ def _rows(case: str, item: Chain, scores: ChainScores, at: int) -> list[dict[str
             "near_score": float(values[0]), "far_score": float(values[k]),
             "near_overlap": None if overlaps is None else float(overlaps[0]),
             "far_overlap": None if overlaps is None else float(overlaps[k]),
+            "far_why": item.why[k - 1] if item.why else None,
         }
         for k, member in enumerate(item.members, start=1)
     ]  # fmt: skip

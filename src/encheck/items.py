@@ -171,14 +171,20 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
         return variant
     name = _id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
-    return Triplet(name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits, group.split)
+    return Triplet(
+        name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits, group.split,
+        far_why=variant.certificate,
+    )  # fmt: skip
 
 
 def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
     name = _id(dataset, (group.source, near.text), far)
-    return Triplet(name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split)
+    return Triplet(
+        name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,
+        near.certificate, far.certificate,
+    )  # fmt: skip
 
 
 def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
@@ -205,4 +211,6 @@ def _edited(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
     name = _id(dataset, (group.source,), variant)
-    return SentencePair(name, group.source, variant.text, None, group.cluster, group.split, variant.edits)
+    return SentencePair(
+        name, group.source, variant.text, None, group.cluster, group.split, variant.edits, why=variant.certificate
+    )

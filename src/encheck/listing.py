@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from encheck import own
 from encheck.chains import continued, turned
 from encheck.datasets.base import Dataset
-from encheck.errors import UsageError
+from encheck.errors import UsageError, unknown
 from encheck.generators.antonym import antonym, negated_antonym
 from encheck.generators.back_translation import back_translation
 from encheck.generators.casing import casing
@@ -44,6 +44,7 @@ WORKS: tuple[Work, ...] = (
     (contraction, (1,)),
     (swap_chain, (1, 2, 3)),
 )
+OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back-translate"}  # what models write
 
 
 @dataclass
@@ -62,18 +63,35 @@ class Listing:
         return len(self.made) / total if total else 0.0
 
 
-def own_works(names: Sequence[str]) -> tuple[Work, ...]:
-    """The user's own generators, `module:function`, at level 1; UsageError for one that is none."""
-    found = []
-    for name in names:
-        try:
-            generator = own.imported(name) if own.NAME.fullmatch(name) else None
-        except Exception as error:
-            raise UsageError(f"--generator={name} cannot be imported: {error!r}. {own.REMEDY}") from error
-        if not callable(generator) or not hasattr(generator, "__name__"):
-            raise UsageError(f"--generator={name} names no function. {own.REMEDY}")
-        found.append((generator, (1,)))
-    return tuple(found)
+def chosen_works(names: Sequence[str], *, lock: bool = False) -> tuple[Work, ...]:
+    """Generators by their names in the listing, or one's own (`module:function`, level 1); UsageError for others.
+
+    With a `lock` none of one's own may have the name of encheck's, which the file would take it for.
+    """
+    ours = {name_of(generator): (generator, levels) for generator, levels in WORKS}
+    found: dict[str, Work] = {}
+    for name in dict.fromkeys(names):
+        work = ours[name] if name in ours else (_imported(name, ours), (1,))
+        called = name_of(work[0])
+        if called in found or (lock and called in ours and name not in ours):
+            raise UsageError(f"--generator={name} is called {called}, as another is. Remedy: give yours another name")
+        found[called] = work
+    return tuple(found.values())
+
+
+def _imported(name: str, ours: Collection[str]) -> Generator:
+    """The user's generator of this name."""
+    if option := OF_MODELS.get(name):
+        raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
+    if not own.NAME.fullmatch(name):
+        raise UsageError(f"--generator: {unknown('generator', name, ours)}. One of your own is written module:function")
+    try:
+        generator = own.imported(name)
+    except Exception as error:
+        raise UsageError(f"--generator={name} cannot be imported: {error!r}. {own.REMEDY}") from error
+    if not callable(generator) or not hasattr(generator, "__name__"):
+        raise UsageError(f"--generator={name} names no function. {own.REMEDY}")
+    return cast("Generator", generator)
 
 
 def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = ()) -> Iterator[Listing]:

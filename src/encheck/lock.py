@@ -169,8 +169,10 @@ class Lock:
         `now` holds the seed and the language resources that they were made with.
         A generator that the file does not cover, such as one of the user's own, is not held to it; a warning says so.
         """
-        if sources and (generator, level) not in self.works:
-            LOG.warning("%s does not cover %s %d: its variants are held to nothing", self.path.name, generator, level)
+        if (generator, level) not in self.works:
+            if any(isinstance(outcome, Variant) for outcome in made):
+                said = "%s does not cover %s %d: its variants are held to nothing"
+                LOG.warning(said, self.path.name, generator, level)
             return
         differ: Counter[str] = Counter()
         first = ""

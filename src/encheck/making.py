@@ -132,16 +132,16 @@ class _Late:
 
     __slots__ = ("_rng", "_seed")
 
-    def __init__(self, *seed: object) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, generator: str, source: str) -> None:
+        self._seed = (seed, generator, source)
+        self._rng: random.Random | None = None
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_rng":
-            seed, generator, source = self._seed
-            self._rng = random.Random(f"{seed}/{generator}/{content_hash(str(source))}")  # noqa: S311 - no secret
-            return self._rng
         if name.startswith("_"):
             raise AttributeError(name)
+        if self._rng is None:
+            seed, generator, source = self._seed
+            self._rng = random.Random(f"{seed}/{generator}/{content_hash(source)}")  # noqa: S311 - no secret
         return getattr(self._rng, name)
 
 

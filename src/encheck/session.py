@@ -490,6 +490,8 @@ def item_table(case: Case, items: Sequence[Item], scores: Scores) -> dict[str, l
         "far_overlap": lexical_far.tolist() if lexical_far is not None else [None] * count,
         "gold": [i.score if isinstance(i, SentencePair) else None for i in plain],
         "key": [i.key or None if isinstance(i, SentencePair) else None for i in plain],
+        "near_why": [_why(i) or None for i in plain],
+        "far_why": [i.far_why or None if isinstance(i, Triplet) else None for i in plain],
     }
 
 
@@ -517,6 +519,12 @@ def _two(scores: Scores) -> tuple[Floats, Floats | None]:
         return scores.forward, scores.backward
     assert not isinstance(scores, ChainScores)
     return scores.values, None
+
+
+def _why(item: SentencePair | Triplet | Turned) -> str:
+    if isinstance(item, Turned):
+        return ""
+    return item.near_why if isinstance(item, Triplet) else item.why
 
 
 def _near_edits(item: SentencePair | Triplet | Turned) -> str:

@@ -45,6 +45,15 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
     return "".join([*parts, source[at:]])
 
 
+def changes(source: str, edits: tuple[Edit, ...]) -> str:
+    """What gives way to what, for certificates.
+
+    >>> changes("a fast car", (Edit(2, 6, "slow"),))
+    'fast > slow'
+    """
+    return "; ".join(f"{source[edit.start : edit.end]} > {edit.text}" for edit in edits)
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A text made from a source sentence by edits; `generator` says by whom ("written" = by hand).
@@ -116,7 +125,7 @@ class SentencePair:
 
     `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
     pair, where there is one: in ranking data "question id/candidate id". `other` is the cluster of the second sentence
-    where that is another one's: of a random pair.
+    where that is another one's: of a random pair. `why` is the certificate of a second sentence that was generated.
     """
 
     id: str
@@ -129,6 +138,7 @@ class SentencePair:
     score: float | None = None
     key: str = ""
     other: str = ""
+    why: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -138,7 +148,10 @@ class SentencePair:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """A source, a text that should be near to it and a text that should be farther."""
+    """A source, a text that should be near to it and a text that should be farther.
+
+    `near_why` and `far_why` are the certificates of those that were generated.
+    """
 
     id: str
     source: str
@@ -148,6 +161,8 @@ class Triplet:
     near_edits: tuple[Edit, ...] = ()
     far_edits: tuple[Edit, ...] = ()
     split: str = ""
+    near_why: str = ""
+    far_why: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -216,7 +231,8 @@ class Chain:
     With `pivot` "b" every member stands beside the paraphrase, as the paper prints it; with "a" beside the sentence
     itself. `edits` are each member's, of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
     overlap of sentence and paraphrase; `unusual` the share of unusual tag pairs in the paraphrase, then the members;
-    `surprisal` their bits a token, where a language model was given; `rejected` why other exchanges were not taken.
+    `surprisal` their bits a token, where a language model was given; `rejected` why other exchanges were not taken;
+    `why` the members' certificates.
     """
 
     id: str
@@ -232,6 +248,7 @@ class Chain:
     unusual: tuple[float, ...] = ()
     surprisal: tuple[float, ...] = ()
     rejected: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

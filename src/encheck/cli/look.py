@@ -93,7 +93,8 @@ def show(
 def variants(
     data: DataSpec,
     generator: Annotated[
-        list[str] | None, typer.Option(help="One of your own, module:function, in place of encheck's; repeatable.")
+        list[str] | None,
+        typer.Option(help="Only this one: a name of the listing, or module:function of your own; repeatable."),
     ] = None,
     lock: Annotated[Path | None, typer.Option(help="Freeze the variants in this file.")] = None,
     n: Annotated[int, typer.Option("--n", min=0, help="Show so many of each generator.")] = 2,
@@ -118,12 +119,12 @@ def variants(
 
         encheck variants --data mrpc:path/to/MRPC --lock mrpc.lock
 
-        encheck variants --data mrpc:path/to/MRPC --generator shouting:shouting
+        encheck variants --data mrpc:path/to/MRPC --generator synonym
     """
     from encheck import lock as lock_files
     from encheck.datasets.base import load
     from encheck.errors import UsageError
-    from encheck.listing import list_all, lock_lines, own_works
+    from encheck.listing import chosen_works, list_all, lock_lines
     from encheck.making import Maker
     from encheck.reporting.variants import lines
     from encheck.session import give_writers, open_store, resolve_english
@@ -132,7 +133,7 @@ def variants(
     with told():
         if lock:
             lock_files.refuse_place(lock)
-        works = own_works(generator or [])
+        works = chosen_works(generator or [], lock=lock is not None)
         asked = Settings(
             store=store,
             spacy_model=spacy_model,

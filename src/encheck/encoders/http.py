@@ -22,6 +22,8 @@ from encheck.errors import EncoderError, ModelError
 
 LONGEST_WAIT = 60.0
 LONGEST_TIMEOUT = 86_400.0
+UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate whose signer is not known here
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
 log = logging.getLogger("encheck")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -105,7 +107,7 @@ class Client:
         return awaited.done()
 
     def _ask(self, path: str, body: bytes | None) -> Any:
-        problem = ""
+        problem, attempt = "", 0
         for attempt in range(self.retries + 1):
             try:
                 return self._once(path, body)
@@ -115,12 +117,15 @@ class Client:
                 problem, after = str(refused), getattr(refused, "wait", None)
             except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
                 problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
+                if UNTRUSTED in problem:  # no second try makes it another certificate
+                    break
             if attempt < self.retries:
                 seconds = min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after)
                 self._tell(seconds, problem)
                 self._pause(seconds)
+        tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
         raise EncoderError(
-            f"{self.url}{path}{self.through} gave no answer in {self.retries + 1} attempts; the last said: {problem}. "
+            f"{self.url}{path}{self.through} gave no answer in {tries}; the last said: {problem}. "
             f"Remedy: {self._remedy(problem)}"
         )
 
@@ -131,7 +136,9 @@ class Client:
             log.warning(said, self.url, self.through, problem, seconds)
 
     def _remedy(self, problem: str) -> str:
-        if "CERTIFICATE_VERIFY_FAILED" in problem:
+        if UNTRUSTED in problem and not any(signed in problem for signed in UNSIGNED):
+            return "see that the address names the server as its certificate does, and that this is still valid"
+        if UNTRUSTED in problem:
             return "where the server's certificate is one to trust, set SSL_CERT_FILE to a file of who signed it"
         there = "the server is there"
         if self.through:

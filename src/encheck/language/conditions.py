@@ -11,7 +11,9 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from encheck.language.parse import Parse, mask
+from encheck.language.dependencies import mask
+from encheck.language.parse import Parse
+from encheck.language.places import first_word
 
 DEGREE = {"very", "so", "too", "more", "most", "less", "least", "as", "quite", "rather", "fairly", "extremely", "how"}
 ARTICLES = {"a", "an", "one", "each", "every", "another"}
@@ -25,14 +27,6 @@ Condition = Callable[[Parse, int], bool]
 def base_of(dep: str) -> str:
     """The relation without its subtype."""
     return dep.partition(":")[0]
-
-
-def first_word(parse: Parse, at: int) -> int:
-    """The first word of the sentence that `at` belongs to: where a capital letter says nothing."""
-    here = at
-    while here > 0 and not (parse.words[here - 1] in ".?!:\"'“‘``" or parse.words[here - 1].isspace()):
-        here -= 1
-    return here
 
 
 def _has(*deps: str) -> Condition:

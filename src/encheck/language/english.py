@@ -15,14 +15,17 @@ from importlib.metadata import version
 from typing import Any, TypeVar
 
 from encheck.language.lexicon import Lexicon, lexicon
-from encheck.language.parse import COLUMN, ITEM, Parse, pack, unpack
+from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack
 from encheck.language.pipeline import Pipeline
-from encheck.language.substitutes import Substitutes, table_hash
+from encheck.language.substitutes import Substitutes
+from encheck.language.table import table_hash
 from encheck.language.words import paper_stop_words
 from encheck.store import Kind, Store, text_key
+from encheck.types import Edit
 
 Lock = Callable[[], AbstractContextManager[object]]
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
+Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
 Reading = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
 
@@ -44,6 +47,7 @@ class English:
     store: Store | None = None
     lock: Lock = nullcontext
     asked: bool = False
+    decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
     parsed: int = 0
     tagged: int = 0
     _parses: dict[str, Parse] = field(default_factory=dict)
@@ -117,8 +121,13 @@ class English:
             self.tagged += len(found)
             return {text: _packed(both) for text, both in found.items()}
 
+        if strange := [t for t in wanted if ITEM in t or COLUMN in t]:  # these signs divide what is stored
+            compute(strange)
+            wanted = [t for t in wanted if t not in self._tags]
         for text, packed in self._through_store("tags", wanted, compute).items():
-            words, tags = (tuple(c.split(ITEM)) for c in packed.decode("utf-8", "surrogatepass").split(COLUMN))
+            words, tags = (
+                shared(c.split(ITEM) if c else ()) for c in packed.decode("utf-8", "surrogatepass").split(COLUMN)
+            )
             self._tags[text] = (words, tags)
 
     def _through_store(
@@ -149,6 +158,7 @@ class English:
         """Empty the memory, so that a long stream stays small; the store keeps what it has."""
         self._parses.clear()
         self._read.clear()
+        self.decided.clear()
         self._tags.clear()
 
     def describe(self) -> dict[str, Any]:

@@ -32,6 +32,7 @@ DEGREE = {"JJR": "more", "RBR": "more", "JJS": "most", "RBS": "most"}
 AUXILIARIES = frozenset("be have do can could may might must shall should will would ought".split())
 BASE_OF = {"JJR": "JJ", "JJS": "JJ", "RBR": "RB", "RBS": "RB"}
 REFUSED = "-"
+UNINFLECTED = {"IN", "DT", "PDT"}
 CLITIC = re.compile(r"(?i)(?<=\w)(?:['’](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 WORD = re.compile(r"[a-z]+")
 
@@ -61,6 +62,14 @@ def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> st
         return None
     written = in_case_of(form, host)
     return None if written is None else written + _clitic_after(written, clitic)
+
+
+def formed(lemma: str, tag: str, *, like: str) -> str | None:
+    """What takes the place of the word `like`: the lemma in the form of the tag, or as it is where none is inflected.
+
+    Two words where a degree has no form of its own ("more expensive").
+    """
+    return in_case_of(lemma, like) if tag in UNINFLECTED else inflect(lemma, tag, like=like, periphrasis=True)
 
 
 @cache

@@ -6,36 +6,16 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from encheck.language.dependencies import RELATION
+from encheck.language.places import Places, places
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 ITEM, COLUMN = "\x1f", "\x1e"
-RELATIONS = (
-    "acl advcl amod aux aux:pass case ccomp compound compound:prt cop csubj det expl fixed flat goeswith iobj mark"
-    " nmod nsubj nsubj:pass nummod obj obl parataxis xcomp advmod"
-).split()  # those that `Parse.below` tells apart
-
-
-def mask(*deps: str) -> int:
-    """The bits of these relations in `Parse.below`; ValueError for one that has none."""
-    return sum(1 << RELATIONS.index(dep) for dep in set(deps))
-
-
-class _Relation(NamedTuple):
-    base: str  # without the subtype
-    bits: int  # its own, and those of the base
-
-
-class _Relations(dict[str, _Relation]):
-    def __missing__(self, dep: str) -> _Relation:
-        base = intern(dep.partition(":")[0])
-        self[dep] = _Relation(base, mask(*{dep, base}.intersection(RELATIONS)))
-        return self[dep]
-
-
-_RELATIONS = _Relations()
+SMALL = 1_000  # most texts are shorter, in characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +25,10 @@ class Parse:
     `starts` and `ends` are offsets in characters; `tags` are Penn Treebank tags, `pos` and `deps` those of Universal
     Dependencies; `heads` are positions of tokens (its own for a root); `entities` are "B-PER", "I-PER" ... or "".
 
-    The other columns follow from these: the tokens as they stand in the text (`words`), tokens and lemmas in lower
+    All else follows from these: the tokens as they stand in the text (`words`), tokens and lemmas in lower
     case, the distinct ones of these tokens (`lower_words`), the relations without their subtypes (`bases`), the
-    positions of the tokens that hang on each token, in order (`children`), and by which relations they do, as bits
-    (`below`, see `mask`). ValueError where a head is no position.
+    positions of the tokens that hang on each token, in order (`children`), by which relations they do, as bits
+    (`below`, see `dependencies`), and which words may be replaced (`places`). ValueError where a head is no position.
     """
 
     text: str
@@ -67,6 +47,7 @@ class Parse:
     bases: tuple[str, ...] = field(init=False, repr=False, compare=False)
     children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     below: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    places: Places = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.heads and not 0 <= min(self.heads) <= max(self.heads) < len(self.tags):
@@ -78,18 +59,19 @@ class Parse:
         for i, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
             if head != i:
                 children[head].append(i)
-                below[head] |= _RELATIONS[dep].bits
+                below[head] |= RELATION[dep].bits
         derived = {
             "words": words,
             "lowers": lowers,
             "lower_lemmas": shared(map(str.lower, self.lemmas)),
             "lower_words": frozenset(lowers),
-            "bases": tuple([_RELATIONS[dep].base for dep in self.deps]),
+            "bases": tuple([RELATION[dep].base for dep in self.deps]),
             "children": tuple(map(tuple, children)),
             "below": tuple(below),
         }
         for name, column in derived.items():
             object.__setattr__(self, name, column)
+        object.__setattr__(self, "places", places(self))
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -146,6 +128,19 @@ def pack(parse: Parse) -> bytes:
     return zlib.compress(COLUMN.join(columns).encode("utf-8", "surrogatepass"), 1)
 
 
+class _Numbers(dict[str, int]):
+    """Written numbers: small ones are looked up, which is faster than to read them again, and kept once."""
+
+    def __missing__(self, written: str) -> int:
+        number = int(written)
+        if number < SMALL:
+            self[written] = number
+        return number
+
+
+_NUMBERS = _Numbers()
+
+
 def unpack(text: str, packed: bytes) -> Parse:
     """The parse of `text` that was packed; ValueError for anything else."""
     try:
@@ -155,7 +150,8 @@ def unpack(text: str, packed: bytes) -> Parse:
         raise ValueError(f"is no packed parse ({error})") from error
     if not columns[0]:
         return Parse(text, (), (), (), (), (), (), (), ())
+    number = _NUMBERS.__getitem__
     return Parse(
-        text, tuple(map(int, starts)), tuple(map(int, ends)), shared(tags), shared(pos), shared(lemmas),
-        tuple(map(int, heads)), shared(deps), shared(entities),
+        text, tuple(map(number, starts)), tuple(map(number, ends)), shared(tags), shared(pos), shared(lemmas),
+        tuple(map(number, heads)), shared(deps), shared(entities),
     )  # fmt: skip

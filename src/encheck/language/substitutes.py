@@ -1,7 +1,7 @@
 """Which word can stand for which: synonyms and antonyms that hold in nearly every sentence, with their conditions.
 
-The table (substitutes.tsv) was written for this project, word by word, over the lexicon's relations
-(docs/generators.md). The lexicon has a say in how common a word is, and which sense the two have together.
+The table was written word by word over the lexicon's relations (docs/generators.md). The lexicon has a say in how
+common a word is, and which sense the two have together.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
+from typing import NamedTuple
 
-from encheck.language.conditions import Asked
-from encheck.language.fit import POS_OF_TAG, Expressions, expressions, needs
+from encheck.language.conditions import Condition
+from encheck.language.fit import Expressions, needs
+from encheck.language.inflection import formed
 from encheck.language.lexicon import Lexicon, Pos
+from encheck.language.places import POS_OF_TAG
+from encheck.language.table import rows
 from encheck.language.words import STOP_WORDS
-from encheck.types import content_hash
 
-TABLE = Path(__file__).parent / "substitutes.tsv"
-SYNONYM, ANTONYM, NONE = "s", "a", "-"  # relations; no conditions
+SYNONYM, ANTONYM = "s", "a"  # relations
 KNOWN = 3.0  # Zipf: once in a million words
 LIGHT = frozenset("be come do get give go have keep let make put take".split())  # verbs that say little by themselves
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
@@ -34,11 +35,10 @@ class Substitute:
     relation: str
     flags: frozenset[str] = frozenset()
     origin: str = "table"
+    is_last: bool = field(init=False, repr=False, compare=False)  # taken only where a sentence has no better one
 
-    @property
-    def is_last(self) -> bool:
-        """Whether it is taken only where a sentence has no better one."""
-        return LAST in self.flags
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_last", LAST in self.flags)
 
     @property
     def in_expressions(self) -> bool:
@@ -47,33 +47,36 @@ class Substitute:
 
 
 Key = tuple[str, str]
-Options = tuple[tuple[Substitute, Asked], ...]  # the best first, each with what it asks of its place
+
+
+class Option(NamedTuple):
+    """A substitute, what it asks of its place (see `Asked`), and its form where the word is in lower case."""
+
+    substitute: Substitute
+    refused: int
+    conditions: tuple[Condition, ...]
+    form: str | None
+
+
+Options = tuple[Option, ...]  # the best first
 
 
 @cache
 def table() -> dict[Key, tuple[Substitute, ...]]:
     """(part of speech, lemma) -> substitutes, the best first."""
     found: dict[Key, list[Substitute]] = {}
-    for line in TABLE.read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            pos, lemma, relation, other, flags = line.split("\t")
-            asked = frozenset() if flags == NONE else frozenset(flags.split(","))
-            found.setdefault((pos, lemma), []).append(Substitute(other, relation, asked))
+    for row in rows():
+        found.setdefault((row.pos, row.lemma), []).append(Substitute(row.other, row.relation, row.flags))
     return {key: tuple(known) for key, known in found.items()}
-
-
-def table_hash() -> str:
-    """Stands for the table in what is recorded of a run."""
-    return content_hash(TABLE.read_text("utf-8"))
 
 
 @dataclass
 class Substitutes:
-    """The table, and the lexicon for words that are not in it."""
+    """The table, with the words that the lexicon finds common enough, and what the lexicon says of a pair."""
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
-    _by_lemma: dict[tuple[str, Set[str]], ByLemma] = field(default_factory=dict)
+    _by_key: dict[tuple[str, Set[str]], ByKey] = field(default_factory=dict)
     _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _why: dict[tuple[str, Pos, str, str, frozenset[str]], str] = field(default_factory=dict)
 
@@ -104,14 +107,14 @@ class Substitutes:
     @cached_property
     def expressions(self) -> Expressions:
         """Expressions of two and three words that the lexicon knows as one."""
-        return expressions(self.lexicon)
+        return Expressions(self.lexicon)
 
-    def at(self, relation: str, only: Set[str] = ALL) -> ByLemma:
-        """A look-up of a lemma: tag -> part of speech (one of these) and options, or None where there are none."""
+    def at(self, relation: str, only: Set[str] = ALL) -> ByKey:
+        """A look-up of a key of `Parse.places`, of these parts of speech: its options."""
         key = (relation, only)
-        if key not in self._by_lemma:
-            self._by_lemma[key] = ByLemma(self, relation, only)
-        return self._by_lemma[key]
+        if key not in self._by_key:
+            self._by_key[key] = ByKey(self, relation, only)
+        return self._by_key[key]
 
     def _find(self, lemma: str, pos: Pos, relation: str) -> Iterator[Substitute]:
         judged = table().get((pos, lemma), ())
@@ -135,19 +138,17 @@ class Substitutes:
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= KNOWN
 
 
-class ByLemma(dict[str, "dict[str, tuple[Pos, Options]] | None"]):
-    """Lemma -> Penn tag -> part of speech and options of one relation, or None; filled as it is asked."""
+class ByKey(dict[str, Options]):
+    """Tag and lemma ("NNS house") -> options of one relation, filled as it is asked."""
 
     def __init__(self, substitutes: Substitutes, relation: str, only: Set[str]) -> None:
         super().__init__()
         self.substitutes, self.relation, self.only = substitutes, relation, only
 
-    def __missing__(self, lemma: str) -> dict[str, tuple[Pos, Options]] | None:
-        self[lemma] = dict(self._options(lemma.lower())) or None
-        return self[lemma]
-
-    def _options(self, lemma: str) -> Iterator[tuple[str, tuple[Pos, Options]]]:
-        for tag, pos in POS_OF_TAG.items():
-            known = pos in self.only and (pos, lemma) in table()
-            if known and (found := self.substitutes.of(lemma, pos, self.relation)):
-                yield tag, (pos, tuple((substitute, needs(pos, substitute.flags)) for substitute in found))
+    def __missing__(self, key: str) -> Options:
+        tag, _, lemma = key.partition(" ")
+        pos = POS_OF_TAG[tag]
+        known = pos in self.only and (pos, lemma) in table()
+        found = self.substitutes.of(lemma, pos, self.relation) if known else ()
+        self[key] = tuple(Option(s, *needs(pos, s.flags), formed(s.lemma, tag, like="word")) for s in found)
+        return self[key]

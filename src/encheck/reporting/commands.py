@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from encheck.session import data_labels, labels
+from encheck.settings import Settings
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What --model and --data took, by label, and the folder of the run; empty where that is not known."""
+    """What --model and --data took, by label, options of `_chosen`, and the folder of the run, if known."""
 
     models: Mapping[str, str]
     data: Mapping[str, str]
+    options: str = ""
     folder: str = ""
 
     def run(self, check: str, model: str, data: str) -> str:
         """Run one check alone; a placeholder stands for a path that is not known."""
         asked = self.data.get(data, "probes" if data == "probes" else f"{data}:PATH")
         on = "" if asked == "probes" else f" {_option('data', asked)}"
-        return f"encheck run -m {shlex.quote(check)} {_option('model', self.models.get(model, model))}{on}"
+        named = _option("model", self.models.get(model, model))
+        return f"encheck run -m {shlex.quote(check)} {named}{on}{self.options}"
 
     def show(self, model: str) -> str:
         """What follows the item in `encheck show ITEM`."""
@@ -36,7 +39,17 @@ def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
     settings = results["run"]["settings"]
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
-    return Commands(labels(settings.get("models", ())), data_labels(settings.get("data", ())), str(near or ""))
+    models, data = labels(settings.get("models", ())), data_labels(settings.get("data", ()))
+    return Commands(models, data, "".join(_chosen(settings)), str(near or ""))
+
+
+def _chosen(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Options that change the figures and that results.json keeps, where they are no defaults."""
+    usual = Settings()
+    for name in ("epsilon", "median_scope", "sample", "seed", "dtype", "generator_mode"):
+        if name in settings and settings[name] != getattr(usual, name):
+            value = "all" if settings[name] is None else str(settings[name])
+            yield f" {_option(name.replace('_', '-'), value)}"
 
 
 def _option(name: str, value: str) -> str:

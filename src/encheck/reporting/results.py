@@ -19,7 +19,7 @@ COLUMNS = (
     "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
     "near_score", "far_score", "near_overlap", "far_overlap",
 )  # fmt: skip
-GIVEN = ("gold", "key")  # what the data say of a pair besides: people's score, the data's own name of it
+GIVEN = ("gold", "key", "near_why", "far_why")  # people's score, the data's own name of a pair; certificates
 
 
 def versions() -> dict[str, str]:
@@ -81,7 +81,7 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
 
     types = {name: pyarrow.string() for name in COLUMNS} | {"label": pyarrow.int8()}
     types |= {name: pyarrow.float64() for name in COLUMNS if name.endswith(("_score", "_overlap"))}
-    types |= {"gold": pyarrow.float64(), "key": pyarrow.string()}
+    types |= dict.fromkeys(GIVEN, pyarrow.string()) | {"gold": pyarrow.float64()}
     columns = {name: [v for case in sorted(items) for v in items[case][name]] for name in COLUMNS}
     for name in GIVEN:
         some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]

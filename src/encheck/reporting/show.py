@@ -39,6 +39,8 @@ def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
     beside = "" if overlap is None else f"  (word overlap {overlap:.2f})"  # a text that is encoded twice has none
     yield f"  {side:4} {score:.4f}{now}{beside}"
     yield f"                   {marked(row['source'], text, edits_of(row[f'{side}_edits']))}"
+    if why := row.get(f"{side}_why"):
+        yield f"                   {why}"
 
 
 def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:

@@ -21,7 +21,8 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
         reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(REASONS))
         others = listing.left_out.most_common()[REASONS:]
         if others:
-            reasons += f"; {len(others)} other reasons ({sum(count for _, count in others)})"
+            what = "other reason" if len(others) == 1 else "other reasons"
+            reasons += f"; {len(others)} {what} ({sum(count for _, count in others)})"
         rows.append(
             (
                 listing.generator,
