@@ -236,7 +236,7 @@ def _held(path: str, does: str) -> Iterator[None]:
     """Hold this lock; where that takes long, say what for, but not where it may be another worker of the same run."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path)
+    lock = FileLock(path, is_singleton=True)  # so that who holds it may take it again
     try:
         lock.acquire(timeout=-1 if "PYTEST_XDIST_WORKER" in os.environ else PATIENCE)
     except Timeout:
@@ -244,6 +244,23 @@ def _held(path: str, does: str) -> Iterator[None]:
         lock.acquire()
     try:
         yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _held_if_free(path: str) -> Iterator[bool]:
+    """Hold this lock where nobody else does; say whether."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, is_singleton=True)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
     finally:
         lock.release()
 
@@ -281,16 +298,26 @@ class Session:
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
 
     def prepare(self) -> None:
-        """Encode everything that the cases need."""
+        """Encode everything that the cases need.
+
+        Who tries the models out keeps the device until it has encoded: another worker would load them once more.
+        """
         requests = [(c.model, c.data, c.claim, c.level) for c in self.cases]
         how: dict[str, Any] = {"lock": self._lock, "progress": Progress(quiet=self.quiet)}
-        self.bench.try_out(requests, **how)
-        self.bench.prepare(requests, **how)
+        with _held_if_free(self._device) as is_ours:
+            if is_ours:
+                self.bench.try_out(requests, **how)
+            self.bench.prepare(requests, **how)
+
+    @property
+    def _device(self) -> str:
+        """The lock of what encodes."""
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
+        return f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock"
 
     def _lock(self) -> AbstractContextManager[object]:
         """One encoding process a device: the others wait, then find the vectors in the store."""
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
-        return _held(f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock", "encodes")
+        return _held(self._device, "encodes")
 
     def _parse_lock(self) -> AbstractContextManager[object]:
         """One parsing process at a time: the others wait, then find the parses in the store."""
