@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from random import Random
-
+from encheck.draws import Draws
 from encheck.generators.paper import paper_antonym
 from encheck.generators.replacing import Slot, is_last, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
@@ -22,7 +21,7 @@ QUANTIFIED = (
 UNTIL = frozenset("until till since".split())
 
 
-def antonym(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
+def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The hand-written edit where the data has one, else one verb or adjective replaced by its opposite.
 
     The word is one that the sentence hangs on: its main predicate rather than a word deep in a clause; among equals,
@@ -48,7 +47,7 @@ def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
     return is_last(slot), min(depth(parse, slot.at), DEPTH), not synonyms
 
 
-def negated_antonym(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
+def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The meaning kept by turning it twice: "is possible" becomes "is not impossible".
 
     Only for complementary opposites (not A is B) in a plain predicate of a statement: right behind a finite form of

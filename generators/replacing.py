@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import compress
-from random import Random
 from typing import Any, NamedTuple
 
+from encheck.draws import Draws
 from encheck.language.english import English
 from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
@@ -80,14 +80,15 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[tuple[str | Non
     return Slot(at, POS_OF_TAG[parse.tags[at]], tuple(choices))
 
 
-def ordered(slots: Sequence[Slot], rng: Random, first: Callable[[Slot], Any]) -> Sequence[Slot]:
-    """The slots in random order, but those where `first` is less before the others."""
+def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
+    """The slots, in the order of words before, in random order, but those where `first` is less before the others.
+
+    A token has its rank whichever others there are: a word that comes to the table takes no other one's place by that.
+    """
     if len(slots) == 1:
         return slots
-    found = list(slots)
-    rng.shuffle(found)
-    found.sort(key=first)
-    return found
+    ranks = rng.ranks(slots[-1].at + 1)
+    return sorted(slots, key=lambda slot: (first(slot), ranks[slot.at]))
 
 
 def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from random import Random
-
+from encheck.draws import Draws
 from encheck.generators.paper import paper_synonym
 from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
 from encheck.generators.written import written
@@ -13,7 +12,7 @@ from encheck.language.substitutes import SYNONYM
 from encheck.types import Group, Variant
 
 
-def synonym(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
+def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The hand-written edit where the data has them, else `level` words replaced by those of the table.
 
     Each word gives way to one that holds in its place: same part of speech and inflection, conditions of the
@@ -41,7 +40,7 @@ def synonym_beside(
     *,
     base: Variant,
     level: int,
-    rng: Random,  # noqa: ARG001
+    rng: Draws,  # noqa: ARG001
     english: English,
 ) -> Variant | str | None:
     """A synonym of the very word that `base` replaces."""

@@ -2,14 +2,15 @@
 
     python recipes/judge_variants.py draw --data mrpc:DIR qqp:DIR --out DIR [--peer PYTHON --treebank DIR]
     python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
+    python recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
 
 `draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with
 encheck, and with nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how; `--beside` for a
 share of the sentences), mixes all and writes batches: a number, the sentence, the variant. A judge writes a line an
 item: the number; s (same meaning), o (opposite, or the clause turned round) or d (different otherwise); and x where the
-variant is no good English. `report` computes rates, coverage and Cohen's kappa; the table it writes has ids, words and
-judgements, no sentence. With the data sets it counts, of encheck's edits, those alone that are still made, and says how
-many of today's edits were judged.
+variant is no good English. `report` writes a table of ids, words and judgements, without sentences, and prints what
+`rates` prints of one: rates, coverage and Cohen's kappa, by set or together. With the data sets it counts, of encheck's
+edits, those alone that are still made, and says how many of today's edits were judged.
 """
 
 from __future__ import annotations
@@ -122,38 +123,16 @@ def cohens_kappa(pairs: list[tuple[bool, bool]]) -> float:
     return (agree - chance) / (1 - chance) if chance < 1 else 1.0
 
 
-def _right(item: dict[str, Any], verdicts: list[tuple[str, bool]]) -> list[bool]:
-    return [meaning == WANTED[item["kind"]] and fine for meaning, fine in verdicts]
-
-
-def made_now(args: argparse.Namespace) -> dict[tuple[str, str, str], list[str]]:
-    """(set, edit, sentence) -> words, of what encheck makes today."""
+def made_now(args: argparse.Namespace) -> dict[tuple[str, str, str], str]:
+    """(set, edit, hash of the sentence) -> words, of what encheck makes today."""
     drawn = sentences(args.data, args.sentences, args.seed)
     found = ((name, item) for name, texts in drawn.items() for item in ours(texts))
-    return {(name, item["kind"], item["source"]): item["words"] for name, item in found}
+    return {(name, item["kind"], content_hash(item["source"])): "; ".join(item["words"]) for name, item in found}
 
 
 def report(args: argparse.Namespace) -> None:
     items = json.loads((args.out / "key.json").read_text("utf-8"))
     judges = [said(path) for path in args.judge]
-    good = [_right(item, [judge[i] for judge in judges]) for i, item in enumerate(items)]
-    now = made_now(args) if args.data else None
-    print("| set | by | edit | sentences with one | right by A | right by B | by both | kappa |\n" + "| --- " * 8 + "|")
-    for name in dict.fromkeys(item["set"] for item in items):
-        for by, kind in (("encheck", "synonym"), ("nlpaug", "synonym"), ("encheck", "antonym"), ("nlpaug", "antonym")):
-            wanted = (name, by, kind)
-            where = [i for i, item in enumerate(items) if (item["set"], item["by"], item["kind"]) == wanted]
-            count = len(where)
-            if now is not None and by == "encheck":
-                where = [i for i in where if now.get((name, kind, items[i]["source"])) == items[i]["words"]]
-                count = sum((key[0], key[1]) == (name, kind) for key in now)
-                print(f"{name} {kind}: {len(where)} of {count} edits made now were judged", file=sys.stderr)
-            some = [good[i] for i in where]
-            if some:
-                rates = [sum(g[0] for g in some), sum(g[1] for g in some), sum(all(g) for g in some)]
-                shares = " | ".join(f"{rate / len(some):.1%}" for rate in rates)
-                share = f"{count / args.sentences:.1%}"
-                print(f"| {name} | {by} | {kind} | {share} | {shares} | {cohens_kappa(some):.2f} |")
     with args.table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         columns = [f"{judge}_{what}" for judge in "AB" for what in ("meaning", "english")]
@@ -162,22 +141,55 @@ def report(args: argparse.Namespace) -> None:
             verdicts = [w for judge in judges for w in (judge[i][0], "good" if judge[i][1] else "bad")]
             row = [item["set"], content_hash(item["source"]), item["by"], item["kind"], "; ".join(item["words"])]
             writer.writerow([*row, *verdicts])
+    rates(args)
+
+
+def _right(row: dict[str, str]) -> tuple[bool, bool]:
+    """Whether each judge finds it good English with the meaning that its edit claims."""
+    first, second = ((row[f"{j}_meaning"], row[f"{j}_english"]) == (WANTED[row["edit"]], "good") for j in "AB")
+    return first, second
+
+
+def rates(args: argparse.Namespace) -> None:
+    with args.table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    now = made_now(args) if args.data else None
+    sets = ["all"] if args.together else list(dict.fromkeys(row["set"] for row in rows))
+    print("| set | by | edit | sentences with one | edits | right by A | right by B | by both | kappa |")
+    print("| --- " * 9 + "|")
+    for name in sets:
+        for by, kind in (("encheck", "synonym"), ("nlpaug", "synonym"), ("encheck", "antonym"), ("nlpaug", "antonym")):
+            some = [r for r in rows if name in ("all", r["set"]) and (r["by"], r["edit"]) == (by, kind)]
+            count = len(some)
+            if now is not None and by == "encheck":
+                some = [r for r in some if now.get((r["set"], kind, r["sentence"])) == r["words"]]
+                count = sum(key[1] == kind and name in ("all", key[0]) for key in now)
+                print(f"{name} {kind}: {len(some)} of {count} edits made now were judged", file=sys.stderr)
+            if some:
+                good = [_right(row) for row in some]
+                right = [sum(g[0] for g in good), sum(g[1] for g in good), sum(map(all, good))]
+                shares = " | ".join(f"{n / len(good):.1%}" for n in right)
+                share = "" if args.together or now is None else f"{count / args.sentences:.1%}"
+                print(f"| {name} | {by} | {kind} | {share} | {len(good)} | {shares} | {cohens_kappa(good):.2f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("draw", "report"))
+    parser.add_argument("what", choices=("draw", "report", "rates"))
     parser.add_argument("--data", nargs="+", default=[], help="sets as NAME:PATH")
     parser.add_argument("--sentences", type=int, default=300, help="so many of each set")
     parser.add_argument("--seed", type=int, default=SEED, help="of the draw")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="folder of the batches")
     parser.add_argument("--peer", help="a Python that has nlpaug")
     parser.add_argument("--beside", type=float, default=1.0, help="share of the sentences that the peer edits too")
     parser.add_argument("--treebank", type=Path)
     parser.add_argument("--judge", type=Path, nargs=2)
     parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))
+    parser.add_argument("--together", action="store_true", help="rates over all sets")
     args = parser.parse_args()
-    draw(args) if args.what == "draw" else report(args)
+    if args.out is None and args.what != "rates":
+        parser.error(f"{args.what} needs --out")
+    {"draw": draw, "report": report, "rates": rates}[args.what](args)
 
 
 if __name__ == "__main__":

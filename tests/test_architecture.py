@@ -59,6 +59,7 @@ LAYERS = [
         "settings",
         "own",
         "memory",
+        "draws",
     },
     {"encoders", "store", "datasets", "language", "claims", "difficulty", "writing"},
     {"lock", "making", "repeating"},

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
+from encheck.draws import Draws
 from encheck.errors import CheckError, EncheckError
 from encheck.language.english import English, Waiting
 from encheck.lock import Lock
 from encheck.memory import uncollected
-from encheck.types import Group, Variant, apply_edits, content_hash
+from encheck.types import Group, Variant, apply_edits
 
 CHUNK = 1_000
 REASONS = 50  # a generator's own are a handful; one for every sentence is no reason
@@ -26,7 +26,7 @@ class Generator(Protocol):
 
     __name__: str
 
-    def __call__(self, group: Group, *, level: int, rng: random.Random, english: English) -> Outcome | None:
+    def __call__(self, group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         """See the package docstring of generators."""
         ...
 
@@ -36,9 +36,7 @@ class BesideGenerator(Protocol):
 
     __name__: str
 
-    def __call__(
-        self, group: Group, *, base: Variant, level: int, rng: random.Random, english: English
-    ) -> Outcome | None:
+    def __call__(self, group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome | None:
         """The variant at the place of `base`."""
         ...
 
@@ -49,7 +47,7 @@ def beside(base: Generator, other: BesideGenerator) -> Generator:
     It bears the name of `base`: randomness is seeded by the name, so that both meet the same variant.
     """
 
-    def both(group: Group, *, level: int, rng: random.Random, english: English) -> Outcome | None:
+    def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         found = base(group, level=level, rng=rng, english=english)
         if not isinstance(found, Variant):
             return found
@@ -70,15 +68,16 @@ class Maker:
     continuations: Texts | None = None
     surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
     translations: Texts | None = None
-    _made: dict[tuple[Generator, int, str, str], Outcome] = field(default_factory=dict)
+    _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         """The variant of each group, or the reason why it has none."""
-        keys = [(generator, level, group.id, group.source) for group in groups]
-        missing = [(k, g) for k, g in zip(keys, groups, strict=True) if k not in self._made]
-        made = self._make([g for _, g in missing], generator, level)
-        self._made.update(zip((k for k, _ in missing), made, strict=True))
-        return [self._made[k] for k in keys]
+        known = self._made.setdefault((generator, level), {})
+        keys = [(group.id, group.source) for group in groups]
+        missing = {key: group for key, group in zip(keys, groups, strict=True) if key not in known}
+        made = self._make(list(missing.values()), generator, level)
+        known.update(zip(missing, made, strict=True))
+        return [known[key] for key in keys]
 
     def stream(
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
@@ -127,30 +126,12 @@ def name_of(generator: Generator) -> str:
     return getattr(generator, "label", generator.__name__)
 
 
-class _Late:
-    """A `Random` that is seeded when something is drawn: most sentences draw nothing, and seeding takes its time."""
-
-    __slots__ = ("_rng", "_seed")
-
-    def __init__(self, seed: int, generator: str, source: str) -> None:
-        self._seed = (seed, generator, source)
-        self._rng: random.Random | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if self._rng is None:
-            seed, generator, source = self._seed
-            self._rng = random.Random(f"{seed}/{generator}/{content_hash(source)}")  # noqa: S311 - no secret
-        return getattr(self._rng, name)
-
-
 def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
     """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it.
 
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
-    rng: Any = _Late(seed, generator.__name__, group.source)
+    rng = Draws(seed, generator.__name__, group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
     except EncheckError:
@@ -159,19 +140,17 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
         raise CheckError(f"{_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
     if isinstance(found, str):
         return found
-    if problem := _problem(found, group.source):
-        raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
     if found is None:
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
-    if isinstance(found, Variant) and found.text == group.source:
+    if problem := _problem(found, group.source):
+        raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
+    if found.text == group.source:
         return f"{generator.__name__} equals its source"
     return found
 
 
 def _problem(found: object, source: str) -> str:
     """What is wrong with what a generator gave; empty where nothing is."""
-    if found is None or isinstance(found, str):
-        return ""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
         return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
     if not found.text.strip():

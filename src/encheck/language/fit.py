@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from sys import intern
@@ -26,23 +26,23 @@ class Expressions:
 
     def hold(self, parse: Parse, at: int) -> bool:
         """Whether the token stands in one, by its words or by their lemmas."""
-        size, words, lemmas = len(parse.tags), parse.lowers, parse.lower_lemmas
-        if not (self._may(words, at) or self._may(lemmas, at)):
+        words, lemmas = parse.lowers, parse.lower_lemmas
+        for column in (words, lemmas):
+            beside = self._beside[column[at]]
+            if beside and not beside.isdisjoint(column[at - 1 if at else 0 : at + 2]):
+                break
+        else:
             return False
+        size = len(words)
         for start, end in ((at - 1, at + 1), (at, at + 2), (at - 2, at + 1), (at - 1, at + 2), (at, at + 3)):
             both = words[start:end], lemmas[start:end]
             if start >= 0 and end <= size and not self._known.isdisjoint(map(" ".join, both)):
                 return True
         return False
 
-    def _may(self, words: Sequence[str], at: int) -> bool:
-        """Whether the word stands beside one that is beside it in an expression."""
-        before, after = self._beside[words[at]]
-        return (at > 0 and words[at - 1] in before) or (at + 1 < len(words) and words[at + 1] in after)
 
-
-class _Beside(dict[str, tuple[frozenset[str], frozenset[str]]]):
-    """Word -> the words before and after it in expressions; of those that are asked for, so that it stays small."""
+class _Beside(dict[str, frozenset[str]]):
+    """Word -> the words beside it in expressions; of those that are asked for, so that it stays small."""
 
     def __init__(self, expressions: Iterable[str]) -> None:
         super().__init__()
@@ -52,11 +52,9 @@ class _Beside(dict[str, tuple[frozenset[str], frozenset[str]]]):
                 having[word].append(expression)
         self.having = {word: tuple(found) for word, found in having.items()}  # tuples of text are no work for the GC
 
-    def __missing__(self, word: str) -> tuple[frozenset[str], frozenset[str]]:
+    def __missing__(self, word: str) -> frozenset[str]:
         pairs = [pair for expression in self.having.get(word, ()) for pair in pairwise(expression.split())]
-        before = frozenset(intern(first) for first, second in pairs if second == word)
-        after = frozenset(intern(second) for first, second in pairs if first == word)
-        self[word] = before, after
+        self[word] = frozenset([intern(other) for a, b in pairs for one, other in ((a, b), (b, a)) if one == word])
         return self[word]
 
 

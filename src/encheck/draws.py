@@ -1,0 +1,38 @@
+"""The randomness that a generator has for one sentence."""
+
+from __future__ import annotations
+
+from hashlib import shake_128
+from random import Random
+from struct import unpack
+from typing import TYPE_CHECKING, Any
+
+from encheck.types import content_hash
+
+if TYPE_CHECKING:
+    Base = Random
+else:
+    Base = object  # a Random of its own would be seeded at once, which takes its time
+
+
+class Draws(Base):
+    """A `random.Random` seeded by (seed, generator, sentence), once something is drawn: most sentences draw nothing."""
+
+    __slots__ = ("_rng", "_seed")
+
+    def __init__(self, seed: int, generator: str, source: str) -> None:
+        self._seed = (seed, generator, source)
+        self._rng: Random | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if self._rng is None:
+            seed, generator, source = self._seed
+            self._rng = Random(f"{seed}/{generator}/{content_hash(source)}")  # noqa: S311 - no secret
+        return getattr(self._rng, name)
+
+    def ranks(self, count: int) -> tuple[int, ...]:
+        """A random number of 32 bits for each of so many places; a place has the same one however many are asked."""
+        seed = "{}/{}/{}".format(*self._seed).encode("utf-8", "surrogatepass")
+        return unpack(f">{count}I", shake_128(seed).digest(4 * count))
