@@ -342,7 +342,7 @@ def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, m
     scores = run(Overlap(), own, maker, tmp_path, "pivot=b")
     estimate = r_precision(scores)
     row = CheckResult("id", "claim", "swapchain", "swapchain", "pivot=b", "m", "d", estimate, "fail", 0.9)
-    said = failure_message(row, scores.items, scores, model="m")
+    said = failure_message(row, scores.items, scores, model="--model=m")
     assert "0.25" in said or "0.00" in said
     assert said.count("member 3") == len(scores.items)
     assert worst(scores)[0] in range(len(scores.items))

@@ -103,7 +103,7 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
     scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
     found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
     failed = CheckResult("id", "claim", "check", "check", "1", "m", "d", found, "fail", 0.9)
-    said = failure_message(failed, pairs, scores, model="m")
+    said = failure_message(failed, pairs, scores, model="--model=m")
     assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
 
 

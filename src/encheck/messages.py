@@ -39,7 +39,8 @@ def failure_message(
 ) -> str:
     """The whole message; edits are marked, and what nobody sees made visible.
 
-    `folder` is where the run is told to lie, None for below reports/.
+    `model` is what names the model on a command line (`--model=sbert`), `folder` where the run is told to lie, None for
+    below reports/.
     """
     assert row.estimate is not None
     expectation = f"should be at least {row.threshold:g}"
@@ -52,7 +53,7 @@ def failure_message(
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
         lines += _example(items[position], scores, position)
-    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} --model={shlex.quote(model)}{where}")
+    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
 
 

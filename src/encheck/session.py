@@ -28,7 +28,7 @@ from encheck.making import Maker
 from encheck.messages import failure_message
 from encheck.progress import Progress
 from encheck.scores import ChainScores, Floats, MarginScores, Scores, TurnedScores
-from encheck.settings import Settings, arguments_for, models_of
+from encheck.settings import Settings, arguments_for, model_options, models_of
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.types import (
     Chain,
@@ -398,7 +398,8 @@ class Session:
         return failure_message(row, shown(self.items(case).kept, scores), scores, model=model, folder=folder)
 
     def _model_option(self, case: Case) -> str:
-        return labels(self.settings.models)[case.model]
+        spec = labels(self.settings.models)[case.model]
+        return model_options(case.model, spec, self.settings.model_args)
 
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""

@@ -6,6 +6,7 @@ import fnmatch
 import math
 import os
 import re
+import shlex
 import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -260,6 +261,16 @@ def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
         if model in ("", label):
             found[key] = value
     return found
+
+
+def model_options(label: str, spec: str, given: Sequence[str]) -> str:
+    """What names a model on a command line once more, with what --model-arg says for it.
+
+    >>> model_options("ckpt", "./a b", ["pooling=cls", "gte:dtype=fp16"])
+    "--model='./a b' --model-arg=pooling=cls"
+    """
+    args = [f"{key}={value}" for key, value in arguments_for(label, given).items()]
+    return " ".join([f"--model={shlex.quote(spec)}", *(f"--model-arg={shlex.quote(arg)}" for arg in args)])
 
 
 def mode_of(text: str) -> str:

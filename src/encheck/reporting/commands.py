@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from encheck.session import data_labels, labels
-from encheck.settings import Settings
+from encheck.settings import Settings, model_options
+
+CHOSEN = ("epsilon", "median_scope", "sample", "seed", "dtype", "generator_mode", "lexicon", "spacy_model")
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What --model and --data took, by label, options of `_chosen`, and the folder of the run, if known."""
+    """What --model and --data took by label, --model-arg, options of `_chosen`, and the folder of the run, if known."""
 
     models: Mapping[str, str]
     data: Mapping[str, str]
+    model_args: Sequence[str] = ()
     options: str = ""
     folder: str = ""
 
@@ -25,13 +28,15 @@ class Commands:
         """Run one check alone; a placeholder stands for a path that is not known."""
         asked = self.data.get(data, "probes" if data == "probes" else f"{data}:PATH")
         on = "" if asked == "probes" else f" {_option('data', asked)}"
-        named = _option("model", self.models.get(model, model))
-        return f"encheck run -m {shlex.quote(check)} {named}{on}{self.options}"
+        return f"encheck run -m {shlex.quote(check)} {self._named(model)}{on}{self.options}"
 
     def show(self, model: str) -> str:
         """What follows the item in `encheck show ITEM`."""
         where = f" {_option('run', self.folder)}" if self.folder else ""
-        return f"{_option('model', self.models.get(model, model))}{where}"
+        return f"{self._named(model)}{where}"
+
+    def _named(self, model: str) -> str:
+        return model_options(model, self.models.get(model, model), self.model_args)
 
 
 def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
@@ -40,16 +45,16 @@ def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
     models, data = labels(settings.get("models", ())), data_labels(settings.get("data", ()))
-    return Commands(models, data, "".join(_chosen(settings)), str(near or ""))
+    return Commands(models, data, settings.get("model_args", ()), "".join(_chosen(settings)), str(near or ""))
 
 
 def _chosen(settings: Mapping[str, Any]) -> Iterator[str]:
     """Options that change the figures and that results.json keeps, where they are no defaults."""
     usual = Settings()
-    for name in ("epsilon", "median_scope", "sample", "seed", "dtype", "generator_mode"):
+    for name in (*CHOSEN, "skip_bad_rows"):
         if name in settings and settings[name] != getattr(usual, name):
-            value = "all" if settings[name] is None else str(settings[name])
-            yield f" {_option(name.replace('_', '-'), value)}"
+            option, value = name.replace("_", "-"), "all" if settings[name] is None else str(settings[name])
+            yield f" {_option(option, value) if name in CHOSEN else f'--{option}'}"
 
 
 def _option(name: str, value: str) -> str:

@@ -133,6 +133,8 @@ def described(settings: Settings) -> dict[str, Any]:
         "models": list(settings.models), "data": list(settings.data), "epsilon": settings.epsilon,
         "median_scope": settings.median_scope, "sample": settings.sample, "seed": settings.seed,
         "device": settings.device, "dtype": settings.dtype, "generator_mode": settings.generator_mode,
+        "lexicon": settings.lexicon, "spacy_model": settings.spacy_model, "skip_bad_rows": settings.skip_bad_rows,
+        "model_args": list(settings.model_args),
     }  # fmt: skip
 
 
