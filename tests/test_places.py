@@ -6,6 +6,7 @@ from encheck.language.english import English
 from encheck.language.fit import Expressions
 from encheck.language.lexicon import lexicon
 from encheck.language.parse import Parse
+from encheck.language.places import has_form
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +72,20 @@ def test_a_word_stands_in_an_expression_with_its_neighbours_or_with_their_lemmas
     parse = Parse(text, starts, tuple(a + len(w) for a, w in zip(starts, words, strict=True)), ("FW",) * len(words),
                   ("X",) * len(words), lemmas, zeros, blank, blank)  # fmt: skip
     assert Expressions(lexicon()).hold(parse, at) is holds
+
+
+@pytest.mark.parametrize(
+    ("word", "lemma", "tag", "looks_so"),
+    [
+        ("rose", "rise", "VBD", True),
+        ("rose", "rise", "VBN", False),
+        ("risen", "rise", "VBD", False),
+        ("told", "tell", "VBN", True),
+        ("walked", "walk", "VBN", True),
+        ("allege", "allege", "VBZ", False),
+        ("alleging", "allege", "VBG", True),
+        ("older", "old", "JJ", False),
+    ],
+)
+def test_a_word_that_does_not_look_as_its_tag_says_is_found(word, lemma, tag, looks_so):
+    assert has_form(word, lemma, tag) is looks_so

@@ -86,6 +86,16 @@ def inflected(lemma: str, tag: str) -> str | None:
     return regular(lemma, tag) if WORD.fullmatch(lemma) else None
 
 
+def is_form_of(word: str, verb: str, tag: str, *, but: str) -> bool:
+    """Whether a word is this form of an irregular verb and not that other one.
+
+    >>> is_form_of("rose", "rise", "VBD", but="VBN"), is_form_of("told", "tell", "VBD", but="VBN")
+    (True, False)
+    """
+    forms = table().get((verb, "v"), {})
+    return forms.get(tag) == word != forms.get(but, word)
+
+
 @cache
 def table() -> dict[tuple[str, str], dict[str, str]]:
     """(lemma, part of speech) -> tag -> form, for what no rule gives; "-" for a form that is refused.

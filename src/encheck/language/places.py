@@ -8,6 +8,7 @@ from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
 from encheck.language.dependencies import mask
+from encheck.language.inflection import is_form_of
 from encheck.language.lexicon import Pos
 from encheck.language.table import lemmas
 
@@ -25,6 +26,7 @@ PART_OF_NAME = {"flat", "fixed", "goeswith", "foreign", "list", "appos", "compou
 NOMINAL = {"nsubj", "obj", "iobj", "obl", "nmod"}  # "the faithful", "faced with cold"
 EXTENDING = mask("compound:prt", "fixed", "flat", "goeswith")  # a particle, or a further word of a name
 DESCRIBED = mask("cop", "advmod")
+PAST = {"VBD": "VBN", "VBN": "VBD"}
 ENDINGS = {"VBZ": "s", "VBG": "ing"}
 JOINERS = "-\u2010\u2011\u2013/'’@#_"
 
@@ -84,9 +86,11 @@ def _is_plain(parse: Parse, at: int) -> bool:
 
 
 def has_form(word: str, lemma: str, tag: str) -> bool:
-    """Whether a verb or adjective looks as its tag says: "allege" is no VBZ, whatever the tagger thinks."""
+    """Whether a verb or adjective looks as its tag says: "allege" is no VBZ and "rose" no VBN."""
     if tag in ("VB", "VBP", "JJ"):
         return word == lemma
+    if tag in PAST:
+        return not is_form_of(word, lemma, PAST[tag], but=tag)
     return tag not in ENDINGS or word.endswith(ENDINGS[tag])
 
 
