@@ -16,7 +16,7 @@ from encheck.language.lexicon import Pos
 from encheck.language.parse import Parse
 from encheck.language.places import POS_OF_TAG
 from encheck.language.replace import form, put
-from encheck.language.substitutes import ALL, ByKey, Substitute
+from encheck.language.substitutes import ALL, ByKey, Option, Substitute
 from encheck.types import Edit, Variant
 
 NAMES = {"s": "synonym", "a": "antonym"}
@@ -43,14 +43,14 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
     found: list[Slot] = []
     for at, there in compress(zip(places.at, options, strict=True), options):
         fitting, below = [], parse.below[at]
-        for substitute, refused, conditions, word in there:  # asked of every word: without a call for each
-            if below & refused:
+        for option in there:  # asked of every word: without a call for each, its fields by their numbers
+            if below & option[1]:  # .refused
                 continue
-            for condition in conditions:
+            for condition in option[2]:  # .conditions
                 if not condition(parse, at):
                     break
             else:
-                fitting.append((word, substitute))
+                fitting.append(option)
         outcome = _slot(english, parse, at, fitting) if fitting else "the place of no word fits its {}"
         if isinstance(outcome, str):
             reason = outcome
@@ -65,19 +65,21 @@ def _why_none(known: ByKey, parse: Parse) -> str:
     return "only words that have to stay" if stays else "no {} that holds in nearly every sentence"
 
 
-def _slot(english: English, parse: Parse, at: int, fitting: list[tuple[str | None, Substitute]]) -> Slot | str:
-    """The slot with these substitutes, each with its form in lower case; or why there is none."""
+def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slot | str:
+    """The slot with these substitutes; or why there is none."""
     if english.substitutes.expressions.hold(parse, at):
-        fitting = [(word, substitute) for word, substitute in fitting if substitute.in_expressions]
+        fitting = [option for option in fitting if option.in_expressions]
         if not fitting:
             return "only words of fixed expressions"
-    if parse.words[at] is not parse.lowers[at]:
-        fitting = [(form(parse, at, substitute.lemma), substitute) for _, substitute in fitting]
+    if at in parse.places.capital:
+        words = [(form(parse, at, option.substitute.lemma), option.substitute) for option in fitting]
+    else:
+        words = [(option.form, option.substitute) for option in fitting]
     there = parse.lower_words
-    choices = [(word, s) for word, s in fitting if word is not None and word.lower() not in there]
+    choices = [(word, substitute) for word, substitute in words if word is not None and word not in there]
     if not choices:
         return "no {} has the form that is asked"
-    return Slot(at, POS_OF_TAG[parse.tags[at]], tuple(choices))
+    return Slot(at, fitting[0].pos, tuple(choices))
 
 
 def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:

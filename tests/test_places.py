@@ -89,3 +89,11 @@ def test_a_word_stands_in_an_expression_with_its_neighbours_or_with_their_lemmas
 )
 def test_a_word_that_does_not_look_as_its_tag_says_is_found(word, lemma, tag, looks_so):
     assert has_form(word, lemma, tag) is looks_so
+
+
+def test_places_tell_which_words_begin_with_a_capital(english):
+    text = "Big dogs bark. Small dogs hide in a large house."
+    english.parse_all([text])
+    parse = english.parse(text)
+    assert [parse.words[at] for at in parse.places.capital] == ["Big", "Small"]
+    assert "large" in [parse.words[at] for at in parse.places.at]

@@ -34,11 +34,13 @@ JOINERS = "-\u2010\u2011\u2013/'’@#_"
 class Places(NamedTuple):
     """The tokens that may be replaced by words of the table, each with tag and lemma as its key ("NNS house").
 
-    `staying` are the keys of words that are in the table and have to stay.
+    `capital` are those of them that begin with a capital letter, `staying` the keys of words that are in the table and
+    have to stay.
     """
 
     at: tuple[int, ...]
     keys: tuple[str, ...]
+    capital: tuple[int, ...]
     staying: tuple[str, ...]
 
 
@@ -61,7 +63,8 @@ def places(parse: Parse) -> Places:
                 keys.append(key)
             else:
                 staying.append(key)
-    return Places(tuple(at), tuple(keys), tuple(staying))
+    capital = [i for i in at if parse.words[i] is not parse.lowers[i]]
+    return Places(tuple(at), tuple(keys), tuple(capital), tuple(staying))
 
 
 @cache

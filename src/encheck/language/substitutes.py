@@ -40,22 +40,23 @@ class Substitute:
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_last", LAST in self.flags)
 
-    @property
-    def in_expressions(self) -> bool:
-        """Whether it names its company, and so was judged for what a lexicon has as an expression ("earn money")."""
-        return any(flag.startswith(COMPANY) for flag in self.flags)
-
 
 Key = tuple[str, str]
 
 
 class Option(NamedTuple):
-    """A substitute, what it asks of its place (see `Asked`), and its form where the word is in lower case."""
+    """A substitute, what it asks of its place (see `Asked`), and its form where the word is in lower case.
+
+    `in_expressions` says whether it names its company, and so was judged for what a lexicon has as an expression ("earn
+    money").
+    """
 
     substitute: Substitute
     refused: int
     conditions: tuple[Condition, ...]
     form: str | None
+    in_expressions: bool
+    pos: Pos
 
 
 Options = tuple[Option, ...]  # the best first
@@ -150,5 +151,11 @@ class ByKey(dict[str, Options]):
         pos = POS_OF_TAG[tag]
         known = pos in self.only and (pos, lemma) in table()
         found = self.substitutes.of(lemma, pos, self.relation) if known else ()
-        self[key] = tuple(Option(s, *needs(pos, s.flags), formed(s.lemma, tag, like="word")) for s in found)
+        self[key] = tuple([_option(s, pos, tag) for s in found])
         return self[key]
+
+
+def _option(substitute: Substitute, pos: Pos, tag: str) -> Option:
+    has_company = any(flag.startswith(COMPANY) for flag in substitute.flags)
+    form = formed(substitute.lemma, tag, like="word")
+    return Option(substitute, *needs(pos, substitute.flags), form, has_company, pos)
