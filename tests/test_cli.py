@@ -185,10 +185,8 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
     """Of a model whose label is not what --model takes, in a folder that is not the default."""
     Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
-    chosen, model = (
-        "--epsilon=0.02 --sample=all --skip-bad-rows",
-        "--model=lengths:embed --model-arg='licence=of my own'",
-    )
+    chosen = "--epsilon=0.02 --sample=all --skip-bad-rows"
+    model = "--model=lengths:embed --model-arg='licence=of my own'"
     told = run("-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
     again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
     page = html.unescape(Path("out here/report.html").read_text("utf-8"))

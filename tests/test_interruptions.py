@@ -11,8 +11,10 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
+from encheck.session import Session
+from encheck.settings import Settings
 from encheck.store import Store
 
 ADAPTER = """
@@ -118,6 +120,34 @@ def test_of_many_workers_one_encodes(start, tmp_path):
     log = (tmp_path / "encoders.log").read_text().split()
     assert len(set(log)) == 1
     assert len(log) > 10
+
+
+@pytest.mark.parametrize("is_taken", [False, True], ids=["free", "taken"])
+def test_who_tries_a_model_out_keeps_the_device_until_it_has_encoded(tmp_path, monkeypatch, is_taken):
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    session = Session(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [])
+    another, seen = FileLock(session._device), []
+
+    def note(what):
+        def noted(requests, *, lock, progress):
+            if not is_taken:
+                with lock(), pytest.raises(Timeout):  # who holds it may take it again, nobody else
+                    another.acquire(blocking=False)
+                with pytest.raises(Timeout):
+                    another.acquire(blocking=False)
+            seen.append(what)
+
+        return noted
+
+    monkeypatch.setattr(session.bench, "try_out", note("tried"))
+    monkeypatch.setattr(session.bench, "prepare", note("encoded"))
+    if is_taken:
+        another.acquire()
+    session.prepare()
+    another.release()
+    assert seen == (["encoded"] if is_taken else ["tried", "encoded"])
+    with another.acquire(blocking=False):
+        assert another.is_locked
 
 
 def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, tmp_path):

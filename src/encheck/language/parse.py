@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ITEM, COLUMN = "\x1f", "\x1e"
 SMALL = 1_000  # most texts are shorter, in characters
+_BITS: dict[int, int] = {}  # one object for each number, whichever parse has it: there are few
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Parse:
             "lower_words": frozenset(lowers),
             "bases": tuple([RELATION[dep].base for dep in self.deps]),
             "children": tuple(map(tuple, children)),
-            "below": tuple([_BITS[bits] for bits in below]),
+            "below": tuple([_BITS.setdefault(bits, bits) for bits in below]),
         }
         for name, column in derived.items():
             object.__setattr__(self, name, column)
@@ -126,17 +127,6 @@ def pack(parse: Parse) -> bytes:
     columns = [ITEM.join(map(str, column)) for column in numbers]
     columns += [ITEM.join(column) for column in (parse.tags, parse.pos, parse.lemmas, parse.deps, parse.entities)]
     return zlib.compress(COLUMN.join(columns).encode("utf-8", "surrogatepass"), 1)
-
-
-class _Shared(dict[int, int]):
-    """A number -> the one object that stands for it, whichever parse has it."""
-
-    def __missing__(self, number: int) -> int:
-        self[number] = number
-        return number
-
-
-_BITS = _Shared()
 
 
 class _Numbers(dict[str, int]):

@@ -11,7 +11,9 @@ from typing import Any
 from encheck.session import data_labels, labels
 from encheck.settings import Settings, model_options
 
-CHOSEN = ("epsilon", "median_scope", "sample", "seed", "dtype", "generator_mode", "lexicon", "spacy_model")
+CHOSEN = (  # options
+    "epsilon median_scope sample seed dtype generator_mode lexicon spacy_model skip_bad_rows".split()
+)
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,10 @@ def commands(results: Mapping[str, Any], folder: Path | None) -> Commands:
 def _chosen(settings: Mapping[str, Any]) -> Iterator[str]:
     """Options that change the figures and that results.json keeps, where they are no defaults."""
     usual = Settings()
-    for name in (*CHOSEN, "skip_bad_rows"):
-        if name in settings and settings[name] != getattr(usual, name):
-            option, value = name.replace("_", "-"), "all" if settings[name] is None else str(settings[name])
-            yield f" {_option(option, value) if name in CHOSEN else f'--{option}'}"
+    for name in CHOSEN:
+        if name in settings and (value := settings[name]) != getattr(usual, name):
+            option = name.replace("_", "-")
+            yield f" --{option}" if value is True else f" {_option(option, 'all' if value is None else str(value))}"
 
 
 def _option(name: str, value: str) -> str:
