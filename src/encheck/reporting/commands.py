@@ -11,9 +11,7 @@ from typing import Any
 from encheck.session import data_labels, labels
 from encheck.settings import Settings, model_options
 
-CHOSEN = (  # options
-    "epsilon median_scope sample seed dtype generator_mode lexicon spacy_model skip_bad_rows".split()
-)
+CHOSEN = "epsilon median_scope sample seed dtype generator_mode lexicon spacy_model skip_bad_rows".split()
 
 
 @dataclass(frozen=True)
