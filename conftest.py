@@ -2,7 +2,7 @@
 
 import pytest
 
-from encheck.settings import add_options
+from encheck.options import add_options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

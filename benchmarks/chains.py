@@ -17,11 +17,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from encheck.chains import PIVOTS, swap_chains
 from encheck.datasets.base import Dataset, load
+from encheck.items.chains import PIVOTS, swap_chains
+from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.language.pipeline import Pipeline
-from encheck.making import Maker
+from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
 
 Seconds = tuple[float, float]  # by the clock, of CPU

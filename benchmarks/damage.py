@@ -201,8 +201,8 @@ def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     """The gate's decision between two models that were measured."""
     import pyarrow.parquet
 
-    from encheck.baseline import read
-    from encheck.gating import weigh
+    from encheck.gating.baseline import read
+    from encheck.gating.weighing import weigh
 
     paths = [folder_of(folder, name) for name in (before, after)]
     results = json.loads((paths[1] / "report/results.json").read_text("utf-8"))
@@ -218,7 +218,7 @@ def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
 
 def apart(folder: Path, before: str, after: str) -> float:
     """The largest difference between two models' scores of one item: what a tolerance has to cover."""
-    from encheck.baseline import read
+    from encheck.gating.baseline import read
 
     tables = [read(folder_of(folder, name) / "base").tables for name in (before, after)]
     pairs = [(t, tables[1][case]) for case, t in tables[0].items() if t.claim != COUNTED]
@@ -253,9 +253,9 @@ def damage_rows(folder: Path) -> Iterator[str]:
 
 
 def tune_rows(folder: Path, count: int) -> Iterator[str]:
-    from encheck.baseline import read
-    from encheck.gate_rows import QUIET
-    from encheck.gating import seed_noise, side_of_baseline
+    from encheck.gating.baseline import read
+    from encheck.gating.types import QUIET
+    from encheck.gating.weighing import seed_noise, side_of_baseline
 
     names = [f"tune {seed}" for seed in range(count)]
     for seed, name in enumerate(names):

@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from encheck.encoders.batching import pick_devices
-from encheck.encoders.config import ModelConfig, known_models
 from encheck.encoders.load import Device, folder_of, load
+from encheck.encoders.models_file import ModelConfig, known_models
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from encheck.gate import decide
-from encheck.gate_rows import DEFAULT, FAMILIES, Noise, Paired, Rule
+from encheck.gating.decision import decide
+from encheck.gating.types import DEFAULT, FAMILIES, Noise, Paired, Rule
 
 SHAPE = (5, 5, 5, 1, 3, 1)
 NAMES = [(f"{family} {i}", family) for family, count in zip(FAMILIES, SHAPE, strict=True) for i in range(count)]
@@ -294,9 +294,9 @@ def picture(runs: int) -> str:
 
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate of two baselines with repeated clusters."""
-    from encheck.baseline import read
-    from encheck.gate_figures import pooled
-    from encheck.gating import compare_all, side_of_baseline
+    from encheck.gating.baseline import read
+    from encheck.gating.pairing import pooled
+    from encheck.gating.weighing import compare_all, side_of_baseline
 
     yield line(("capability", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)

@@ -27,10 +27,11 @@ import spacy
 
 from encheck.datasets.base import load
 from encheck.generators.antonym import antonym
+from encheck.generators.base import Generator
 from encheck.generators.synonym import synonym
+from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.language.pipeline import Pipeline
-from encheck.making import Generator, Maker
+from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
 from encheck.types import Group
 

@@ -28,8 +28,9 @@ started = time.perf_counter()
 import torch, transformers, sentence_transformers, numpy, pyarrow.parquet, pyarrow.compute, jinja2, scipy, filelock
 import nltk.tokenize.destructive, scipy.sparse, xdist.plugin, huggingface_hub, yaml, platformdirs
 from transformers.models.bert import modeling_bert, tokenization_bert
-import pytest, encheck.session, encheck.items, encheck.nonobvious, encheck.correlation, encheck.consistency
-import encheck.encoders.sentence_transformers, encheck.reporting.write, encheck.reporting.terminal
+import pytest, encheck.controller.session, encheck.items.builders, encheck.metrics.nonobvious
+import encheck.metrics.correlation, encheck.metrics.symmetry
+import encheck.encoders.checkpoints.sentence_transformers, encheck.controller.write, encheck.reporting.terminal
 imported = time.perf_counter()
 code = pytest.main(sys.argv[1:])
 print("RESULT", int(code), imported - started, time.perf_counter() - imported)
@@ -67,8 +68,8 @@ def mrpc_texts(path: Path) -> list[str]:
 
 
 def encoder() -> object:
-    from encheck.encoders.config import known_models
     from encheck.encoders.load import Device, config_for, load
+    from encheck.encoders.models_file import known_models
 
     return load(config_for("sbert", known_models()), device=Device("cpu"))
 
@@ -84,7 +85,7 @@ def best_encoding(texts: list[str]) -> tuple[float, str]:
 
     The set-up is chosen on a tenth of the texts, and timed on all of them.
     """
-    from encheck.encoders import sentence_transformers as adapter
+    from encheck.encoders.checkpoints import sentence_transformers as adapter
 
     model = encoder()
     model.encode(texts[:64])

@@ -7,8 +7,8 @@ tuned on short texts mean something else on long ones.
 import pytest
 
 from encheck import claim
-from encheck.chains import continuation_chains
-from encheck.ranking import figures, lengths, measured, r_precision
+from encheck.items.chains import continuation_chains
+from encheck.metrics.ranking import figures, lengths, measured, r_precision
 
 
 @pytest.mark.continuation

@@ -7,8 +7,8 @@ luck.
 import pytest
 
 from encheck import claim
-from encheck.probing import cut, repeated
-from encheck.wellbeing import ends_seen, kept
+from encheck.items.searches import cut, repeated
+from encheck.metrics.health import ends_seen, kept
 
 pytestmark = pytest.mark.contract
 

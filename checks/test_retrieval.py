@@ -7,9 +7,9 @@ side by side.
 import pytest
 
 from encheck import claim
-from encheck.metrics import mean_margin
-from encheck.probing import queries
-from encheck.wellbeing import recall_at_1
+from encheck.items.searches import queries
+from encheck.metrics.health import recall_at_1
+from encheck.metrics.pairs import mean_margin
 
 
 @pytest.mark.retrieval

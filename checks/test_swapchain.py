@@ -10,8 +10,8 @@ even where all of them share every word.
 import pytest
 
 from encheck import claim
-from encheck.chains import PIVOTS, restated, swap_chains
-from encheck.ranking import figures, measured, oddities, r_precision
+from encheck.items.chains import PIVOTS, restated, swap_chains
+from encheck.metrics.ranking import figures, measured, oddities, r_precision
 
 pytestmark = pytest.mark.swapchain
 

@@ -7,8 +7,8 @@ depend on the order of the input.
 import pytest
 
 from encheck import claim
-from encheck.consistency import consistency, flip_rate, largest_asymmetry
-from encheck.items import turned_pairs
+from encheck.items.builders import turned_pairs
+from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry
 
 
 @pytest.mark.symmetry

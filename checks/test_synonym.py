@@ -7,11 +7,11 @@ little, and less than one exchanged for any other.
 import pytest
 
 from encheck import claim
+from encheck.generators.base import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
-from encheck.items import contrast, edited
-from encheck.making import beside
-from encheck.metrics import margin_rate, mean_margin, mean_similarity
+from encheck.items.builders import contrast, edited
+from encheck.metrics.pairs import margin_rate, mean_margin, mean_similarity
 
 pytestmark = pytest.mark.synonym
 

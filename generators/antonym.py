@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from encheck.draws import Draws
 from encheck.generators.paper import paper_antonym
 from encheck.generators.replacing import Slot, is_last, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
 from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits
 
 DEPTH = 3

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from random import Random
 from typing import cast
 
+from encheck.generators.base import Generator
 from encheck.language.english import English
 from encheck.language.words import FUNCTION_WORDS
-from encheck.making import Generator
 from encheck.similarity import words
 from encheck.types import Edit, Group, Variant
 

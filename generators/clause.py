@@ -24,8 +24,8 @@ from encheck.generators.moving import (
     root_of,
     span_of,
 )
+from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
-from encheck.language.inflection import inflected
 from encheck.language.parse import Parse
 
 # Verbs without a passive, with one that means something else, or that say of a state what no one does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from encheck.language.contractions import contractions
+from encheck.language.edits.contractions import contractions
 from encheck.language.english import English
 from encheck.types import Group, Variant, apply_edits, changes
 

@@ -9,13 +9,13 @@ from random import Random
 
 from encheck.generators.replacing import certificate
 from encheck.generators.written import written
+from encheck.language.edits.inflection import UNINFLECTED, inflected
+from encheck.language.edits.places import POS_OF_TAG
+from encheck.language.edits.replace import form, put
+from encheck.language.edits.substitutes import Substitute
 from encheck.language.english import English
-from encheck.language.inflection import UNINFLECTED, inflected
-from encheck.language.lexicon import Lexicon, Pos
+from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.language.places import POS_OF_TAG
-from encheck.language.replace import form, put
-from encheck.language.substitutes import Substitute
 from encheck.types import Group, Variant
 
 TRIES = 12

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from encheck.language.conditions import base_of
+from encheck.language.edits.conditions import base_of
 from encheck.language.english import English
-from encheck.language.lexicon import Lexicon, Pos
+from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.types import Edit
 

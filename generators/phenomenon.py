@@ -9,9 +9,9 @@ from functools import cache
 from random import Random
 from typing import Literal, cast
 
+from encheck.generators.base import Generator
 from encheck.generators.written import written
 from encheck.language.english import English
-from encheck.making import Generator
 from encheck.types import Group, Variant
 
 PHENOMENA = ("negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity")

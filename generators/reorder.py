@@ -22,7 +22,7 @@ from encheck.generators.moving import (
 )
 from encheck.generators.voice import passive
 from encheck.generators.written import written
-from encheck.language.conditions import base_of
+from encheck.language.edits.conditions import base_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.types import Edit, Group, Variant, apply_edits

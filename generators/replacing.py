@@ -1,7 +1,7 @@
 """One word for another: the places where a sentence has a substitute, and the variant that takes it.
 
-Shared by `synonym` and `antonym`. Which words may go stands in `encheck.language.places`, what can take their place in
-`encheck.language.substitutes`, what that asks of it in `encheck.language.conditions`.
+Shared by `synonym` and `antonym`. Which words may go stands in `encheck.language.edits.places`, what can take their
+place in `encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from encheck.draws import Draws
+from encheck.language.edits.places import POS_OF_TAG, places_of
+from encheck.language.edits.replace import form, put
+from encheck.language.edits.substitutes import ALL, ByKey, Option, Substitute
 from encheck.language.english import English
-from encheck.language.lexicon import Pos
+from encheck.language.lexicon.protocol import Pos
 from encheck.language.parse import Parse
-from encheck.language.places import POS_OF_TAG
-from encheck.language.replace import form, put
-from encheck.language.substitutes import ALL, ByKey, Option, Substitute
+from encheck.statistics.draws import Draws
 from encheck.types import Edit, Variant
 
 NAMES = {"s": "synonym", "a": "antonym"}
@@ -37,7 +37,7 @@ def is_last(slot: Slot) -> bool:
 
 def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
     """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
-    known, places = english.substitutes.at(relation, only), parse.places
+    known, places = english.substitutes.at(relation, only), places_of(parse)
     options = list(map(known.__getitem__, places.keys))
     reason = ""
     found: list[Slot] = []
@@ -61,7 +61,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
 
 def _why_none(known: ByKey, parse: Parse) -> str:
     """Why no word that may be replaced has a substitute."""
-    stays = any(map(known.__getitem__, parse.places.staying))
+    stays = any(map(known.__getitem__, places_of(parse).staying))
     return "only words that have to stay" if stays else "no {} that holds in nearly every sentence"
 
 
@@ -71,7 +71,7 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slo
         fitting = [option for option in fitting if option.in_expressions]
         if not fitting:
             return "only words of fixed expressions"
-    if at in parse.places.capital:
+    if at in places_of(parse).capital:
         words = [(form(parse, at, option.substitute.lemma), option.substitute) for option in fitting]
     else:
         words = [(option.form, option.substitute) for option in fitting]

@@ -7,12 +7,12 @@ from random import Random
 from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS, Span, capital, inside_sentence, text_of
 from encheck.generators.reorder import reorder
 from encheck.generators.written import written
-from encheck.language.conditions import base_of
+from encheck.language.edits.conditions import base_of
+from encheck.language.edits.inflection import in_case_of
+from encheck.language.edits.places import first_word
 from encheck.language.english import English
-from encheck.language.inflection import in_case_of
-from encheck.language.lexicon import Lexicon
+from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
-from encheck.language.places import first_word
 from encheck.types import Edit, Group, Variant, apply_edits
 
 # Verbs that say the same both ways round: "A met B".

@@ -4,7 +4,7 @@ A unit is an entity, or a word outside of one. Units are grouped by the entity's
 all verbs together, forms of "be" left out. Three groups are drawn, two units of each change places, and each exchange
 builds on those before it. `careful` mode also leaves out auxiliaries, bare numbers and words that touch their
 neighbour, and rejects an exchange after which the same words stand in the same relations
-(`encheck.language.relations`).
+(`encheck.language.edits.relations`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 
+from encheck.language.edits.relations import Relations, Unit, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.relations import Relations, Unit, why_kept
 from encheck.types import Edit, Group, Variant, apply_edits
 
 SWAPS = 3

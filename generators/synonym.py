@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from encheck.draws import Draws
 from encheck.generators.paper import paper_synonym
 from encheck.generators.replacing import Slot, find_slots, is_last, ordered, replaced
 from encheck.generators.written import written
+from encheck.language.edits.substitutes import SYNONYM
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.substitutes import SYNONYM
+from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from encheck.generators.replacing import Slot, find_slots
+from encheck.language.edits.places import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.places import POS_OF_TAG
 
 PARTS = frozenset("va")
 NEGATIVE = frozenset(

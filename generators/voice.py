@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from encheck.generators.clause import Clause, clause_of, refusal
 from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS, Move, capital, inside_sentence, text_of
+from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
-from encheck.language.inflection import inflected
 from encheck.language.parse import Parse
 from encheck.types import Edit
 

@@ -2,9 +2,9 @@
 
 A form is taken where WordNet's list of irregular forms has it, the treebank has it with that lemma and tag, or it
 follows a regular pattern that fits. The first spelling of LemmInflect's stands, unless the treebank has another at
-least twice and that one never. Only what src/encheck/language/regular.py would not give is written.
+least twice and that one never. Only what src/encheck/language/edits/regular.py would not give is written.
 
-    python recipes/build_inflections.py build --treebank DIR --out src/encheck/language/inflections.tsv
+    python recipes/build_inflections.py build --treebank DIR --out src/encheck/language/edits/inflections.tsv
     python recipes/build_inflections.py rejected --treebank DIR
 """
 
@@ -16,9 +16,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from encheck.language.inflection import AUXILIARIES, BASE, COLUMNS, REFUSED, WORD
-from encheck.language.lexicon import PARTS, Lexicon, Pos, lexicon
-from encheck.language.regular import CLOSED, ENDINGS, candidates, compares, regular, with_suffix
+from encheck.language.edits.inflection import AUXILIARIES, BASE, COLUMNS, REFUSED, WORD
+from encheck.language.edits.regular import CLOSED, ENDINGS, candidates, compares, regular, with_suffix
+from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.protocol import PARTS, Lexicon, Pos
 
 CATEGORIES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 UNCHANGED = ("bid", "broadcast", "forecast", "quit", "shit", "sublet")

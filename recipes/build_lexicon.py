@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.language.packed import packed_text, planes
+from encheck.language.lexicon.packed import packed_text, planes
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 SS_NUMBER = {"n": 1, "v": 2, "a": 3, "r": 4, "s": 5}
@@ -237,7 +237,7 @@ def licence(wordnet: Path) -> str:
 
 PROBE = """
 import json, resource, sys, time
-import encheck.language.lexicon as module, encheck.language.embedded_lexicon
+import encheck.language.lexicon.load as module, encheck.language.lexicon.embedded
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 started = time.perf_counter()
 lexicon = module.lexicon()

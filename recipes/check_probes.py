@@ -114,8 +114,8 @@ def runs(text: str) -> set[tuple[str, ...]]:
 def duplicates(folder: Path) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from encheck.encoders.config import known_models
     from encheck.encoders.load import Device, config_for, load
+    from encheck.encoders.models_file import known_models
 
     groups = embedded().groups
     texts = sorted(public_texts(folder))

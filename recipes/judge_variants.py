@@ -28,7 +28,7 @@ from typing import Any
 from encheck.datasets.base import load
 from encheck.generators.antonym import antonym
 from encheck.generators.synonym import synonym
-from encheck.making import Maker
+from encheck.items.variants import Maker
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from pipeline_data import Sentence
 
-from encheck.language.lexicon import Pos, lexicon
+from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.protocol import Pos
 
 BASE = {"NN", "VB", "VBP", "JJ", "RB"}
 INFLECTED: dict[str, Pos] = {

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from encheck.comparing.predictions import Predictions, read_predictions
+from encheck.comparing.scored import score
 from encheck.datasets.base import Dataset, load
-from encheck.difficulty import CELLS, difficulty
 from encheck.errors import EncheckError
-from encheck.predictions import Predictions, read_predictions
-from encheck.reporting.scored import score
+from encheck.scoring.difficulty import CELLS, difficulty
 
 SETS = {
     "MRPC": "mrpc:{}/mrpc",

@@ -1,4 +1,4 @@
-"""Train the English spaCy pipeline that ships in src/encheck/language/english, and measure one.
+"""Train the English spaCy pipeline that ships in src/encheck/language/pipeline/english, and measure one.
 
 Steps, each of which leaves its result in the work folder:
 
@@ -8,7 +8,7 @@ Steps, each of which leaves its result in the work folder:
     entities   the student's entities
     assemble   both and the rules for dates and numbers, as one pipeline
 
-    python recipes/train_pipeline.py train --data DATA --work /tmp/pipeline --out src/encheck/language/english
+    python recipes/train_pipeline.py train --data DATA --work /tmp/pipeline --out src/encheck/language/pipeline/english
     python recipes/train_pipeline.py syntax --data DATA --work /tmp/pipeline           # one step alone
     python recipes/train_pipeline.py evaluate --treebank DATA/ud_english_ewt --entities DATA/uner_english_ewt
 
@@ -36,7 +36,7 @@ from pipeline_figures import bare, figures, megabytes, raw_figures, words_per_se
 if TYPE_CHECKING:
     from spacy.language import Language
 
-ENGLISH = Path(__file__).resolve().parents[1] / "src/encheck/language/english"
+ENGLISH = Path(__file__).resolve().parents[1] / "src/encheck/language/pipeline/english"
 TEACHER_EPOCHS = 3
 SEED = 0
 

@@ -16,19 +16,20 @@ import tiny
 import tiny_models
 from embedding_server import serving
 
-from encheck.bench import Bench, Subject
 from encheck.claims import Claim
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
+from encheck.encoders.models_file import ModelConfig
 from encheck.errors import ModelError
-from encheck.items import labelled_pairs
-from encheck.making import Maker
-from encheck.progress import Progress
+from encheck.items.builders import labelled_pairs
+from encheck.items.variants import Maker
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
 from encheck.store import Store
+from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 DEFECTS = ("missing", "wrong kind", "cut off", "vocabulary", "no numbers")

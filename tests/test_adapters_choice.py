@@ -14,14 +14,14 @@ import tiny
 import tiny_models
 
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.config import ModelConfig, known_models, with_args
 from encheck.encoders.detect import detect
 from encheck.encoders.files import check_pickle, largest_token
 from encheck.encoders.load import Device, config_for, lacks, load, where
+from encheck.encoders.models_file import ModelConfig, known_models, with_args
 from encheck.encoders.pins import held, pinned
 from encheck.errors import ConfigError, ModelError, UsageError
-from encheck.session import resolve_models
-from encheck.settings import Settings, arguments_for
+from encheck.options import Settings, arguments_for
+from encheck.running.resources import resolve_models
 from encheck.store import Store, file_sha256
 
 pytestmark = pytest.mark.xdist_group("encoders")

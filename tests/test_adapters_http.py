@@ -16,9 +16,9 @@ import pytest
 from embedding_server import serving
 
 from encheck.encoders import fake
-from encheck.encoders.config import ModelConfig, known_models, with_args
-from encheck.encoders.http import Client
 from encheck.encoders.load import Device, load, where
+from encheck.encoders.models_file import ModelConfig, known_models, with_args
+from encheck.encoders.server.http import Client
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

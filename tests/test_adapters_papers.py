@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
-from encheck.encoders.vector_files import VectorFile
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

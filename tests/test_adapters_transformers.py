@@ -9,8 +9,6 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.bench import Bench, Subject
-from encheck.encoders.base import batches_of
 from encheck.encoders.batching import (
     halving,
     limit_threads,
@@ -20,12 +18,15 @@ from encheck.encoders.batching import (
     threads,
     usable_cores,
 )
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import batches_of
 from encheck.errors import EncoderError, ModelError
-from encheck.making import Maker
-from encheck.progress import Progress
+from encheck.items.variants import Maker
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
 from encheck.store import Store, text_key
+from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps on the red dog", "dog", "", "what is under a cat? a blue dog."]

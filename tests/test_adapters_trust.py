@@ -12,8 +12,8 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
+from encheck.encoders.models_file import ModelConfig
 from encheck.encoders.pooling import stored_pooling
 from encheck.errors import EncoderError, ModelError
 

@@ -8,10 +8,10 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.load import Device, load
-from encheck.encoders.vector_files import VectorFile
-from encheck.encoders.vectors import treebank_words
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.vectors.encoder import treebank_words
+from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

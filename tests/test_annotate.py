@@ -11,14 +11,24 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 from typer.testing import CliRunner
 
-from encheck.agreement import fleiss_kappa, kappa, permutation_test, table_of
-from encheck.annotate import Line, cells_of, draw, label, own_sheet, ratings, read_sheet, variants_of, write_sheet
+from encheck.annotation.agreement import fleiss_kappa, kappa, permutation_test, table_of
+from encheck.annotation.sheets import (
+    Line,
+    cells_of,
+    draw,
+    label,
+    own_sheet,
+    ratings,
+    read_sheet,
+    variants_of,
+    write_sheet,
+)
 from encheck.cli import app
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
-from encheck.making import Maker
-from encheck.statistics import Resampler
+from encheck.items.variants import Maker
+from encheck.statistics.bootstrap import Resampler
 from encheck.types import content_hash
 
 WORDS = "goat river lamp kettle tram oak clock ship baker roof".split()

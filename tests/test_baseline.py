@@ -7,9 +7,9 @@ import pyarrow.parquet
 import pytest
 from gate_fakes import CASE, columns, results, scores
 
-from encheck.baseline import read, save, shown_name, tables_of
 from encheck.errors import BaselineError
-from encheck.gate_rows import Noise
+from encheck.gating.baseline import read, save, shown_name, tables_of
+from encheck.gating.types import Noise
 
 NOISE = Noise(0.25, {"antonym/d/1": 0.5})
 

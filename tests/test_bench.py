@@ -5,20 +5,21 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pytest
 
-from encheck.bench import IDENTITY_PAIRS, Bench, Subject, _table
 from encheck.claims import Claim
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.fake import BagOfWords, Overlap, Random
+from encheck.encoders.models_file import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
-from encheck.items import labelled_pairs
-from encheck.making import Maker
-from encheck.probing import random_pairs
-from encheck.progress import Progress
-from encheck.scores import MarginScores, PairScores
+from encheck.items.builders import labelled_pairs
+from encheck.items.searches import random_pairs
+from encheck.items.variants import Maker
+from encheck.running.bench import IDENTITY_PAIRS, Bench, _table
+from encheck.running.subject import Subject
+from encheck.scoring.scores import MarginScores, PairScores
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
+from encheck.system.progress import Progress
 from encheck.types import Chain, Items, Triplet
 
 THINGS = "otter lantern violin glacier baker comet saddle orchard magnet ferry tunnel parrot".split()

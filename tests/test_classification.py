@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from encheck.classification import accuracy, by_head, f1
-from encheck.scores import PairScores, Scale
-from encheck.statistics import Resampler
+from encheck.metrics.classification import accuracy, by_head, f1
+from encheck.scoring.scores import PairScores, Scale
+from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair
 
 

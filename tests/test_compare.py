@@ -9,8 +9,8 @@ from test_reporting import row
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.reporting.compare import compare, lines, render
-from encheck.reporting.comparison_charts import differences
+from encheck.comparing.charts import differences
+from encheck.comparing.page import compare, lines, render
 from encheck.reporting.results import write_items, write_results
 
 CLAIM = "antonym_is_farther_than_paraphrase"

@@ -13,9 +13,9 @@ from encheck.datasets import base
 from encheck.datasets.base import clusters_of, from_rows, load, names, sample_clusters
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, NothingToMeasure
-from encheck.items import labelled_pairs
+from encheck.items.builders import labelled_pairs
+from encheck.items.variants import Maker
 from encheck.language.words import content_words
-from encheck.making import Maker
 
 WORDS = "kettle lantern harbour violin meadow copper tunnel the of was".split()
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.base import load
-from encheck.difficulty import CELLS, difficulty, split_by
+from encheck.scoring.difficulty import CELLS, difficulty, split_by
 from encheck.types import SentencePair
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.sampled_from("xy")), min_size=1, max_size=40)

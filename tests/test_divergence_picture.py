@@ -2,7 +2,7 @@
 
 import pytest
 
-from encheck.reporting.charts import divergence
+from encheck.reporting.html.charts import divergence
 
 COLUMNS = {
     "source": ["the red car", "one two three", "a b c", "grey geese fly"],

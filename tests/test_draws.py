@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from encheck.draws import Draws
 from encheck.generators.replacing import Slot, is_last, ordered
-from encheck.language.substitutes import Substitute
+from encheck.language.edits.substitutes import Substitute
+from encheck.statistics.draws import Draws
 from encheck.types import content_hash
 
 PLAIN, LAST = Substitute("quick", "s"), Substitute("swift", "s", frozenset(["last"]))

@@ -10,17 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encheck.generators.antonym import antonym, negated_antonym
+from encheck.generators.base import beside
 from encheck.generators.control import COMMON, control, pool
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
-from encheck.language.conditions import asked
+from encheck.items.variants import Maker
+from encheck.language.edits.conditions import asked
+from encheck.language.edits.fit import needs
+from encheck.language.edits.substitutes import Substitutes, table
+from encheck.language.edits.table import TABLE
 from encheck.language.english import English
-from encheck.language.fit import needs
-from encheck.language.lexicon import lexicon
-from encheck.language.substitutes import Substitutes, table
-from encheck.language.table import TABLE
-from encheck.making import Maker, beside
+from encheck.language.lexicon.load import lexicon
 from encheck.types import Group, Variant, apply_edits
 
 WORKS = [synonym, antonym, negated_antonym, reorder, role_reversal, beside(antonym, control), beside(synonym, control)]

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders import fake
-from encheck.encoders.base import BatchEncoder, Encoder, PairScorer, batches_of, check_scores, check_vectors
 from encheck.encoders.batching import pack
-from encheck.encoders.config import ModelConfig, known_models
+from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.load import Device, config_for, folder_of, load, where
-from encheck.encoders.sentence_transformers import SentenceTransformerEncoder
+from encheck.encoders.models_file import ModelConfig, known_models
+from encheck.encoders.protocol import BatchEncoder, Encoder, PairScorer, batches_of, check_scores, check_vectors
 from encheck.errors import EncoderError, ModelError, UsageError
 from encheck.similarity import SIMILARITIES, cosine, jaccard
 from encheck.store import file_sha256

@@ -3,8 +3,8 @@
 import pytest
 
 from encheck.generators.synonym import synonym
+from encheck.items.variants import Maker
 from encheck.language.english import English, Waiting
-from encheck.making import Maker
 from encheck.store import Store
 from encheck.types import Group, Variant
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.reporting.exports import COLUMNS, FORMATS, export
+from encheck.reporting.exports.formats import COLUMNS, FORMATS, export
 
 
 def row(claim, value, *, threshold=0.8, model="m", metric="margin_rate_calibrated", **more):

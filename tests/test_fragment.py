@@ -5,7 +5,7 @@ import sys
 
 from test_reporting import Tags, items, row
 
-from encheck.reporting.fragment import fragment
+from encheck.reporting.html.fragment import fragment
 
 
 def test_the_fragment_holds_figures_curve_and_the_most_wrong_items_as_text():

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from encheck.gate import decide
-from encheck.gate_rows import Noise, Paired, Rule
+from encheck.gating.decision import decide
+from encheck.gating.types import Noise, Paired, Rule
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):

@@ -11,7 +11,7 @@ import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 from gate_fakes import CASE, columns, results, scores
 
-from encheck.baseline import save, tables_of
+from encheck.gating.baseline import save, tables_of
 
 WORDS = (
     "apple bridge candle dragon engine forest garden hammer island jacket kettle ladder marble needle orange pepper "

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from gate_fakes import CASE, columns, results, scores
 
-from encheck.balance import balanced, win_rates
-from encheck.baseline import read, save, tables_of
 from encheck.errors import BaselineError
-from encheck.gate import decide
-from encheck.gate_figures import TOLERANCE, Table, calibration_error, compare, figure_of, pooled, values
-from encheck.gate_rows import DEFAULT, Decision, Noise, Rule
-from encheck.gating import Side, doubted, seed_noise, weigh
-from encheck.scores import Scale
+from encheck.gating.balance import balanced, win_rates
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.decision import decide
+from encheck.gating.pairing import TOLERANCE, Table, calibration_error, compare, figure_of, pooled, values
+from encheck.gating.types import DEFAULT, Decision, Noise, Rule
+from encheck.gating.weighing import Side, doubted, seed_noise, weigh
+from encheck.scoring.scores import Scale
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
 from encheck.generators.spacing import spacing
 from encheck.generators.synonym import synonym
+from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.making import Maker
 from encheck.types import Group, apply_edits
 
 GAPS = re.compile(r"[ ,;()]+|--|[.!?]$")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.language.articles import article, articles
-from encheck.language.inflection import PARTS_OF_SPEECH, in_case_of, inflect, inflected, split_clitic, table
-from encheck.language.lexicon import lexicon
-from encheck.language.regular import candidates, regular, syllables
+from encheck.language.edits.articles import article, articles
+from encheck.language.edits.inflection import PARTS_OF_SPEECH, in_case_of, inflect, inflected, split_clitic, table
+from encheck.language.edits.regular import candidates, regular, syllables
+from encheck.language.lexicon.load import lexicon
 
 ROOT = Path(__file__).resolve().parents[1]
 

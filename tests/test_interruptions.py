@@ -13,8 +13,8 @@ from threading import Timer
 import pytest
 from filelock import FileLock, Timeout
 
-from encheck.session import Session
-from encheck.settings import Settings
+from encheck.controller.session import Session
+from encheck.options import Settings
 from encheck.store import Store
 
 ADAPTER = """

@@ -11,8 +11,15 @@ from encheck.generators.antonym import antonym
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.synonym import synonym
-from encheck.items import against_paraphrase, against_random_pairs, contrast, edited, in_passages, labelled_pairs
-from encheck.making import Maker
+from encheck.items.builders import (
+    against_paraphrase,
+    against_random_pairs,
+    contrast,
+    edited,
+    in_passages,
+    labelled_pairs,
+)
+from encheck.items.variants import Maker
 from encheck.types import SentencePair, Triplet, Variant, apply_edits
 
 ROWS = [

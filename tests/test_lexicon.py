@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.errors import DataError, UsageError
-from encheck.language.embedded_lexicon import EmbeddedLexicon
-from encheck.language.frequencies import zipf
-from encheck.language.lexicon import PARTS, Antonym, lexicon
-from encheck.language.nltk_lexicon import NltkLexicon, corpus
-from encheck.language.packed import planes, whole
+from encheck.language.lexicon.embedded import EmbeddedLexicon
+from encheck.language.lexicon.frequencies import zipf
+from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.packed import planes, whole
+from encheck.language.lexicon.protocol import PARTS, Antonym
+from encheck.language.lexicon.wordnet import NltkLexicon, corpus
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGE = ROOT / "src" / "encheck" / "language"
@@ -203,7 +204,7 @@ def test_numbers_come_back_from_their_planes(numbers):
 
 def test_lookups_do_not_depend_on_the_hash_seed():
     code = (
-        "from encheck.language.lexicon import lexicon; x = lexicon(); s = x.senses('good', 'a')[0];"
+        "from encheck.language.lexicon.load import lexicon; x = lexicon(); s = x.senses('good', 'a')[0];"
         "print(x.senses('run', 'v'), x.antonyms('good', 'a', s, indirect=True), x.first_sense_synonyms('car', 'n'))"
     )
     outs = {
@@ -255,7 +256,7 @@ def test_a_file_that_is_no_lexicon_is_refused(tmp_path):
 
 
 def test_both_kinds_answer_the_whole_protocol():
-    from encheck.language.lexicon import Lexicon
+    from encheck.language.lexicon.protocol import Lexicon
 
     wanted = {name for name in vars(Lexicon) if not name.startswith("_")}
     assert wanted <= set(dir(EmbeddedLexicon))

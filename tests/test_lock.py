@@ -10,9 +10,9 @@ from encheck.errors import LockError, UsageError
 from encheck.generators.continuation import continuation
 from encheck.generators.jumble import jumble
 from encheck.generators.phenomenon import phenomenon
+from encheck.items.lock import Lock, joined, line_of, pieces, rebuilt, refuse_place, write
+from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.lock import Lock, joined, line_of, pieces, rebuilt, refuse_place, write
-from encheck.making import Maker
 from encheck.types import Edit, Group, Variant, content_hash
 
 SENTENCES = ["The plumber mends the leaking tap slowly.", "Seven goats crossed the narrow bridge at noon."]

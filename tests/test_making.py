@@ -7,9 +7,10 @@ from random import Random
 import pytest
 
 from encheck.errors import CheckError
+from encheck.generators.base import beside, name_of
 from encheck.generators.jumble import jumble
+from encheck.items.variants import Maker, make
 from encheck.language.english import English
-from encheck.making import Maker, beside, make, name_of
 from encheck.store import Store
 from encheck.types import Edit, Group, Variant
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from encheck.metrics import (
+from encheck.metrics.pairs import (
     auc,
     cohens_d,
     margin_rate,
@@ -16,8 +16,8 @@ from encheck.metrics import (
     share_above,
     similarity_gap,
 )
-from encheck.scores import MarginScores, PairScores, Scale, worst
-from encheck.statistics import Resampler
+from encheck.scoring.scores import MarginScores, PairScores, Scale, worst
+from encheck.statistics.bootstrap import Resampler
 from encheck.verdict import judge
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.encoders.config import ModelConfig, known_models, packaged_models, read_models
+from encheck.encoders.models_file import ModelConfig, known_models, packaged_models, read_models
 from encheck.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[1]

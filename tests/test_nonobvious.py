@@ -9,7 +9,13 @@ import pytest
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn import metrics as sk
 
-from encheck.correlation import (
+from encheck.datasets.base import from_rows
+from encheck.datasets.reader import Row
+from encheck.errors import NothingToMeasure
+from encheck.items.builders import graded_pairs
+from encheck.items.variants import Maker
+from encheck.language.divergence import jsd
+from encheck.metrics.correlation import (
     by_set,
     mean_pearson,
     mean_spearman,
@@ -18,14 +24,7 @@ from encheck.correlation import (
     weighted_pearson,
     weighted_spearman,
 )
-from encheck.datasets.base import from_rows
-from encheck.datasets.reader import Row
-from encheck.difficulty import CELLS, split_by
-from encheck.errors import NothingToMeasure
-from encheck.items import graded_pairs
-from encheck.language.divergence import jsd
-from encheck.making import Maker
-from encheck.nonobvious import (
+from encheck.metrics.nonobvious import (
     RULES,
     Cases,
     at_threshold,
@@ -39,9 +38,10 @@ from encheck.nonobvious import (
     mean_average_precision,
     queries,
 )
-from encheck.scores import PairScores, Scale
-from encheck.statistics import Resampler
-from encheck.thresholds import accuracy, best_threshold, by_folds, fold_of
+from encheck.metrics.thresholds import accuracy, best_threshold, by_folds, fold_of
+from encheck.scoring.difficulty import CELLS, split_by
+from encheck.scoring.scores import PairScores, Scale
+from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair
 
 

@@ -8,20 +8,21 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.bench import Bench, Subject, scorer_of
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.alignment import frames_of, span_vectors, spans_of
-from encheck.encoders.base import Encoder, Fitted, PairScorer
-from encheck.encoders.bertscore import greedy
-from encheck.encoders.config import ModelConfig, packaged_models, read_models, with_args
 from encheck.encoders.load import Device, load
-from encheck.encoders.token_states import States
+from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
+from encheck.encoders.pairs.alignment import frames_of, span_vectors, spans_of
+from encheck.encoders.pairs.bertscore import greedy
+from encheck.encoders.pairs.token_states import States
+from encheck.encoders.protocol import Encoder, Fitted, PairScorer
 from encheck.errors import EncoderError, ModelError
-from encheck.language.pipeline import Pipeline
-from encheck.making import Maker
-from encheck.progress import Progress
+from encheck.items.variants import Maker
+from encheck.language.pipeline.load import Pipeline
+from encheck.running.bench import Bench, scorer_of
+from encheck.running.subject import Subject
 from encheck.similarity import jaccard
 from encheck.store import Store
+from encheck.system.progress import Progress
 
 CPU = Device("cpu")
 PAIRS = [("the dog sings", "a cat sleeps on"), ("red", "blue under the cat"), ("the dog sings", "the dog sings on")]

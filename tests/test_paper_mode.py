@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from encheck.generators.paper import antonyms_of, jumbled, paper_antonym, paper_synonym, substituted
-from encheck.language.lexicon import lexicon
+from encheck.language.lexicon.load import lexicon
 from encheck.language.words import STOP_WORDS, paper_stop_words
 from encheck.types import apply_edits
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from encheck.language.parse import of_doc
-from encheck.language.pipeline import Pipeline
+from encheck.language.pipeline.load import Pipeline
 
 ROOT = Path(__file__).resolve().parents[1]
-ENGLISH = ROOT / "src/encheck/language/english"
+ENGLISH = ROOT / "src/encheck/language/pipeline/english"
 VERBS = ("liked", "did not like", "sent back", "has never tried", "was thinking of")
 ADJECTIVES = ("hot", "salty", "cold", "very thick", "rather thin, brown")
 AIMS = {"XPOS": 94, "UAS": 86, "LAS": 83, "entities": 70}

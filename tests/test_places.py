@@ -2,11 +2,11 @@
 
 import pytest
 
+from encheck.language.edits.fit import Expressions
+from encheck.language.edits.places import has_form, places_of
 from encheck.language.english import English
-from encheck.language.fit import Expressions
-from encheck.language.lexicon import lexicon
+from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
-from encheck.language.places import has_form
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def english():
 )
 def test_names_particle_verbs_joined_words_auxiliaries_capitals_and_adjectives_for_nouns_stay(english, text, key):
     english.parse_all([text])
-    places = english.parse(text).places
+    places = places_of(english.parse(text))
     assert key in places.staying
     assert key not in places.keys
 
@@ -37,13 +37,13 @@ def test_names_particle_verbs_joined_words_auxiliaries_capitals_and_adjectives_f
 def test_words_of_the_table_may_be_replaced_where_they_stand_as_what_they_are(english):
     english.parse_all(["The faithful were sad and helped the poor.", "Old men met an ibex."])
     parse = english.parse("The faithful were sad and helped the poor.")
-    assert [(parse.words[at], key) for at, key in zip(parse.places.at, parse.places.keys, strict=True)] == [
+    assert [(parse.words[at], key) for at, key in zip(places_of(parse).at, places_of(parse).keys, strict=True)] == [
         ("sad", "JJ sad"),
         ("helped", "VBD help"),
     ]
     old = english.parse("Old men met an ibex.")
-    assert "ibex" not in [old.words[at] for at in old.places.at]
-    assert old.words[old.places.at[0]] == "Old"  # a capital says nothing at the beginning
+    assert "ibex" not in [old.words[at] for at in places_of(old).at]
+    assert old.words[places_of(old).at[0]] == "Old"  # a capital says nothing at the beginning
 
 
 def test_a_verb_that_does_not_look_as_its_tag_says_stays():
@@ -51,7 +51,7 @@ def test_a_verb_that_does_not_look_as_its_tag_says_stays():
     columns = {"pos": ("PRON", "VERB", "ADV"), "lemmas": ("they", "buy", "much"), "heads": (1, 1, 1)}
     parse = Parse(text, (0, 5, 12), (4, 11, 16), ("PRP", "VBZ", "RB"), deps=("nsubj", "ROOT", "advmod"),
                   entities=("", "", ""), **columns)  # fmt: skip
-    assert parse.places.staying[0] == "VBZ buy"
+    assert places_of(parse).staying[0] == "VBZ buy"
 
 
 @pytest.mark.parametrize(
@@ -95,5 +95,5 @@ def test_places_tell_which_words_begin_with_a_capital(english):
     text = "Big dogs bark. Small dogs hide in a large house."
     english.parse_all([text])
     parse = english.parse(text)
-    assert [parse.words[at] for at in parse.places.capital] == ["Big", "Small"]
-    assert "large" in [parse.words[at] for at in parse.places.at]
+    assert [parse.words[at] for at in places_of(parse).capital] == ["Big", "Small"]
+    assert "large" in [parse.words[at] for at in places_of(parse).at]

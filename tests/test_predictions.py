@@ -13,12 +13,12 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, m
 from typer.testing import CliRunner
 
 from encheck.cli import app
+from encheck.comparing.predictions import Predictions, aligned, read_predictions
+from encheck.comparing.scored import lines, random_average_precision, score
 from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
-from encheck.nonobvious import average_precision
-from encheck.predictions import Predictions, aligned, read_predictions
-from encheck.reporting.scored import lines, random_average_precision, score
+from encheck.metrics.nonobvious import average_precision
 
 RUNS = "semeval2016_task3/SemEval2016_task3_submissions_and_scores"
 OFFICIAL = [

@@ -102,9 +102,9 @@ def test_edits_are_spread_over_the_sentence():
 
 
 def test_the_default_encoder_wins_neither_always_nor_never_on_half_of_the_phenomena():
-    from encheck.encoders.config import known_models
     from encheck.encoders.load import Device, config_for
     from encheck.encoders.load import load as load_model
+    from encheck.encoders.models_file import known_models
 
     model = load_model(config_for("sbert", known_models()), device=Device("cpu"))
     chosen = {

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from encheck import progress
-from encheck.progress import Progress
+from encheck.system import progress
+from encheck.system.progress import Progress
 
 
 class Terminal(io.StringIO):

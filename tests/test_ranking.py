@@ -10,23 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from encheck.bench import Bench, Subject
-from encheck.chain_table import chain_table
-from encheck.chains import PIVOTS, pivot_of, restated, swap_chains
 from encheck.claims import Claim
 from encheck.datasets.base import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
+from encheck.encoders.models_file import ModelConfig
 from encheck.errors import LockError, NothingToMeasure
-from encheck.fluency import unusual_of
-from encheck.listing import list_all, lock_lines
-from encheck.lock import Lock, write
-from encheck.making import Maker
-from encheck.messages import failure_message
-from encheck.progress import Progress
-from encheck.ranking import (
+from encheck.items.catalogue import list_all, lock_lines
+from encheck.items.chains import PIVOTS, pivot_of, restated, swap_chains
+from encheck.items.fluency import unusual_of
+from encheck.items.lock import Lock, write
+from encheck.items.variants import Maker
+from encheck.metrics.ranking import (
     accuracies,
     by_overlap,
     figures,
@@ -48,9 +44,14 @@ from encheck.ranking import (
     top_of,
     violation_rate,
 )
-from encheck.scores import ChainScores, Scale, worst
-from encheck.statistics import Resampler
+from encheck.reporting.failures import failure_message
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
+from encheck.scoring.chain_table import chain_table
+from encheck.scoring.scores import ChainScores, Scale, worst
+from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
+from encheck.system.progress import Progress
 from encheck.types import Chain, CheckResult, Edit
 
 PAIRS = [

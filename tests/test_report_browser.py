@@ -7,8 +7,8 @@ import pytest
 from test_reporting import HOSTILE, row
 from test_reporting import results as results_of
 
-from encheck.reporting import html
 from encheck.reporting.again import make_again
+from encheck.reporting.html import page as html
 from encheck.reporting.results import write_items, write_results
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -254,7 +254,7 @@ def test_a_comparison_draws_its_pictures_and_is_usable(opened, tmp_path):
     from axe_playwright_python.sync_playwright import Axe
     from test_compare import write_run
 
-    from encheck.reporting.compare import compare, render
+    from encheck.comparing.page import compare, render
 
     runs = [write_run(tmp_path / n, [0.9] * wins + [0.1] * (40 - wins)) for n, wins in (("a", 30), ("b", 20))]
     page = opened(render(compare(runs)))

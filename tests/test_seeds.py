@@ -9,8 +9,8 @@ from test_reporting import results, row
 from typer.testing import CliRunner
 
 from encheck.cli import app
+from encheck.comparing.seeds import over_seeds
 from encheck.reporting.results import read_results, write_results
-from encheck.reporting.seeds import over_seeds
 
 VALUES = (0.61, 0.64, 0.58)
 

@@ -9,22 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from encheck.bench import Bench, Subject
 from encheck.claims import Claim
 from encheck.cli import app
-from encheck.consistency import consistency, decision_threshold, flip_rate, largest_asymmetry
 from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
+from encheck.encoders.models_file import ModelConfig
 from encheck.errors import NothingToMeasure
-from encheck.items import turned_pairs
-from encheck.making import Maker
-from encheck.progress import Progress
-from encheck.scores import Scale, TurnedScores, worst
-from encheck.session import Case, item_table
-from encheck.statistics import Resampler
+from encheck.items.builders import turned_pairs
+from encheck.items.variants import Maker
+from encheck.metrics.symmetry import consistency, decision_threshold, flip_rate, largest_asymmetry
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
+from encheck.scoring.item_table import item_table
+from encheck.scoring.scores import Scale, TurnedScores, worst
+from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
+from encheck.system.progress import Progress
 from encheck.types import Turned
 
 CLAIM = "prediction_stays_when_the_sentences_are_exchanged"
@@ -159,7 +160,7 @@ def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
 
 def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    table = item_table(Case("test_x", Claim(turned_pairs), "m", "d", 1), items.kept, scores)
+    table = item_table("x/m-d-1", items.kept, scores)
     assert set(table["far"]) == {None}
     assert table["near_score"] == scores.forward.tolist()
     assert table["far_score"] == scores.backward.tolist()

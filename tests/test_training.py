@@ -12,7 +12,7 @@ import tiny
 from encheck.datasets.base import load
 from encheck.encoders.fake import BagOfWords, Constant, Oracle
 from encheck.errors import EncoderError, UsageError
-from encheck.training import CHECKS, behaviour, dev_part
+from encheck.training.evaluator import CHECKS, behaviour, dev_part
 
 FEW = ("antonym", "synonym", "retrieval")
 
@@ -86,7 +86,7 @@ def test_an_unknown_check_is_named():
     ],
 )
 def test_an_evaluator_that_could_choose_no_checkpoint_is_refused_before_training(asked, problem):
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     with pytest.raises(UsageError, match=problem):
         BehaviourEvaluator(**asked)
@@ -110,7 +110,7 @@ def test_checks_without_an_item_in_the_data_are_refused(plain_pairs):
 
 
 def test_an_evaluator_without_items_for_a_part_of_its_metric_is_refused(plain_pairs):
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     with pytest.raises(UsageError, match="has no item for sensitivity"):
         BehaviourEvaluator(data=plain_pairs, checks=["negation", "synonym", "retrieval"])
@@ -129,7 +129,7 @@ def test_an_unknown_similarity_is_refused_before_anything_is_encoded():
 
 
 def test_checks_of_one_part_are_led_by_that_part():
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     evaluator = BehaviourEvaluator(checks=["antonym", "jumble"])
     assert evaluator.primary_metric == "behaviour_sensitivity"
@@ -138,11 +138,11 @@ def test_checks_of_one_part_are_led_by_that_part():
 
 
 def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     evaluator = BehaviourEvaluator(checks=FEW)
     first = evaluator(in_training(BagOfWords()))
-    monkeypatch.setattr("encheck.making.make", lambda *_, **__: pytest.fail("made again"))
+    monkeypatch.setattr("encheck.items.variants.make", lambda *_, **__: pytest.fail("made again"))
     assert evaluator(in_training(BagOfWords())) == first
     assert evaluator(in_training(Oracle()))["behaviour_balanced"] == 1
 
@@ -152,7 +152,7 @@ def test_a_later_evaluation_makes_no_variant_again(monkeypatch):
     [(("train", "dev", "test"), "validation"), (("train", "test"), "test+train"), (("dev",), "validation")],
 )
 def test_the_model_card_names_the_split_that_was_measured_and_no_path(tmp_path, files, split):
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     for name in files:
         rows = [f"{i}\tA man eats {name} {i}.\tMeal {name} {i} is eaten.\t{i % 2}" for i in range(20)]
@@ -164,7 +164,7 @@ def test_the_model_card_names_the_split_that_was_measured_and_no_path(tmp_path, 
 
 
 def test_the_model_card_of_data_without_splits_says_all(tmp_path):
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     path = tmp_path / "mine.csv"
     path.write_text("first,second,label\nA man eats.,A meal is eaten.,1\nA dog runs.,A cat sits.,0\n", "utf-8")
@@ -175,7 +175,7 @@ def test_the_model_card_of_data_without_splits_says_all(tmp_path):
 def test_an_evaluator_can_be_pickled_after_an_evaluation():
     from sentence_transformers.base.evaluation import BaseEvaluator
 
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     evaluator = BehaviourEvaluator(name="other", checks=FEW, seed=3)
     first = evaluator(in_training(BagOfWords()))
@@ -210,7 +210,7 @@ def test_the_trainer_keeps_the_checkpoint_with_the_best_balance(tmp_path):
     )
     from sentence_transformers.losses import MultipleNegativesRankingLoss
 
-    from encheck.training import BehaviourEvaluator
+    from encheck.training.evaluator import BehaviourEvaluator
 
     model = SentenceTransformer(str(tiny.build(tmp_path / "tiny")), device="cpu")
     groups = [g for g in load("probes").groups if g.split == "dev"][:32]

@@ -12,8 +12,8 @@ from encheck.generators.antonym import antonym
 from encheck.generators.synonym import synonym
 from encheck.language.english import English
 from encheck.language.parse import Parse, of_doc
-from encheck.language.pipeline import CONVERTED, Pipeline
-from encheck.language.universal import is_clear, universal
+from encheck.language.pipeline.load import CONVERTED, Pipeline
+from encheck.language.pipeline.universal import is_clear, universal
 from encheck.store import Store
 from encheck.types import Group
 

@@ -15,18 +15,18 @@ from encheck.errors import NothingToMeasure
 from encheck.generators.casing import casing
 from encheck.generators.contraction import contraction
 from encheck.generators.spacing import spacing
-from encheck.language.contractions import contractions, expanded
+from encheck.items.searches import cut, queries, random_pairs, repeated
+from encheck.items.variants import Maker
+from encheck.language.edits.contractions import contractions, expanded
 from encheck.language.english import English
-from encheck.making import Maker
-from encheck.probing import cut, queries, random_pairs, repeated
-from encheck.repeating import again, same
-from encheck.scores import PairScores, Scale
-from encheck.search import overlap_grid, search, vector_grid
+from encheck.metrics.health import ends_seen, evenness, hubness, kept, room, steadiness, unseen
+from encheck.running.repeating import again, same
+from encheck.scoring.scores import PairScores, Scale
+from encheck.scoring.search import overlap_grid, search, vector_grid
 from encheck.similarity import SIMILARITIES, jaccard
-from encheck.statistics import Resampler
+from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.types import Group, Query, Variant, apply_edits
-from encheck.wellbeing import ends_seen, evenness, hubness, kept, room, steadiness, unseen
 
 PROBES = load("probes")
 

@@ -7,21 +7,21 @@ import pytest
 import tiny
 from typer.testing import CliRunner
 
-from encheck.chains import continuation_chains, restated, swap_chains
 from encheck.cli import app
 from encheck.datasets.base import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
+from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
 from encheck.errors import LockError, ModelError, NothingToMeasure, UsageError
-from encheck.fluency import Surprisal
 from encheck.generators.back_translation import back_translation, why_not
 from encheck.generators.continuation import continuation
+from encheck.items.chains import continuation_chains, restated, swap_chains
+from encheck.items.fluency import Surprisal
+from encheck.items.lock import Lock
+from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.lock import Lock
-from encheck.making import Maker
 from encheck.store import Store
 from encheck.types import Group, Variant
-from encheck.writing import BackTranslator, Continuer, Translator, back_translator
 
 EXAMPLE = "He was born in New York City, and grew up by the sea."
 GOES_ON = "was raised in Baltimore, Maryland where the family moved to live"

@@ -13,16 +13,15 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from encheck.errors import UsageError
 from encheck.types import Items
 
 if TYPE_CHECKING:
     from encheck.datasets.base import Dataset
-    from encheck.making import Maker
 
-Builder = Callable[["Dataset", int | str, "Maker"], Items]
+Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker` of the variants
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
@@ -55,12 +54,3 @@ def known_failure(claim: str, data: str, level: str, entries: Mapping[str, str] 
     name = f"{claim}/{data}/{level}"
     keys = [key for key in table if fnmatchcase(name, key if "/" in key else f"{key}/*")]
     return table[max(keys, key=len)] if keys else None
-
-
-def label_of(model: str) -> str:
-    """A label that is safe in test ids and file names.
-
-    >>> label_of("intfloat/e5 small")
-    'intfloat-e5-small'
-    """
-    return re.sub(r"[^\w.=+-]+", "-", model).strip("-") or "model"

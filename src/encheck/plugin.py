@@ -1,7 +1,7 @@
 """The pytest plugin: hooks and fixtures only. Nothing heavy is imported before a check was collected.
 
 It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. What a
-run keeps lives in `encheck.session`; what becomes of its rows in `encheck.reporting`.
+run keeps lives in `encheck.controller.session`; what becomes of its rows in `encheck.reporting`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck import settings
+from encheck import options as settings
 from encheck.claims import Claim, claim_of, told_of
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError, unknown
-from encheck.marking import LINES, visible
+from encheck.reporting.text import LINES, visible
 
 if TYPE_CHECKING:
-    from encheck.bench import Subject
-    from encheck.reporting.recorder import Recorder
-    from encheck.scores import Scores
-    from encheck.session import Case, Session
+    from encheck.controller.recorder import Recorder
+    from encheck.controller.session import Session
+    from encheck.running.case import Case
+    from encheck.running.subject import Subject
+    from encheck.scoring.scores import Scores
     from encheck.types import CheckResult, Estimate
 
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
@@ -114,7 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
             config.add_cleanup(folder.cleanup)
         config.stash[STORE] = worker["encheck_store"] if worker else str(Path(folder.name) / "store.sqlite")
     if not hasattr(config, "workerinput"):
-        from encheck.reporting.recorder import Recorder
+        from encheck.controller.recorder import Recorder
 
         config.stash[RECORDER] = Recorder()
         config.pluginmanager.register(_Reports(config.stash[RECORDER]), "encheck.reports")
@@ -132,7 +133,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     claim = claim_of(metafunc.function)
     if claim is None:
         return
-    from encheck.session import cases
+    from encheck.controller.cases import cases
 
     name = metafunc.definition.originalname or metafunc.function.__name__
     found = cases(metafunc.config.option, name, claim, _marker(metafunc.definition))
@@ -147,7 +148,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         with _usage_errors():
             settings.refuse_place(config.option.encheck_report_dir)
     if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
-        from encheck.reporting.gated import read_baselines
+        from encheck.controller.gate import read_baselines
 
         with _usage_errors():
             config.stash[RECORDER].baselines = read_baselines(_settings(config))
@@ -160,7 +161,8 @@ def _find_faults(config: pytest.Config) -> None:
     """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
     asked, subjects = _settings(config), {}
     if config.option.encheck_model or config.option.encheck_data:
-        from encheck.session import open_store, resolve_data, resolve_models, store_notes
+        from encheck.running.notes import store_notes
+        from encheck.running.resources import open_store, resolve_data, resolve_models
 
         with store_notes() as config.stash[RECORDER].notes:
             subjects = resolve_models(asked, open_store(asked))
@@ -181,7 +183,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if RECORDER in config.stash:
         config.stash[RECORDER].select(item.nodeid for item in items if _claim(item))
     if found and not config.option.collectonly:
-        from encheck.session import Session, clashes
+        from encheck.controller.cases import clashes
+        from encheck.controller.session import Session
 
         for item, problem in clashes([(item, item.nodeid, _case(item)) for item in items if _claim(item)]):
             item.stash[CLASH] = problem
@@ -218,7 +221,7 @@ def _places(config: pytest.Config) -> Iterator[Path]:
 def _refuse_models(config: pytest.Config, subjects: Mapping[str, Subject]) -> None:
     """Refuse what a gate cannot weigh, before anything is encoded."""
     if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
-        from encheck.reporting.gated import refuse_models
+        from encheck.controller.gate import refuse_models
 
         refuse_models(config.stash[RECORDER].baselines, subjects)
 
@@ -228,7 +231,8 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     found = [_case(item) for item in items if _claim(item)]
     if not found or not config.option.collectonly:
         return []
-    from encheck.session import resolve_data, roughly
+    from encheck.controller.cases import roughly
+    from encheck.running.resources import resolve_data
 
     with _usage_errors():
         return [f"encheck: {roughly(found, resolve_data(_settings(config)))}"]
@@ -247,7 +251,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def _clear_report(config: pytest.Config) -> None:
     """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
     if folder := config.option.encheck_report_dir:
-        from encheck.reporting.write import clear
+        from encheck.controller.write import clear
 
         clear(Path(folder))
 
@@ -275,7 +279,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Send the rows and the item scores of a check along with its report, which reaches the xdist controller."""
     report: Any = yield
     if _claim(item) and SESSION in item.config.stash and (call.when == "call" or not report.passed):
-        from encheck.reporting.recorder import payload
+        from encheck.controller.recorder import payload
 
         rows = item.stash.setdefault(ROWS, [])
         if call.excinfo and not any(row.verdict for row in rows):
@@ -290,7 +294,7 @@ def _attach(report: Any, config: pytest.Config) -> None:
     """Figures, curves and items for pytest-html, where a report of it is asked for."""
     if config.getoption("htmlpath", None) is None:
         return
-    from encheck.reporting.fragment import fragment
+    from encheck.reporting.html.fragment import fragment
 
     content = fragment(report.encheck["rows"], report.encheck["items"])
     extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
@@ -356,7 +360,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if recorder.measured_nothing and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
     if recorder.rows:
-        from encheck.reporting.write import write_run
+        from encheck.controller.write import write_run
 
         try:
             asked = _settings(config)
@@ -369,7 +373,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def _gated(session: pytest.Session, recorder: Recorder, asked: settings.Settings) -> int:
     """The exit status after the gate; that of wrong use where the run and a baseline cannot be compared."""
-    from encheck.reporting.gated import conclude
+    from encheck.controller.gate import conclude
 
     option = session.config.option
     selected = recorder.selected if option.markexpr or option.keyword else None
@@ -482,7 +486,7 @@ def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., N
 
 
 def _record(item: pytest.Item, row: CheckResult) -> None:
-    from encheck.messages import figure_line
+    from encheck.reporting.failures import figure_line
 
     item.stash.setdefault(ROWS, []).append(row)
     assert row.estimate is not None

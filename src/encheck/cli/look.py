@@ -28,10 +28,10 @@ from encheck.cli.shared import (
 @app.command()
 def models() -> None:
     """List what --model takes by name: whether it can be loaded here, from where or what it lacks, what pins it."""
-    from encheck.encoders.config import known_models
     from encheck.encoders.load import where
+    from encheck.encoders.models_file import known_models
     from encheck.encoders.pins import pinned
-    from encheck.settings import Settings
+    from encheck.options import Settings
 
     with told():
         known = known_models(Settings(project=project()).models_file)
@@ -74,10 +74,10 @@ def show(
     store: StorePath = None,
 ) -> None:
     """Show one item of a past run: its texts, its scores, and with --model the scores as they are now."""
+    from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
+    from encheck.options import Settings
     from encheck.reporting.results import find_item, newest_run
-    from encheck.reporting.show import describe, rescore
-    from encheck.settings import Settings
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
@@ -121,14 +121,14 @@ def variants(
 
         encheck variants --data mrpc:path/to/MRPC --generator synonym
     """
-    from encheck import lock as lock_files
     from encheck.datasets.base import load
     from encheck.errors import UsageError
-    from encheck.listing import chosen_works, list_all, lock_lines
-    from encheck.making import Maker
+    from encheck.items import lock as lock_files
+    from encheck.items.catalogue import chosen_works, list_all, lock_lines
+    from encheck.items.variants import Maker
+    from encheck.options import Settings, mode_of, sample_of
     from encheck.reporting.variants import lines
-    from encheck.session import give_writers, open_store, resolve_english
-    from encheck.settings import Settings, mode_of, sample_of
+    from encheck.running.resources import give_writers, open_store, resolve_english
 
     with told():
         if lock:

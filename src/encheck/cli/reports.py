@@ -37,7 +37,7 @@ def compare(
 
         encheck compare reports/monday reports/tuesday --out compare.html
     """
-    from encheck.reporting import compare as side_by_side
+    from encheck.comparing import page as side_by_side
     from encheck.reporting.again import as_written
     from encheck.reporting.results import write_named
 
@@ -65,8 +65,8 @@ def seeds(
 
         encheck seeds reports/seeds
     """
+    from encheck.comparing.seeds import lines, over_seeds
     from encheck.reporting.again import as_written
-    from encheck.reporting.seeds import lines, over_seeds
 
     with told(), as_written(*runs):
         found = over_seeds(runs, everything=everything)
@@ -92,8 +92,8 @@ def export(
 
         encheck export reports/my-run --format csv
     """
-    from encheck.reporting.exports import FORMATS
-    from encheck.reporting.exports import export as write
+    from encheck.reporting.exports.formats import FORMATS
+    from encheck.reporting.exports.formats import export as write
     from encheck.reporting.results import read_results, read_splits
 
     with told():
@@ -121,10 +121,10 @@ def score(
 
         encheck score --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
     """
+    from encheck.comparing import scored
+    from encheck.comparing.predictions import read_predictions
     from encheck.datasets.base import load
-    from encheck.predictions import read_predictions
-    from encheck.reporting import scored
-    from encheck.settings import cut_of, scope_of
+    from encheck.options import cut_of, scope_of
 
     with told():
         scope, cut, read = scope_of(median_scope), cut_of(threshold), read_predictions(predictions)

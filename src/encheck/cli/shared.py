@@ -11,7 +11,7 @@ import typer
 import typer.core
 
 from encheck.errors import EncheckError
-from encheck.marking import LINES, visible
+from encheck.reporting.text import LINES, visible
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
 
@@ -76,14 +76,14 @@ def told() -> Iterator[None]:
 
 def project() -> dict[str, Any]:
     """[tool.encheck] of the working folder's pyproject.toml, as `encheck run` reads it."""
-    from encheck.settings import project_table
+    from encheck.options import project_table
 
     return project_table(Path("pyproject.toml"))
 
 
 def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """Print rows as aligned columns, the first one being the heading."""
-    from encheck.reporting.terminal import table
+    from encheck.reporting.text import table
 
     say(table(rows))
 

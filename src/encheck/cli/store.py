@@ -18,8 +18,8 @@ app.add_typer(store_app, name="store")
 @store_app.callback()
 def store(context: typer.Context, path: StorePath = None) -> None:
     """List the models whose embeddings are kept."""
-    from encheck.session import open_store
-    from encheck.settings import Settings
+    from encheck.options import Settings
+    from encheck.running.resources import open_store
     from encheck.store import default_path
 
     context.obj = path

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Source = Literal["hub", "path", "optional", "url"]
+DTYPES = ("float32", "bfloat16", "float16")
 POOLINGS = ("cls", "mean", "max", "last", "first-last-avg", "layers")
 CODE = ("revision", "package", "sha256")
 TEXT = ("prompt", "prompts", "similarity", "truncate_dim")
@@ -37,20 +38,20 @@ def _of(module: str) -> str:
 
 ADAPTERS: Mapping[str, Adapter] = {
     "sentence-transformers": Adapter(
-        _of("sentence_transformers:SentenceTransformerEncoder"),
+        _of("checkpoints.sentence_transformers:SentenceTransformerEncoder"),
         "sentence-transformers checkpoint",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
     ),
     "transformers": Adapter(
-        _of("transformers:TransformersEncoder"),
+        _of("checkpoints.transformers:TransformersEncoder"),
         "transformers checkpoint",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
         options={"layers": list, "head": ("mlp",)},
     ),
     "peft": Adapter(
-        _of("peft:PeftEncoder"),
+        _of("checkpoints.peft:PeftEncoder"),
         "PEFT adapter",
         ("revision", *TEXT, *TORCH, "pooling"),
         ("peft",),
@@ -59,21 +60,21 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"base": str, "layers": list, "head": ("mlp",)},
     ),
     "onnx": Adapter(
-        _of("onnx:OnnxEncoder"),
+        _of("onnx.encoder:OnnxEncoder"),
         "bare ONNX model",
         ("sha256", *TEXT, "max_length", "pooling"),
         ("onnxruntime", "tokenizers"),
         "onnx",
     ),
     "openvino": Adapter(
-        _of("openvino:OpenVinoEncoder"),
+        _of("onnx.openvino:OpenVinoEncoder"),
         "bare ONNX model, run by OpenVINO",
         ("sha256", *TEXT, "max_length", "pooling"),
         ("openvino", "tokenizers"),
         "openvino",
     ),
     "vectors": Adapter(
-        _of("vectors:open_vectors"),
+        _of("vectors.encoder:open_vectors"),
         "file of word vectors",
         ("sha256", "similarity"),
         options={
@@ -93,7 +94,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         source="hub",
     ),
     "doc2vec": Adapter(
-        _of("doc2vec:open_doc2vec"),
+        _of("doc2vec.encoder:open_doc2vec"),
         "Doc2Vec model of gensim",
         ("sha256", "similarity"),
         ("gensim",),
@@ -108,7 +109,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"vectors": str, "version": int},
     ),
     "laser": Adapter(
-        _of("laser:LaserEncoder"),
+        _of("laser.encoder:LaserEncoder"),
         "LASER encoder",
         ("sha256", "similarity", "max_length"),
         ("sentencepiece", "sacremoses"),
@@ -124,35 +125,35 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"signature": str, "output": str},
     ),
     "cross-encoder": Adapter(
-        _of("cross_encoder:CrossEncoderScorer"),
+        _of("pairs.cross_encoder:CrossEncoderScorer"),
         "cross-encoder",
         (*CODE, *TORCH),
         source="hub",
         options={"direction": ("forward", "both"), "positive": str, "activation": ("sigmoid", "identity")},
     ),
     "bertscore": Adapter(
-        _of("bertscore:BertScore"),
+        _of("pairs.bertscore:BertScore"),
         "encoder whose tokens are matched (BERTScore)",
         (*CODE, "prompt", *TORCH),
         source="hub",
         options={"idf": bool, "layer": int},
     ),
     "alignment": Adapter(
-        _of("alignment:AlignmentScorer"),
+        _of("pairs.alignment:AlignmentScorer"),
         "encoder whose predicate-argument spans are aligned",
         (*CODE, "prompt", *TORCH),
         source="hub",
         options={"layer": int, "spacy_model": str},
     ),
     "lexical": Adapter(
-        _of("lexical:LexicalScorer"),
+        _of("pairs.lexical:LexicalScorer"),
         "baseline of word overlap",
         (),
         source="optional",
         options={"weighting": ("jaccard", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
-        _of("remote:OpenAiEncoder"),
+        _of("server.encoder:OpenAiEncoder"),
         "server that speaks OpenAI's /v1/embeddings",
         TEXT,
         source="url",
@@ -161,7 +162,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "tei": Adapter(
-        _of("remote:TeiEncoder"),
+        _of("server.encoder:TeiEncoder"),
         "text-embeddings-inference server",
         ("prompt", "prompts", "similarity"),
         source="url",

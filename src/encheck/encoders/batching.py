@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Batch
+from encheck.encoders.protocol import Batch
 from encheck.errors import UsageError
 
 Ints = NDArray[np.intp]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.language.contractions import expanded
+from encheck.language.edits.contractions import expanded
 from encheck.similarity import jaccard, words
 from encheck.types import content_hash
 

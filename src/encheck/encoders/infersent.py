@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Batch
 from encheck.encoders.batching import pack, pick_devices, spread
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.files import check_weights, must_exist
 from encheck.encoders.local import LocalEncoder
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import Batch
 from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
-from encheck.encoders.vector_files import VectorFile
-from encheck.encoders.vectors import STRANGE, treebank_words
+from encheck.encoders.vectors.encoder import STRANGE, treebank_words
+from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:

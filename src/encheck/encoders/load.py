@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from encheck import own
+from encheck.encoders import importing as own
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.base import Encoder, Model, PairScorer
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.detect import detect
 from encheck.encoders.function import FunctionEncoder, is_encoding
 from encheck.encoders.hub import cached, from_hub
+from encheck.encoders.models_file import ModelConfig
 from encheck.encoders.pins import held
+from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, UsageError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256

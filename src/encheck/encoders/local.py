@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
+from encheck.encoders.models_file import ModelConfig
 from encheck.encoders.text import TextEncoder
 from encheck.types import content_hash
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Batch
 from encheck.encoders.batching import slices
-from encheck.encoders.config import ModelConfig
+from encheck.encoders.checkpoints.pretrained import check_folder, files_of
 from encheck.encoders.files import WHOLE, must_exist
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.pretrained import check_folder, files_of
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
 
 if TYPE_CHECKING:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from encheck.encoders.adapters import ADAPTERS, POOLINGS
+from encheck.encoders.adapters import ADAPTERS, DTYPES, POOLINGS
 from encheck.errors import unknown
-from encheck.settings import DTYPES
 from encheck.similarity import SIMILARITIES
 
 if TYPE_CHECKING:
-    from encheck.encoders.config import ModelConfig
+    from encheck.encoders.models_file import ModelConfig
 
 _WEIGHTS = (
     *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Batch
 from encheck.encoders.batching import halving, out_of_memory, slices, threads
-from encheck.encoders.config import ModelConfig
+from encheck.encoders.checkpoints.folders import below
+from encheck.encoders.checkpoints.trust import TRUST
 from encheck.encoders.files import COPY, CUT_OFF
-from encheck.encoders.folders import below
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.trust import TRUST
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:

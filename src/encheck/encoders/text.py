@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import Batch
 from encheck.encoders.batching import out_of_memory
-from encheck.encoders.config import ModelConfig
 from encheck.encoders.files import WHOLE
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import Batch
 from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash
 

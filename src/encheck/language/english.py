@@ -2,7 +2,7 @@
 
 Texts are parsed in batches, and each text once: `English` keeps parses beside the embeddings, by the pipeline's
 fingerprint. A generator that asks for what is not there yet is interrupted by `Waiting`; whoever runs it
-(`encheck.making`) has all that is waited for done in one batch, and runs it again.
+(`encheck.items.variants`) has all that is waited for done in one batch, and runs it again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-from encheck.language.lexicon import Lexicon, lexicon
+from encheck.language.edits.substitutes import Substitutes
+from encheck.language.edits.table import table_hash
+from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack
-from encheck.language.pipeline import Pipeline
-from encheck.language.substitutes import Substitutes
-from encheck.language.table import table_hash
+from encheck.language.pipeline.load import Pipeline
 from encheck.language.words import paper_stop_words
 from encheck.store import Kind, Store, text_key
 from encheck.types import Edit

@@ -6,10 +6,9 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from encheck.language.dependencies import RELATION
-from encheck.language.places import Places, places
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -28,8 +27,9 @@ class Parse:
 
     All else follows from these: the tokens as they stand in the text (`words`), tokens and lemmas in lower
     case, the distinct ones of these tokens (`lower_words`), the relations without their subtypes (`bases`), the
-    positions of the tokens that hang on each token, in order (`children`), by which relations they do, as bits
-    (`below`, see `dependencies`), and which words may be replaced (`places`). ValueError where a head is no position.
+    positions of the tokens that hang on each token, in order (`children`), and by which relations they do, as bits
+    (`below`, see `dependencies`). `derived` is room for what
+    `edits.places` works out once. ValueError where a head is no position.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Parse:
     bases: tuple[str, ...] = field(init=False, repr=False, compare=False)
     children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     below: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    places: Places = field(init=False, repr=False, compare=False)
+    derived: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.heads and not 0 <= min(self.heads) <= max(self.heads) < len(self.tags):
@@ -61,7 +61,7 @@ class Parse:
             if head != i:
                 children[head].append(i)
                 below[head] |= RELATION[dep].bits
-        derived = {
+        columns = {
             "words": words,
             "lowers": lowers,
             "lower_lemmas": shared(map(str.lower, self.lemmas)),
@@ -70,9 +70,9 @@ class Parse:
             "children": tuple(map(tuple, children)),
             "below": tuple([_BITS.setdefault(bits, bits) for bits in below]),
         }
-        for name, column in derived.items():
+        for name, column in columns.items():
             object.__setattr__(self, name, column)
-        object.__setattr__(self, "places", places(self))
+        object.__setattr__(self, "derived", None)
 
     def __len__(self) -> int:
         return len(self.tags)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from encheck.errors import UsageError
-from encheck.reporting import html
+from encheck.reporting.html import page as html
 from encheck.reporting.results import read_items, read_results, write_named
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from encheck.session import data_labels, labels
-from encheck.settings import Settings, model_options
+from encheck.options import Settings, model_options
+from encheck.running.labels import data_labels, labels
 
 CHOSEN = "epsilon median_scope sample seed dtype generator_mode lexicon spacy_model skip_bad_rows".split()
 

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from encheck.datasets.base import Dataset
-from encheck.reporting.terminal import table
+from encheck.reporting.text import table
 from encheck.types import SentencePair
 
 BINS, BAR, SAMPLES = 10, 30, 3

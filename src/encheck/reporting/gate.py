@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from encheck.gate_rows import EXIT_CODES, Outcome, Row
-from encheck.gating import Weighed
-from encheck.marking import marked
-from encheck.reporting.terminal import table
+from encheck.gating.types import EXIT_CODES, Outcome, Row
+from encheck.gating.weighing import Weighed
+from encheck.reporting.text import escape, marked, table
 from encheck.reporting.view import edits_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
@@ -134,8 +133,6 @@ def _without_evidence(row: Mapping[str, Any]) -> str:
 
 def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], *, most: int) -> Iterator[str]:
     """The section of summary.md: verdict, table, reasons, and the first flips with what was edited in them."""
-    from encheck.reporting.markdown import escape
-
     texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
     for line in undecided(gate):
         yield from (f"- {line}", "")
@@ -156,8 +153,6 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
 
 
 def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
-    from encheck.reporting.markdown import escape
-
     shown = [("lost", i) for i in row["lost_items"][:TOLD]] + [("won", i) for i in row["gained_items"][:TOLD]]
     if not shown:
         return

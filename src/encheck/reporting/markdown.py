@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.marking import LINES, visible
+from encheck.reporting import gate
+from encheck.reporting.text import escape
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MOST_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
-FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing
-LINKING = re.compile(r"[$@#]|:(?=//)|(?<=www)\.", re.IGNORECASE)  # hosts look for these behind a backslash too
 
 
 def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
-    from encheck.reporting import gate
-
     whole = _whole(results, list(gate.markdown(results["gate"], items or {}, most=200)) if "gate" in results else [])
     if len(whole.encode("utf-8")) <= MOST_BYTES:
         return whole
@@ -76,15 +72,3 @@ def _table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def escape(text: str) -> str:
-    r"""Text as Markdown shows it: no cell ends early, no tag, link, formula or emphasis, no control character.
-
-    >>> escape("a|b <i> a_b __c__ $x$")
-    'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
-    """
-    clean = " ".join("".join(c if c.isprintable() else " " for c in visible(text, keep=LINES)).split())
-    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\\", "\\\\"), ("](", "]\\(")):
-        clean = clean.replace(old, new)
-    return LINKING.sub(r"<span>\g<0></span>", FORMATTING.sub(r"\\\g<0>", clean))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from encheck.marking import LINES, visible
+from encheck.reporting import gate
+from encheck.reporting.text import LINES, table, visible
 from encheck.reporting.view import WORDS, figure, headline, judged, lexical, matrix, sentence
 
 COLUMNS = ("verdict", "claim", "level", "figure [95% CI]", "wants", "overlap", "n", "clusters")
@@ -18,8 +19,6 @@ def lines(results: Mapping[str, Any]) -> Iterator[str]:
 
 def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     if "gate" in results:
-        from encheck.reporting import gate
-
         yield from gate.lines(results["gate"])
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
@@ -47,10 +46,3 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     wants = "-" if row["threshold"] is None else f">= {row['threshold']:g}"
     counts = (str(row["n"] or "-"), str(row["clusters"] or "-"))
     return (WORDS[row["verdict"]], sentence(row["claim"]), row["level"], figure(row), wants, lexical(row), *counts)
-
-
-def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Rows as aligned columns, the first one being the heading."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.listing import Listing
-from encheck.marking import marked
-from encheck.reporting.terminal import table
+from encheck.items.catalogue import Listing
+from encheck.reporting.text import marked, table
 
 REASONS = 3
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from encheck.marking import pieces
-from encheck.messages import rounded
+from encheck.reporting.failures import rounded
+from encheck.reporting.text import pieces
 from encheck.types import Edit
 
 Row = Mapping[str, Any]

@@ -1,0 +1,177 @@
+"""Gathers what the processes of a run send, and writes it once at the end."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.types import CheckResult
+
+if TYPE_CHECKING:
+    from encheck.controller.session import Session
+    from encheck.gating.baseline import Baseline
+    from encheck.running.case import Case
+
+Row = dict[str, Any]
+
+
+def payload(session: Session, case: Case, rows: list[CheckResult], told: dict[str, str]) -> dict[str, Any]:
+    """What travels with the report of one check, in plain types: its rows, its items where it measured, its words."""
+    measured = any(row.estimate for row in rows)
+    return {"rows": [as_row(row) for row in rows], "items": session.table(case) if measured else {}, "told": told}
+
+
+def as_row(result: CheckResult) -> Row:
+    """A row of results.json, in the order in which the schema names its fields."""
+    e = result.estimate
+    row: Row = {
+        "id": result.id,
+        "claim": result.claim,
+        "check": result.check,
+        "capability": result.capability,
+        "level": result.level,
+        "reason": result.reason,
+        "model": result.model,
+        "data": result.data,
+        "params": dict(e.params) if e else {},
+        "metric": e.metric if e else None,
+        "value": _number(e.value) if e else None,
+        "low": _number(e.low) if e else None,
+        "high": _number(e.high) if e else None,
+        "n": e.n if e else 0,
+        "clusters": e.clusters if e else 0,
+        "threshold": result.threshold,
+        "verdict": result.verdict,
+        "baseline": None,
+        "left_out": dict(result.left_out),
+        "lexical": None,
+    }
+    if e and e.lexical:
+        row["lexical"] = {k: _number(getattr(e.lexical, k)) for k in ("value", "low", "high")}
+    if e and e.curve:
+        row["curve"] = [dataclasses.asdict(point) for point in e.curve]
+        if e.lexical:
+            row["lexical"]["curve"] = [dataclasses.asdict(point) for point in e.lexical.curve]
+    return row
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN: what could not be computed is null."""
+    return float(value) if value == value and abs(value) != float("inf") else None
+
+
+def _claim_named(test: str) -> str:
+    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")
+
+
+class Recorder:
+    """The rows, items and descriptions of one run."""
+
+    def __init__(self) -> None:
+        self.started = datetime.now(UTC)
+        self._clock = time.perf_counter()
+        self.rows: dict[str, Row] = {}
+        self.items: dict[str, dict[str, list[Any]]] = {}
+        self.claims: dict[str, dict[str, str]] = {}
+        self.described: list[dict[str, Any]] = []
+        self.measuring: dict[str, float] = {}
+        self.folder: Path | None = None
+        self.told: dict[str, Any] = {}
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self.refusal = ""
+        self.selected: set[str] = set()
+        self.baselines: list[Baseline] = []
+        self.gate: dict[str, Any] | None = None
+
+    def add(self, report: Any) -> None:
+        """Take what a test report carries."""
+        sent = getattr(report, "encheck", None)
+        if not sent:
+            if report.failed and _claim_named(report.nodeid) in self.selected:
+                self.problems.append(f"{report.nodeid} was cut short: its process died")
+            return
+        for row in sent["rows"]:
+            self.rows[row["id"]] = row
+            self.measuring.setdefault(row["check"], 0.0)
+            self.claims[row["claim"]] = sent["told"]
+        if sent["items"]:
+            self.items[sent["items"]["case"][0]] = sent["items"]
+        if sent["rows"]:
+            self.measuring[sent["rows"][0]["check"]] += report.duration
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
+        self.selected |= set(map(_claim_named, ids))
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The verdicts of this run, one a check."""
+        return [row["verdict"] for row in self.rows.values() if row["verdict"]]
+
+    @property
+    def measured_nothing(self) -> bool:
+        """Whether checks were selected and every one of them was skipped."""
+        shown = any(row["threshold"] is not None for row in self.rows.values())
+        return not shown and set(self.verdicts) == {"skipped"}
+
+    def results(self, *, command: str, settings: dict[str, Any], exit_status: int) -> dict[str, Any]:
+        """results.json: `run` may differ between equal runs, the rest may not."""
+        from encheck.reporting.results import SCHEMA_VERSION, versions
+
+        first = self.described[0] if self.described else {"models": [], "data": []}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "run": {
+                "id": self.folder.name if self.folder else "",
+                "started": self.started.isoformat(timespec="seconds"),
+                "seconds": round(time.perf_counter() - self._clock, 3),
+                "command": command,
+                "exit_status": exit_status,
+                "versions": versions(),
+                "settings": settings,
+                "notes": sorted({*self.problems, *self.notes, *(line for d in self.described for line in d["notes"])}),
+                "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
+                "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
+                "encoded": self._encoded(),
+                "criteria": self._criteria(),
+            },
+            "models": sorted(first["models"], key=lambda m: m["label"]),
+            "data": self._data(),
+            "claims": {name: self.claims[name] for name in sorted(self.claims)},
+            "checks": [self.rows[key] for key in sorted(self.rows)],
+            **({"gate": self.gate} if self.gate else {}),
+        }
+
+    def _encoded(self) -> dict[str, int]:
+        labels = {label for d in self.described for label in d["encoded"]}
+        return {label: sum(d["encoded"].get(label, 0) for d in self.described) for label in sorted(labels)}
+
+    def _criteria(self) -> dict[str, dict[str, float]]:
+        """Seconds a criterion (Mahajan et al. 2023, Table 6): measuring, and encoding its texts were it alone."""
+        texts = {k: v for d in self.described for k, v in d["texts"].items()}
+        encoded = sum(self._encoded().values())
+        seconds = max((d["seconds"]["encode"] for d in self.described), default=0.0)
+        each = seconds / encoded if encoded else 0.0
+        return {
+            name: {
+                "texts": texts.get(name, 0),
+                "encode_seconds": round(each * texts.get(name, 0), 3),
+                "measure_seconds": round(self.measuring[name], 3),
+            }
+            for name in sorted(self.measuring)
+        }
+
+    def _data(self) -> list[dict[str, Any]]:
+        merged: dict[str, dict[str, Any]] = {}
+        for described in self.described:
+            for entry in described["data"]:
+                known = merged.setdefault(entry["name"], {**entry, "calibration": {}})
+                known["calibration"] |= entry["calibration"]
+        for entry in merged.values():
+            entry["calibration"] = dict(sorted(entry["calibration"].items()))
+        return [merged[name] for name in sorted(merged)]

@@ -1,0 +1,242 @@
+"""One run, as the plugin sees it: the cases that were selected, the bench they share, and the rows they leave."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from encheck.controller.locks import _held, _held_if_free
+from encheck.items.lock import Lock as LockFile
+from encheck.items.variants import Maker
+from encheck.known_failures import known_failure
+from encheck.options import Settings, model_options
+from encheck.reporting.failures import failure_message
+from encheck.running.bench import Bench
+from encheck.running.case import Case
+from encheck.running.labels import label_of, labels
+from encheck.running.notes import Notes
+from encheck.running.resources import give_writers, open_store, resolve_data, resolve_english, resolve_models
+from encheck.running.subject import Subject
+from encheck.scoring.item_table import item_table, shown
+from encheck.scoring.scores import Scores
+from encheck.system.progress import Progress
+from encheck.types import (
+    CheckResult,
+    Estimate,
+    Items,
+    Verdict,
+)
+from encheck.verdict import judge
+
+log = logging.getLogger("encheck")
+CONTRACT = "contract"  # its checks decide with a baseline too: a contract is no threshold
+
+
+class Session:
+    """The bench of a run, the cases that are measured on it, and the rows that come of them."""
+
+    def __init__(self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False) -> None:
+        self.settings, self.cases, self.quiet = settings, list(cases), quiet
+        self.notes = Notes()
+        log.addHandler(self.notes)
+        self.store = open_store(settings)
+        subjects = resolve_models(settings, self.store)
+        self.english = resolve_english(settings, self.store, lock=self._parse_lock)
+        maker = Maker(settings.seed, self.english, LockFile.read(settings.lock) if settings.lock else None)
+        give_writers(maker, settings, self.store, lock=self._lock)
+        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
+
+    def prepare(self) -> None:
+        """Encode everything that the cases need.
+
+        Who tries the models out keeps the device until it has encoded: another worker would load them once more.
+        """
+        requests = [(c.model, c.data, c.claim, c.level) for c in self.cases]
+        how: dict[str, Any] = {"lock": self._lock, "progress": Progress(quiet=self.quiet)}
+        with _held_if_free(self._device) as is_ours:
+            if is_ours:
+                self.bench.try_out(requests, **how)
+            self.bench.prepare(requests, **how)
+
+    @property
+    def _device(self) -> str:
+        """The lock of what encodes."""
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
+        return f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock"
+
+    def _lock(self) -> AbstractContextManager[object]:
+        """One encoding process a device: the others wait, then find the vectors in the store."""
+        return _held(self._device, "encodes")
+
+    def _parse_lock(self) -> AbstractContextManager[object]:
+        """One parsing process at a time: the others wait, then find the parses in the store."""
+        return _held(f"{self.store.path}.parse.lock", "parses")
+
+    def items(self, case: Case) -> Items:
+        """What the case measures on."""
+        return self.bench.items(case.data, case.claim, case.level)
+
+    def scores(self, case: Case) -> Scores:
+        """The similarities of the case's items; a model that failed is said before any item is made."""
+        self.bench.refuse_failed(case.model)
+        return self.bench.scores(case.model, case.data, self.items(case))
+
+    def row(
+        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, threshold: float | None, reason: str
+    ) -> CheckResult:
+        """A row of results.json; what a figure names a model for is noted."""
+        metric = _metric_key(estimate)
+        if estimate and (named := estimate.params.get("ranks_by")):
+            said = f"{estimate.value:.2f} ({case.claim_name})"
+            log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, said)
+        return CheckResult(
+            id=f"{case.claim_name}/{case.name}/{metric}",
+            claim=case.claim_name,
+            check=case.marker,
+            capability=case.claim.capability or case.marker,
+            level=str(case.level),
+            model=case.model,
+            data=case.data,
+            estimate=estimate,
+            verdict=verdict,
+            threshold=threshold,
+            reason=reason,
+            left_out=self._left_out(case),
+        )
+
+    def _left_out(self, case: Case) -> dict[str, int]:
+        found = self.bench.found(case.data, case.claim, case.level)
+        return found.left_out if found else {}
+
+    def judged(self, case: Case, estimate: Estimate, at_least: float) -> CheckResult:
+        """The row of a figure that decides, with its verdict."""
+        config = self.bench.subjects[case.model].config
+        threshold, own = self._threshold(case, at_least)
+        known = known_failure(case.claim_name, case.data, str(case.level), self._known_failures(case.model))
+        verdict, reason = judge(estimate, threshold, known_failure=known)
+        if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
+            reason = f"{reason}; trained on {case.data}".removeprefix("; ")
+        if self.settings.baseline and not own and verdict != "error" and case.marker != CONTRACT:
+            return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
+        return self.row(case, estimate, verdict, threshold, reason)
+
+    @staticmethod
+    def _seen(data: str, trained_on: Sequence[str]) -> bool:
+        return data in trained_on
+
+    def _threshold(self, case: Case, default: float) -> tuple[float, bool]:
+        """The model's own threshold, else the project's, else the check's, and whether somebody chose it.
+
+        `claim/level` goes before `claim`.
+        """
+        own = self.bench.subjects[case.model].config.thresholds
+        project = self.settings.project.get("thresholds", {})
+        keys = (f"{case.claim_name}/{case.level}", case.claim_name)
+        chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
+        return float(default if chosen is None else chosen), chosen is not None
+
+    def _known_failures(self, model: str) -> dict[str, str] | None:
+        own = self.bench.subjects[model].config.known_failures
+        project = self.settings.project.get("known_failures", {}).get(model)
+        return dict(own) if own is not None else project
+
+    def message(self, case: Case, row: CheckResult) -> str:
+        """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
+        scores = self.scores(case)
+        model, folder = self._model_option(case), self.settings.report_dir
+        return failure_message(row, shown(self.items(case).kept, scores), scores, model=model, folder=folder)
+
+    def _model_option(self, case: Case) -> str:
+        spec = labels(self.settings.models)[case.model]
+        return model_options(case.model, spec, self.settings.model_args)
+
+    def table(self, case: Case) -> dict[str, list[Any]]:
+        """The items of a case with their scores, column by column."""
+        scores = self.scores(case)
+        return item_table(case.id, shown(self.items(case).kept, scores), scores)
+
+    def describe(self) -> dict[str, Any]:
+        """Models, data, notes and times of this run, for results.json."""
+        return {
+            "models": [_describe_model(s) for s in self.bench.subjects.values()],
+            "data": [self._describe_data(name) for name in self.bench.data],
+            "notes": self.notes.lines,
+            "seconds": {**self.bench.seconds},
+            "texts": self._texts(),
+            "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
+        }
+
+    def _texts(self) -> dict[str, int]:
+        """Distinct texts that each criterion needs, for all models of the run together."""
+        texts: dict[str, set[tuple[str, str]]] = {}
+        for case in self.cases:
+            found = self.bench.found(case.data, case.claim, case.level)
+            kept = found.kept if found else ()
+            pairs = (pair for item in kept for pair in item.pairs)
+            texts.setdefault(case.marker, set()).update((case.model, text) for pair in pairs for text in pair)
+        return {marker: len(found) for marker, found in texts.items()}
+
+    def _describe_data(self, name: str) -> dict[str, Any]:
+        data = self.bench.data[name]
+        scales = {m: self.bench.scale(m, name) for m in self.bench.subjects}
+        return {
+            "name": name,
+            "licence": data.licence,
+            "rows": data.rows,
+            "pairs": len(data.pairs),
+            "groups": len(data.groups),
+            "clusters": len(data.universe),
+            "labels": data.labels,
+            "skipped": len(data.skipped),
+            "sample": self.settings.sample if data.sampled else None,
+            "seed": self.settings.seed,
+            "fingerprint": data.fingerprint,
+            "language": self.english.describe() if self._generated(name) else None,
+            "calibration": {
+                m: {"reference": s.reference, "identity": s.identity, "pairs": s.pairs, "spread": s.spread}
+                for m, s in scales.items()
+                if s
+            },
+        }
+
+    def _generated(self, name: str) -> bool:
+        """Whether variants of this data were made by the generators that read language."""
+        return self.english.asked and not all(group.variants for group in self.bench.data[name].groups)
+
+    def close(self) -> None:
+        """Keep the store within its limit, and let go of it."""
+        if self.store.size() > self.store.limit:
+            used = [s.fingerprint for s in self.bench.subjects.values()]
+            used += [self.english.pipeline.fingerprint] * self.english.asked
+            for gone in self.store.prune(keep=used):
+                log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
+        self.store.close()
+        log.removeHandler(self.notes)
+
+
+def _metric_key(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "none"
+    label = estimate.params.get("label")
+    return estimate.metric if label is None else f"{estimate.metric}[{label}]"
+
+
+def _describe_model(subject: Subject) -> dict[str, Any]:
+    config = subject.config
+    about: dict[str, Any] = getattr(subject.model, "about", dict)()
+    return {
+        "label": subject.label,
+        "name": config.name or config.adapter,
+        "adapter": config.adapter,
+        "fingerprint": subject.fingerprint,
+        "kind": subject.kind,
+        "revision": about.pop("revision", config.revision),
+        "licence": config.licence,
+        "prompt": about.pop("prompt", config.prompt),
+        "how": about,
+        "trained_on": list(config.trained_on),
+        "error": str(subject.error) if subject.error else None,
+    }

@@ -1,0 +1,198 @@
+"""sentence-transformers checkpoints: a folder, the hub's cache, or a package that carries one.
+
+Encoding sorts by tokens and packs batches by a token budget, so that little is computed on padding, and every text
+is tokenised once.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
+from encheck.encoders.checkpoints.folders import model_files
+from encheck.encoders.checkpoints.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
+from encheck.encoders.files import WHOLE, read_json
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.pooling import stored_pooling
+from encheck.encoders.protocol import Batch
+from encheck.errors import EncoderError, ModelError, unknown
+from encheck.similarity import SIMILARITIES
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from encheck.encoders.load import Device
+
+
+class SentenceTransformerEncoder(LocalEncoder):
+    """A checkpoint that sentence-transformers loads. Nothing of torch is imported before `encode`."""
+
+    engine = "sentence-transformers-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        check_folder(source, trusted=config.trust_remote_code)
+        self.bases = self._bases()
+        check_length(source, config.max_length)
+        stored = read_json(source / "config_sentence_transformers.json", dict)
+        self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
+        if self.similarity not in SIMILARITIES:
+            raise ModelError(f"{source}: {unknown('similarity', str(self.similarity), SIMILARITIES)}")
+        prompts = stored.get("prompts") or {}
+        default = prompts.get(stored.get("default_prompt_name")) if config.prompt is None else None
+        self.prompt = default or config.prompt or ""
+        self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
+        self.pooling = stored_pooling(source)
+        self._check_pooling()
+        self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
+
+    def _check_pooling(self) -> None:
+        """ModelError where the entry says another pooling than the checkpoint has: it is not changed here."""
+        asked = self.config.pooling
+        if asked and self.pooling and asked != self.pooling:
+            raise ModelError(
+                f"{self.source} pools by {self.pooling}, but pooling is {asked}. Remedy: leave pooling out, or have it "
+                f"pooled here: --model-arg adapter=transformers --model-arg pooling={asked}"
+            )
+
+    def _bases(self) -> Mapping[str, Path]:
+        """The folder of the base model of each PEFT adapter in the checkpoint, by the adapter's; ModelError where
+        there is none. A path counts from here, as when it is loaded, else it is an id on the hub.
+        """
+        from encheck.encoders.load import folder_of
+
+        found = {}
+        for file in (p for p in model_files(self.source) if p.name == "adapter_config.json"):
+            named = str(read_json(file, dict).get("base_model_name_or_path") or "")
+            if not named:
+                raise ModelError(f"{file} names no base model: base_model_name_or_path should be a path or a hub id")
+            base = Path(named)
+            try:
+                base = base if base.is_dir() else folder_of(ModelConfig(self.config.label, name=named))
+            except ModelError as error:
+                raise ModelError(
+                    f"the base of {file.parent}: {error}. Or write where it is into {file}: base_model_name_or_path"
+                ) from error
+            check_folder(base, trusted=self.config.trust_remote_code, marks=("config.json",), tokenizer=False)
+            found[file.parent.relative_to(self.source).as_posix()] = base
+        return found
+
+    def content(self) -> Mapping[str, Path]:
+        """Every file of the folder that makes vectors, and those of an adapter's base."""
+        code = self.config.trust_remote_code
+        bases = {f"{at}/base:{n}": p for at, b in self.bases.items() for n, p in files_of(b, code=code).items()}
+        return {**files_of(self.source, code=code), **bases}
+
+    def how(self) -> list[str]:
+        """Maximum length, dtype and dimension."""
+        cut = [f"truncate_dim {self.config.truncate_dim}"] * bool(self.config.truncate_dim)
+        return [str(self.config.max_length), self.dtype, *cut]
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling, and the dimension that vectors are cut to."""
+        bases = ", ".join(base.name for base in self.bases.values())
+        said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
+        return super().about() | {name: value for name, value in said.items() if value}
+
+    @cached_property
+    def model(self) -> SentenceTransformer:
+        """The loaded model, in evaluation mode on its first device."""
+        return self.models[0]
+
+    @cached_property
+    def models(self) -> list[SentenceTransformer]:
+        """The loaded model, once a device."""
+        first, *others = pick_devices(self.device.name)
+        model = self._load(first)
+        return [model, *(copy.deepcopy(model).to(device) for device in others)]
+
+    def _load(self, device: str) -> SentenceTransformer:
+        import torch
+        import transformers
+        from sentence_transformers import SentenceTransformer
+
+        heard = Missing()
+        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
+        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            with heard:
+                model = SentenceTransformer(
+                    str(self.source),
+                    device=device,
+                    trust_remote_code=self.config.trust_remote_code,
+                    local_files_only=True,
+                    model_kwargs={"dtype": getattr(torch, self.dtype)},
+                    truncate_dim=self.config.truncate_dim,
+                )
+            if self.config.max_length:
+                model.max_seq_length = self.config.max_length
+        except Exception as error:
+            raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
+        heard.refuse(self.source)
+        self._check_tokens(model)
+        return model.eval()
+
+    def _check_tokens(self, model: SentenceTransformer) -> None:
+        """EncoderError where the tokenizer has tokens that the first module has no row for; some have no such table."""
+        first: Any = model[0]
+        whole = getattr(first, "auto_model", None)
+        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
+        if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):
+            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
+
+    def _is_plain(self, prompt: str) -> bool:
+        """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""
+        first = self.model[0]
+        tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
+        leaves_out = prompt and not all(getattr(module, "include_prompt", True) for module in self.model)
+        return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """Longest texts first, so that too little memory shows at once; as sentence-transformers where it must be."""
+        if self._is_plain(prompt):
+            yield from self._by_tokens([f"{prompt}{text}" for text in texts])
+            return
+
+        def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
+            some = [texts[i] for i in positions]
+            vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
+            return vectors
+
+        yield from spread(self.models, slices(len(texts), 512), run)
+
+    def _by_tokens(self, texts: list[str]) -> Iterator[Batch]:
+        """As sentence-transformers does, sorted by tokens and packed by a budget."""
+        import torch
+
+        features = self._tokenise(texts)
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
+        cut = self.model.truncate_dim
+
+        def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
+            padded = self.model.tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
+            with torch.inference_mode():
+                vectors = model(dict(padded))["sentence_embedding"]
+            found: NDArray[np.float32] = vectors[:, :cut].float().cpu().numpy()
+            return found
+
+        yield from spread(self.models, pack(lengths, budget), run)
+
+    def _tokenise(self, texts: list[str]) -> dict[str, list[list[int]]]:
+        """Token ids of every text, cut at the maximum length."""
+        limit = self.model.max_seq_length
+        encoded = self.model.tokenizer(
+            texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False
+        )
+        if limit:
+            self.note_cut(cut_off(encoded, limit), len(texts), limit)
+        return dict(encoded)

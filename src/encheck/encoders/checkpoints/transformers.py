@@ -1,0 +1,181 @@
+"""transformers checkpoints through AutoModel, with pooling of our own: BERT-CLS, BERT, RoBERTa, SimCSE, any other."""
+
+from __future__ import annotations
+
+import copy
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick, pick_devices, spread
+from encheck.encoders.checkpoints.pretrained import (
+    check_folder,
+    check_length,
+    check_tokens,
+    cut_off,
+    files_of,
+    positions_of,
+)
+from encheck.encoders.files import WHOLE, read_json
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.pooling import pool
+from encheck.encoders.protocol import Batch
+from encheck.errors import EncoderError, ModelError
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+NO_LIMIT = 1_000_000  # tokenizers say 1e30 where they know of none
+
+
+class TransformersEncoder(LocalEncoder):
+    """A checkpoint that AutoModel loads, pooled by `pooling` (default: mean).
+
+    `head: mlp` gives the pooler's output (dense layer and tanh on the first token), as SimCSE's authors publish it.
+    """
+
+    engine = "transformers-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.pooling: str = config.pooling or "mean"
+        self.head: str | None = config.options.get("head")
+        self.layers: list[int] = config.options.get("layers", [-1])
+        self.check()
+        self._check_layers()
+
+    @property
+    def base(self) -> Path:
+        """The folder of the whole model."""
+        return self.source
+
+    def check(self) -> None:
+        """ModelError where the folder cannot be loaded."""
+        check_folder(self.base, trusted=self.config.trust_remote_code, marks=("config.json",))
+        check_length(self.base, self.config.max_length)
+
+    def _check_layers(self) -> None:
+        count = read_json(self.base / "config.json", dict).get("num_hidden_layers")
+        if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
+            raise ModelError(
+                f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
+            )
+        if "layers" in self.config.options and self.pooling != "layers":
+            raise ModelError(f"layers says nothing to pooling {self.pooling!r}: give pooling: layers with it")
+        if self.head and self.config.pooling not in (None, "cls"):
+            raise ModelError(f"head: mlp stands on the first token: give pooling: cls with it, not {self.pooling}")
+
+    def content(self) -> Mapping[str, Path]:
+        """Every file of the folder that makes vectors."""
+        return files_of(self.source, code=self.config.trust_remote_code)
+
+    def how(self) -> list[str]:
+        """Pooling, maximum length, dtype and dimension."""
+        pooling = f"{self.pooling} {self.layers} {self.head}"
+        return [pooling, str(self.config.max_length), self.dtype, str(self.config.truncate_dim)]
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling."""
+        pooling = f"layers {self.layers}" if self.pooling == "layers" else self.pooling
+        return super().about() | {"pooling": "cls with the MLP head" if self.head else pooling}
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The checkpoint's tokenizer."""
+        from transformers import AutoTokenizer
+
+        trusted = self.config.trust_remote_code
+        found: Any = AutoTokenizer.from_pretrained(
+            str(self._tokenizer_folder), trust_remote_code=trusted, local_files_only=True
+        )
+        if found.pad_token is None:  # decoders have none; what pads is masked, so any token will do
+            found.pad_token = found.eos_token
+        return found
+
+    @property
+    def _tokenizer_folder(self) -> Path:
+        return self.base
+
+    @cached_property
+    def models(self) -> list[Any]:
+        """The loaded model in evaluation mode, once a device."""
+        import transformers
+
+        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
+        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        first, *others = pick_devices(self.device.name)
+        try:
+            model = self.load().to(first).eval()
+            _ = self.tokenizer
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"transformers cannot load {self.source}: {error}. {WHOLE}") from error
+        check_tokens(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
+        return [model, *(copy.deepcopy(model).to(device) for device in others)]
+
+    def load(self) -> Any:
+        """The model on the CPU; EncoderError where a weight is missing, which would be drawn at random."""
+        import torch
+        from transformers import AutoModel
+
+        model, told = AutoModel.from_pretrained(
+            str(self.base),
+            dtype=getattr(torch, self.dtype),
+            trust_remote_code=self.config.trust_remote_code,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+        missing = sorted(n for n in told["missing_keys"] if self.head or not n.startswith("pooler."))
+        if missing:
+            raise EncoderError(
+                f"{self.base} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn at "
+                f"random. {WHOLE}" + (", or leave `head: mlp` out" if self.head else "")
+            )
+        return model.get_encoder() if model.config.is_encoder_decoder else model
+
+    @property
+    def limit(self) -> int:
+        """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
+        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or NO_LIMIT]
+        return int(min(*said, NO_LIMIT))
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """Sorted by tokens and packed by a budget, the longest first."""
+        models, features = self.models, self._tokenise([f"{prompt}{text}" for text in texts])
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
+        yield from spread(models, pack(lengths, budget), lambda model, at: self._run(model, pick(features, at)))
+
+    def _tokenise(self, texts: list[str]) -> dict[str, list[Any]]:
+        """Token ids of every text, cut at the maximum length."""
+        encoded = self.tokenizer(texts, truncation=True, max_length=self.limit)
+        self.note_cut(cut_off(encoded, self.limit), len(texts), self.limit)
+        features = dict(encoded)
+        self._fill_empty(features)
+        return features
+
+    def _fill_empty(self, features: dict[str, list[Any]]) -> None:
+        """One token for a text of which the tokenizer makes none: the end, as decoders see it."""
+        for i, ids in enumerate(features["input_ids"]):
+            if not ids:
+                only = {"input_ids": self.tokenizer.eos_token_id or self.tokenizer.pad_token_id, "attention_mask": 1}
+                for name in features:
+                    features[name][i] = [only.get(name, 0)]
+
+    def _run(self, model: Any, rows: dict[str, list[Any]]) -> NDArray[np.float32]:
+        import torch
+
+        padded = self.tokenizer.pad(rows, return_tensors="pt").to(model.device)
+        with torch.inference_mode():
+            made = model(**padded, output_hidden_states=True)
+            hidden, mask = made.hidden_states, padded["attention_mask"]
+            vectors = made.pooler_output if self.head else pool(hidden, mask, pooling=self.pooling, layers=self.layers)
+        found: NDArray[np.float32] = vectors[:, : self.config.truncate_dim].float().cpu().numpy()
+        return found

@@ -1,0 +1,149 @@
+"""LASER2 and LASER3 from the published encoder, SentencePiece model and vocabulary, without fairseq.
+
+LASER2 is five layers of bidirectional LSTM, LASER3 a transformer; both take the maximum over tokens (Artetxe and
+Schwenk 2019; Heffernan, Celebi and Schwenk 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick_devices, spread
+from encheck.encoders.files import CUT_OFF, check_weights, must_exist
+from encheck.encoders.laser.transformer import PUBLISHED, laser3
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import Batch
+from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
+from encheck.errors import EncoderError
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3  # fairseq's
+SPECIAL = {"<s>": BOS, "<pad>": PAD, "</s>": EOS, "<unk>": UNKNOWN}
+BELONG = "they do not belong together. Remedy: the .spm and the .cvocab that came with the encoder"
+Run = Callable[[list[list[int]]], NDArray[np.float32]]
+
+
+class LaserEncoder(LocalEncoder):
+    """laser2.pt or laser3-*.pt; options `spm` and `vocabulary`, by default the .spm and .cvocab beside it."""
+
+    engine = "laser-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        check_weights(must_exist(source, "the encoder", "Remedy: say where it is: --model-arg name=PATH"))
+        self.spm = self._beside("spm", ".spm")
+        must_exist(self.spm, "the SentencePiece model", "Remedy: say where it is: --model-arg spm=PATH")
+        self.vocabulary_file = self._beside("vocabulary", ".cvocab")
+
+    def _beside(self, option: str, suffix: str) -> Path:
+        """The file that the option names, else the one beside the encoder: of the same name, or the only one."""
+        if named := self.config.options.get(option):
+            return Path(named).expanduser()
+        found = sorted(self.source.parent.glob(f"*{suffix}"))
+        return found[0] if len(found) == 1 else self.source.with_suffix(suffix)
+
+    def content(self) -> Mapping[str, Path]:
+        """Encoder, SentencePiece model and vocabulary."""
+        files = {"encoder": self.source, "spm": self.spm, "vocabulary": self.vocabulary_file}
+        return {name: path for name, path in files.items() if path.exists()}
+
+    def how(self) -> list[str]:
+        """The maximum length."""
+        return [str(self.config.max_length)]
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling."""
+        return {"pooling": "max"}
+
+    @cached_property
+    def _state(self) -> Mapping[str, Any]:
+        state = read_state(self.source)
+        if not isinstance(state, dict) or "model" not in state:
+            raise EncoderError(f"{self.source} has no `model`: it is no LASER encoder. {PUBLISHED}")
+        return state
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Piece -> id: what the encoder carries (LASER2), else the lines of the vocabulary file from 4 on."""
+        if isinstance(carried := self._state.get("dictionary"), dict):
+            return {**carried, **SPECIAL}
+        path = self.vocabulary_file
+        try:
+            pieces = [line.rpartition(" ")[0] for line in path.read_text("utf-8").split("\n") if line]
+        except FileNotFoundError as error:
+            remedy = "Remedy: say where it is: --model-arg vocabulary=PATH"
+            raise EncoderError(f"the vocabulary {path} does not exist. {remedy}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise EncoderError(f"{path} is not UTF-8: it is no LASER vocabulary. {PUBLISHED}") from error
+        return {**{piece: i for i, piece in enumerate(pieces, len(SPECIAL))}, **SPECIAL}
+
+    @cached_property
+    def _pieces(self) -> Callable[[str], list[str]]:
+        import sentencepiece
+        from sacremoses import MosesPunctNormalizer
+
+        try:
+            processor = sentencepiece.SentencePieceProcessor(model_file=str(self.spm))
+        except Exception as error:
+            raise EncoderError(f"{self.spm} is no SentencePiece model ({error}): {CUT_OFF}") from error
+        self._check_pieces([processor.id_to_piece(i) for i in range(processor.get_piece_size())])
+        moses = MosesPunctNormalizer(lang="en", perl_parity=True)
+
+        def pieces(text: str) -> list[str]:
+            printable = "".join(c if c.isprintable() else " " for c in text)
+            found: list[str] = processor.encode(moses.normalize(printable).lower(), out_type=str)
+            return found
+
+        return pieces
+
+    def _check_pieces(self, pieces: list[str]) -> None:
+        """EncoderError where the vocabulary is another's: all but a few of its own pieces are in it."""
+        if (known := sum(piece in self.vocabulary for piece in pieces)) * 2 < len(pieces):
+            raise EncoderError(
+                f"{self.spm} has {len(pieces)} pieces, but the vocabulary of {self.source} knows {known} of them: "
+                f"{BELONG}"
+            )
+
+    @cached_property
+    def _run(self) -> Run:
+        state, device = self._state, pick_devices(self.device.name)[0]
+        rows = len(state["model"].get("embed_tokens.weight", state["model"].get("encoder.embed_tokens.weight", ())))
+        if rows <= (largest := max(self.vocabulary.values())):
+            raise EncoderError(
+                f"{self.source} has {rows} rows of embeddings, but the vocabulary {self.vocabulary_file} goes to "
+                f"{largest}: {BELONG}"
+            )
+        if "params" in state:
+            return _laser2(state["model"], self.source, device)
+        return laser3(state, self.source, device)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
+        """Sorted by pieces, the longest first; cut at `max_length` pieces where that is given."""
+        run, limit, known = self._run, self.config.max_length, self.vocabulary
+        ids = [[known.get(piece, UNKNOWN) for piece in self._pieces(text)] for text in texts]
+        if limit:
+            self.note_cut(sum(len(row) > limit for row in ids), len(texts), limit)
+        ids = [[*row[:limit], EOS] for row in ids]
+        lengths = np.array([len(row) for row in ids])
+        yield from spread([run], pack(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at]))
+
+
+def _laser2(model: Mapping[str, Any], source: Path, device: str) -> Run:
+    import torch
+
+    lstm = lstm_of(model, "lstm.", source).to(device)
+    table = model["embed_tokens.weight"].float()
+    if table.shape[1] != lstm.input_size:
+        raise EncoderError(
+            f"{source}: embeddings of {table.shape[1]} dimensions for an LSTM of {lstm.input_size}. {PUBLISHED}"
+        )
+    return lambda rows: max_over_time(lstm, [table[torch.tensor(row)] for row in rows])

@@ -1,0 +1,182 @@
+"""A bare .onnx with its tokenizer.json, run by ONNX Runtime. Custom operators are code, and are named, not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
+from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, read_json
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.onnx.batches import Floats, Inputs, padded, pool
+from encheck.encoders.onnx.files import TOKENIZER, external, model_file, tokenizer_folder
+from encheck.encoders.pooling import stored_pooling
+from encheck.encoders.protocol import Batch
+from encheck.errors import EncoderError, ModelError, UsageError, unknown
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
+POOLINGS = ("cls", "mean", "max", "last")
+SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")
+
+
+class OnnxEncoder(LocalEncoder):
+    """A model of tokens: input_ids in, a vector a token (pooled here) or a vector a text (taken as it is) out."""
+
+    engine = "onnx-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.file = model_file(source)
+        self.folder = tokenizer_folder(self.file)
+        self.weights = external(self.file)
+        self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
+        if self.pooling not in POOLINGS:
+            raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
+
+    def content(self) -> Mapping[str, Path]:
+        """Model, tokenizer, and weights that lie beside the model."""
+        words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
+        return {"model": self.file, **words, **self.weights}
+
+    def how(self) -> list[str]:
+        """Pooling, maximum length and dimension."""
+        return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim)]
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling."""
+        return super().about() | {"pooling": self.pooling}
+
+    @cached_property
+    def session(self) -> Any:
+        """The model, loaded."""
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, threads()  # what goes wrong is raised
+        try:
+            session = onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
+        except UsageError:
+            raise
+        except Exception as error:
+            raise EncoderError(said(self.file, "ONNX Runtime", str(error))) from error
+        self._refuse_fallback(session.get_providers())
+        return session
+
+    def _providers(self) -> list[str | tuple[str, dict[str, str]]]:
+        import onnxruntime
+
+        there = onnxruntime.get_available_providers()
+        self._refuse_fallback(there)
+        if CUDA not in there or not self.device.name.startswith(("auto", "cuda")):
+            return [CPU]
+        number = self.device.name.partition(":")[2]
+        return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
+
+    def _refuse_fallback(self, there: Sequence[str]) -> None:
+        """UsageError where a GPU was named and none of these providers is one: it would compute on the CPU."""
+        name = self.device.name
+        if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
+            raise UsageError(
+                f"--device={name}: ONNX Runtime has no provider for it here. There are: {', '.join(there)}. "
+                "Remedy: pip install onnxruntime-gpu (for cuda), and its driver; or --device=cpu"
+            )
+
+    @cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        """The names of the inputs and of the outputs."""
+        return [i.name for i in self.session.get_inputs()], [o.name for o in self.session.get_outputs()]
+
+    def infer(self, inputs: Inputs, output: str) -> Floats:
+        """One output for one batch."""
+        return np.asarray(self.session.run([output], inputs)[0], np.float32)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer, without padding of its own, cut at the maximum length."""
+        from tokenizers import Tokenizer
+
+        try:
+            found = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        except Exception as error:
+            raise EncoderError(f"{self.folder}/tokenizer.json cannot be loaded: {error}. {COPY}") from error
+        found.no_padding()
+        return found
+
+    @cached_property
+    def _checked_names(self) -> list[str]:
+        """The names of the inputs, once the model takes every token that text can become."""
+        names, _ = self.names
+        largest = largest_token(self.folder / "tokenizer.json")
+        if largest >= 0 and not self.takes(largest, names):
+            raise EncoderError(
+                f"{self.folder}/tokenizer.json has token {largest}, but {self.file} no row of embeddings for it: "
+                f"{OTHER_VOCABULARY}"
+            )
+        return names
+
+    def takes(self, token: int, names: Sequence[str]) -> bool:
+        """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
+        return self._runs(token, names) or not self._runs(0, names)
+
+    def _runs(self, token: int, names: Sequence[str]) -> bool:
+        inputs, mask = padded([([token], [0])], names, self.file)
+        try:
+            self._vectors(inputs, mask)
+        except EncoderError:
+            return False
+        return True
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens of a text that are read; None where nothing says so."""
+        said = read_json(self.folder / "tokenizer_config.json", dict).get("model_max_length")
+        own = self.tokenizer.truncation["max_length"] if self.tokenizer.truncation else None
+        return self.config.max_length or own or (int(said) if said and said < 1_000_000 else None)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """Sorted by tokens and packed by a budget, the longest first."""
+        names = self._checked_names
+        if limit := self.limit:
+            self.tokenizer.enable_truncation(limit)
+        made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
+        lengths = np.array([len(t.ids) for t in made])
+        if limit:
+            self.note_cut(sum(bool(t.overflowing) for t in made), len(texts), limit)
+
+        def run(positions: Ints) -> Floats:
+            inputs, mask = padded([(made[i].ids, made[i].type_ids) for i in positions], names, self.file)
+            return self._vectors(inputs, mask)[:, : self.config.truncate_dim]
+
+        for positions in pack(lengths, TOKENS_PER_BATCH["cpu"]):
+            yield from halving(run, positions)
+
+    def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
+        _, outputs = self.names
+        chosen = next((n for n in SENTENCE if n in outputs), outputs[0])
+        try:
+            found = self.infer(inputs, chosen)
+        except Exception as error:
+            if out_of_memory(error):
+                raise
+            raise EncoderError(said(self.file, "this engine", str(error))) from error
+        return found if found.ndim == 2 else pool(found, mask, pooling=self.pooling)
+
+
+def said(file: Path, who: str, message: str) -> str:
+    """What went wrong, with a custom operator named as the code that it is."""
+    text = " ".join(message.split())[:300]
+    if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
+        return (
+            f"{file} asks for an operator that ONNX does not have, code of its own, which is not run: {text}. Remedy: "
+            "export it with the operators of ONNX alone"
+        )
+    return f"{file} cannot be run by {who} ({text}): {CUT_OFF}, or a file of its own for this engine"

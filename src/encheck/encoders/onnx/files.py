@@ -1,0 +1,58 @@
+"""What a bare .onnx needs beside it: the tokenizer, and the weights that lie in files of their own."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from encheck.encoders.checkpoints.folders import check_vocabulary
+from encheck.encoders.files import COPY, CUT_OFF, must_exist, read_json
+from encheck.errors import ModelError
+
+FILES = ("model.onnx", "onnx/model.onnx")
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")  # an entry of external_data, then its length
+
+
+def model_file(source: Path) -> Path:
+    """The .onnx that a file or a folder names; ModelError where there is none, or it is empty."""
+    found = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
+    found = found or sorted(source.glob("*.onnx"))
+    if not found:
+        raise ModelError(f"{source} has no .onnx file. Remedy: name the file, or a folder that holds model.onnx")
+    if found[0].stat().st_size == 0:
+        raise ModelError(f"{found[0]} is empty: {CUT_OFF}")
+    return found[0]
+
+
+def tokenizer_folder(file: Path) -> Path:
+    """The folder with the tokenizer: that of the model, or the one above; ModelError where it is none, or another's."""
+    around = (file.parent, file.parent.parent)
+    folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
+    must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
+    read_json(folder / "tokenizer.json", dict)
+    check_vocabulary(folder)
+    return folder
+
+
+def external(file: Path) -> Mapping[str, Path]:
+    """The files beside the model that hold its weights; ModelError where one is missing, or lies elsewhere."""
+    found = {}
+    for name in sorted(set(_locations(file))):
+        path = Path(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ModelError(
+                f"{file} points out of its folder ({name}), which is not followed. {COPY}, with its weights"
+            )
+        found[name] = must_exist(file.parent / path, f"{file} keeps weights in a file that is not beside it:", COPY)
+    return found
+
+
+def _locations(file: Path) -> Iterator[str]:
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for match in LOCATION.finditer(data):
+            name = data[match.end() : match.end() + match[1][0]]
+            if name.isascii() and name.decode("ascii").isprintable():
+                yield name.decode("ascii")

@@ -1,0 +1,130 @@
+"""BERTScore over any encoder's token vectors (Zhang et al. 2020): IDF-weighted F1 of greedy matches.
+
+As bert_score computes a pair alone: nothing of padding enters the maxima. Special tokens weigh nothing, yet others may
+match them. IDF is log((N + 1) / (df + 1)) over the run's own texts; scores are not rescaled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.pairs.model import Floats, Pair, PairModel
+from encheck.encoders.pairs.token_states import States, TokenEncoder
+from encheck.encoders.text import whole
+from encheck.types import content_hash
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+Matrix = NDArray[np.float32] | NDArray[np.float64]
+
+
+def greedy(first: Matrix, second: Matrix, weights: Sequence[Matrix]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of two sets of unit vectors [n, d], [m, d], where `weights` are [n] and [m].
+
+    Precision: the mean over `first` of the best cosine in `second`; recall the other way round. 0 where all weights
+    of a side are, or both are 0.
+
+    >>> greedy(np.eye(2), np.eye(2)[:1], [np.ones(2), np.ones(1)])
+    (0.5, 1.0, 0.6666666666666666)
+    """
+    if not (len(first) and len(second)):
+        return 0.0, 0.0, 0.0
+    cosines = np.asarray(first, np.float64) @ np.asarray(second, np.float64).T
+    sides = [_mean(cosines.max(axis=1), weights[0]), _mean(cosines.max(axis=0), weights[1])]
+    precision, recall = sides
+    total = precision + recall
+    return precision, recall, 2 * precision * recall / total if total else 0.0
+
+
+def _mean(values: Matrix, weights: Matrix) -> float:
+    total = float(np.sum(weights))
+    return float(np.dot(values, weights)) / total if total else 0.0
+
+
+class TokenScorer(PairModel):
+    """A pair scorer over the token vectors of a transformers checkpoint."""
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.layer: int = config.options.get("layer", -1)
+        plain = ModelConfig(
+            config.label, name=config.name, prompt=config.prompt, max_length=config.max_length, dtype=config.dtype,
+            options={"layers": [self.layer]}, pooling="layers",
+        )  # fmt: skip
+        self.encoder = TokenEncoder(source, plain, device=device, file_hash=file_hash)
+
+    def content(self) -> Mapping[str, Path]:
+        """Every file of the folder that makes vectors."""
+        return self.encoder.content()
+
+    def how(self) -> list[str]:
+        """What the encoder says, with its prompt."""
+        return [*self.encoder.how(), self.encoder.prompt]
+
+    def about(self) -> dict[str, Any]:
+        """With the layer and the prompt."""
+        return super().about() | {"layer": self.layer, "prompt": self.encoder.prompt}
+
+    def states(self, pairs: Sequence[Pair], *, unit: bool) -> dict[str, States]:
+        """The states of every text of these pairs."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        return dict(zip(texts, self.encoder.states(texts, layer=self.layer, unit=unit), strict=True))
+
+
+class BertScore(TokenScorer):
+    """F1 of the tokens, weighted by IDF unless `idf: false`."""
+
+    engine = "bertscore-1"
+    ready = True
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.weighted: bool = config.options.get("idf", True)
+        self._corpus: tuple[str, ...] = ()
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Count document frequencies in these texts; that waits for the first pair."""
+        if self.weighted:
+            self._corpus = tuple(sorted(set(whole(texts))))
+            self.__dict__.pop("_frequency", None)
+            self.changed()
+
+    def how(self) -> list[str]:
+        """With the texts that were counted."""
+        return [*super().how(), f"idf {self.weighted}", *([content_hash(*self._corpus)] if self._corpus else [])]
+
+    def about(self) -> dict[str, Any]:
+        """With the weights."""
+        weights = f"IDF over the run's {len(self._corpus)} texts" if self.weighted else "all equal"
+        return super().about() | {"weights": weights}
+
+    @cached_property
+    def _frequency(self) -> Counter[int]:
+        """Texts with each token."""
+        how = {"truncation": True, "max_length": self.encoder.limit}
+        rows = self.encoder.tokenizer(list(self._corpus), **how)["input_ids"]
+        return Counter(token for row in rows for token in set(row))
+
+    def weights(self, states: States) -> Floats:
+        """The weight of each token, shape [t]."""
+        count = len(self._corpus)
+        idf = np.ones(len(states.ids))
+        if self.weighted and count:
+            idf = np.log((count + 1) / np.array([self._frequency[int(i)] + 1 for i in states.ids], float))
+        return np.where(states.special, 0.0, idf)
+
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """F1 of each pair."""
+        states = self.states(pairs, unit=True)
+        weights = {text: self.weights(found) for text, found in states.items()}
+        scores = [greedy(states[a].vectors, states[b].vectors, (weights[a], weights[b]))[2] for a, b in pairs]
+        return np.array(scores, float)

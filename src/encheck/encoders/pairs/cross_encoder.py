@@ -1,0 +1,159 @@
+"""Cross-encoders: both texts in one pass, and a head that says how far they are paraphrases.
+
+Folders of sentence-transformers' CrossEncoder and of AutoModelForSequenceClassification alike. A head of one number is
+a regression, squashed where the checkpoint says so; of two or more, the probability of the class that means "the same".
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
+from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
+from encheck.encoders.files import read_json
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.pairs.model import Floats, Pair, PairModel
+from encheck.errors import EncoderError, ModelError
+
+if TYPE_CHECKING:
+    from encheck.encoders.load import Device
+
+SAME = (
+    *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
+    *("yes", "true", "positive"),
+)
+NO_LIMIT = 1_000_000  # tokenizers say 1e30 where they know of none
+ACTIVATIONS = ("sigmoid", "identity")
+STATED = {"Sigmoid": "sigmoid", "Identity": "identity"}
+
+
+class CrossEncoderScorer(PairModel):
+    """A checkpoint that AutoModelForSequenceClassification loads; `positive` names the class that means "the same"."""
+
+    engine = "cross-encoder-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        check_folder(source, marks=("config.json",))
+        check_length(source, config.max_length)
+        self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
+        self.classes = _classes(self.settings)
+        self.positive = _positive(self.classes, config, source)
+        self.activation: str = config.options.get("activation") or _activation(self.settings, source)
+
+    def content(self) -> Mapping[str, Path]:
+        """Every file of the folder that makes scores."""
+        return files_of(self.source)
+
+    def how(self) -> list[str]:
+        """Maximum length, dtype, class and activation."""
+        return [str(self.config.max_length), self.dtype, str(self.positive), self.activation]
+
+    @property
+    def dtype(self) -> str:
+        """The precision of the weights."""
+        return self.device.dtype or self.config.dtype or "float32"
+
+    @property
+    def decision(self) -> float | None:
+        """The score from which the trained head says yes: its argmax. None where it grades, or has other classes."""
+        return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
+
+    def about(self) -> dict[str, Any]:
+        """With what the score is."""
+        named, several = self.classes[self.positive], len(self.classes) > 1
+        return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The checkpoint's tokenizer."""
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True)
+
+    @cached_property
+    def model(self) -> Any:
+        """The loaded model in evaluation mode; EncoderError where a weight is missing."""
+        import torch
+        import transformers
+
+        gc.freeze()
+        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
+                str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True
+            )
+        except Exception as error:
+            raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
+        if missing := sorted(told["missing_keys"]):
+            raise EncoderError(
+                f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn "
+                "at random. Remedy: a checkpoint with its classification head"
+            )
+        return model.to(pick_devices(self.device.name)[0]).eval()
+
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """Sorted by tokens and packed by a budget, the longest first."""
+        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.source) or NO_LIMIT]
+        first, second = ([*side] for side in zip(*pairs, strict=True))
+        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, NO_LIMIT))))
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
+        scores = np.empty(len(pairs))
+        for positions, found in spread([self.model], pack(lengths, budget), lambda _, at: self._run(features, at)):
+            scores[positions] = found
+        return scores
+
+    def _run(self, features: dict[str, list[Any]], positions: Ints) -> NDArray[np.float32]:
+        import torch
+
+        padded = self.tokenizer.pad(pick(features, positions), return_tensors="pt").to(self.model.device)
+        with torch.inference_mode():
+            logits = self.model(**padded).logits.float()
+            if len(self.classes) > 1:
+                scores = torch.softmax(logits, dim=1)[:, self.positive]
+            else:
+                scores = logits[:, 0] if self.activation == "identity" else torch.sigmoid(logits[:, 0])
+        found: NDArray[np.float32] = scores.cpu().numpy()
+        return found
+
+
+def _classes(settings: Mapping[str, Any]) -> list[str]:
+    """The names of the head's classes, in order; transformers' default is two."""
+    named = settings.get("id2label") or {}
+    return [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
+
+
+def _positive(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
+    """Which class means "the same"; ModelError where that cannot be told."""
+    asked = config.options.get("positive")
+    wanted = [str(asked).lower()] if asked is not None else list(SAME)
+    lowered = [name.lower() for name in classes]
+    found = next((lowered.index(name) for name in wanted if name in lowered), None)
+    if found is None and str(asked).isdigit() and int(str(asked)) < len(classes):
+        return int(str(asked))
+    if found is None and asked is None and len(classes) < 3:
+        return len(classes) - 1
+    if found is None:
+        raise ModelError(
+            f"{source} has the classes {', '.join(classes)}, and {asked or 'none that surely means the same'} is not "
+            f"among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
+        )
+    return found
+
+
+def _activation(settings: Mapping[str, Any], source: Path) -> str:
+    """What squashes a head of one number: as sentence-transformers says, else nothing where it is a regression."""
+    stated = read_json(source / "config_sentence_transformers.json", dict).get("activation_fn")
+    stated = stated or (settings.get("sentence_transformers") or {}).get("activation_fn")
+    stated = stated or settings.get("sbert_ce_default_activation_function")
+    if stated:
+        return STATED.get(str(stated).rpartition(".")[2], "identity")
+    return "identity" if settings.get("problem_type") == "regression" else "sigmoid"

@@ -1,0 +1,243 @@
+"""Encoders behind HTTP: OpenAI-compatible /v1/embeddings, and text-embeddings-inference's /embed.
+
+Batches are halved where the server finds them too large, sent several at a time, and put together by their indices.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from abc import abstractmethod
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import Ints, slices
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import Batch, check_vectors
+from encheck.encoders.server.http import Client, Refused
+from encheck.encoders.text import PROBE, TextEncoder, coarse
+from encheck.errors import EncheckError, EncoderError, ModelError
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+TOO_MUCH = {400, 413, 422}
+WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
+log = logging.getLogger("encheck")
+
+
+class RemoteEncoder(TextEncoder):
+    """An encoder behind HTTP; `name` is the server's address."""
+
+    largest: int = 32
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        options = config.options
+        how = {k: options[k] for k in ("timeout", "retries") if k in options}
+        self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
+        self.concurrency = int(options.get("concurrency", 4))
+        self._counting = Lock()
+        self._width: int | None = None
+        if self.concurrency < 1 or options.get("batch", 1) < 1:
+            raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
+
+    @property
+    def place(self) -> str:
+        """The address."""
+        return self.client.url
+
+    @property
+    def batch(self) -> int:
+        """Texts a request, at most."""
+        return int(self.config.options.get("batch", self.largest))
+
+    @abstractmethod
+    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
+        """The vectors of one request, in the order of its texts; `cut` asks the server to cut a long one."""
+
+    @abstractmethod
+    def model_name(self) -> str:
+        """What the server calls the model."""
+
+    @cached_property
+    def _probe(self) -> str:
+        """What a vector of the server's comes to."""
+        return coarse(self._settle(lambda: self._same_width(self._asked([PROBE])[0][1], [PROBE]))[0])
+
+    def fingerprint(self) -> str:
+        """The model's name, a probe vector and the prompts: another model under the same address is another one."""
+        prompts = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
+        parts = [self.model_name(), self._probe, self.prompt, str(self.config.truncate_dim), *prompts]
+        return f"{type(self).__name__}:{content_hash(*parts)}"
+
+    def _settle(self, ask: Any) -> Vectors:
+        """Before the run, what goes wrong is the user's to set right."""
+        try:
+            found: Vectors = ask()
+        except EncoderError as error:
+            raise ModelError(f"{self.config.label}: {error}") from error
+        return found
+
+    def about(self) -> dict[str, Any]:
+        """With the model's name at the server."""
+        return super().about() | {"model": self.model_name()}
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """Several requests at a time; what comes back is handed on in order, slice by slice."""
+        prompted = [f"{prompt}{text}" for text in texts]
+        before = self.truncated
+        stop: Future[None] = Future()
+        with ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,)) as pool:
+            try:
+                asked = pool.map(lambda at: self._asked([prompted[i] for i in at], at), slices(len(texts), self.batch))
+                for found in asked:
+                    for positions, vectors in found:
+                        yield positions, self._same_width(vectors, [texts[i] for i in positions])
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                stop.set_result(None)
+                raise
+        if (cut := self.truncated - before) > len(texts) / 100:
+            log.warning("%d of %d texts are longer than %s takes: what follows is cut", cut, len(texts), self.place)
+
+    def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
+        if self._width not in (None, vectors.shape[1]):
+            raise EncoderError(
+                f"{self.place} gave vectors of {self._width} dimensions before, and now of {vectors.shape[1]}: another "
+                "model answers under this address. Remedy: one model for a whole run; then run again"
+            )
+        try:
+            checked = check_vectors(vectors, texts)
+        except EncoderError as error:
+            raise EncoderError(f"{self.place}: {error}. {WRONG_SERVER}") from error
+        self._width = checked.shape[1]
+        return checked
+
+    def _asked(self, texts: list[str], positions: Ints | None = None) -> list[Batch]:
+        """Batches of these texts: halves where the server finds them too many or too long together."""
+        positions = np.arange(len(texts)) if positions is None else positions
+        try:
+            return [(positions, self.ask(texts))]
+        except Refused as refused:
+            if refused.status not in TOO_MUCH:
+                remedy = f"Remedy: see that the address, the model and the key in {self.client.key_env} are right"
+                raise EncoderError(
+                    f"{self.place}{self.client.through} refuses the request: {refused}. {remedy}"
+                ) from None
+            if len(texts) == 1:
+                return [(positions, self._cut(texts[0], refused))]
+        middle = len(texts) // 2
+        return self._asked(texts[:middle], positions[:middle]) + self._asked(texts[middle:], positions[middle:])
+
+    def _cut(self, text: str, refused: Refused) -> Vectors:
+        """A text that is too long for the server, cut by it or here, by halves, until it fits; it is counted."""
+        said = refused
+        while len(text) > 40:
+            try:
+                vectors = self.ask([text], cut=True)
+            except Refused as again:
+                said, text = again, text[: len(text) // 2]
+            else:
+                with self._counting:
+                    self.truncated += 1
+                return vectors
+        raise EncoderError(f"{self.place} refuses the text {text!r}: {said}. {WRONG_SERVER}") from None
+
+
+class OpenAiEncoder(RemoteEncoder):
+    """OpenAI's API and what speaks it: vLLM, Ollama, LiteLLM, llama.cpp, LocalAI and others."""
+
+    largest = 256
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        if not config.options.get("model"):
+            raise ModelError(f"{config.label}: the server must be told which model: --model-arg model=NAME")
+
+    def model_name(self) -> str:
+        """As the entry says it."""
+        return str(self.config.options["model"])
+
+    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no word for cutting
+        """POST /v1/embeddings."""
+        body: dict[str, Any] = {"model": self.model_name(), "input": texts, "encoding_format": "float"}
+        if self.config.truncate_dim:
+            body["dimensions"] = self.config.truncate_dim
+        path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
+        answer = self.client.post(path, body)
+        rows = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
+            error = answer.get("error") if isinstance(answer, dict) else None
+            told = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
+            why = f"it says {told}." if error else "does it speak OpenAI's API?"
+            raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: {why} {WRONG_SERVER}")
+        return _by_index(rows, len(texts), self.place)
+
+
+class TeiEncoder(RemoteEncoder):
+    """Hugging Face's text-embeddings-inference. Its limit of texts a request is asked of it."""
+
+    @cached_property
+    def _info(self) -> dict[str, Any]:
+        try:
+            found = self.client.get("/info")
+        except EncheckError as error:
+            raise ModelError(
+                f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
+            ) from None
+        except Refused as refused:
+            raise ModelError(
+                f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
+            ) from None
+        if not isinstance(found, dict):
+            raise ModelError(
+                f"{self.config.label}: {self.place}/info is no mapping. Is it text-embeddings-inference? {WRONG_SERVER}"
+            )
+        return found
+
+    @property
+    def batch(self) -> int:
+        """Texts a request: as the entry says, else as the server does."""
+        return int(self.config.options.get("batch") or self._info.get("max_client_batch_size") or self.largest)
+
+    def model_name(self) -> str:
+        """As the server says it, with its revision."""
+        return f"{self._info.get('model_id')}@{self._info.get('model_sha')}"
+
+    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
+        """POST /embed; a text that is too long is refused first, so that it can be counted."""
+        rows = self.client.post("/embed", {"inputs": texts, "truncate": cut, "normalize": False})
+        if not isinstance(rows, list) or len(rows) != len(texts):
+            raise EncoderError(f"{self.place}/embed answers no list of {len(texts)} vectors. {WRONG_SERVER}")
+        return _rows(rows, self.place)
+
+
+def _by_index(rows: list[dict[str, Any]], count: int, place: str) -> Vectors:
+    """The embeddings in the order of their indices, each of which must come once."""
+    indices = [row.get("index", i) for i, row in enumerate(rows)]
+    if sorted(indices, key=str) != sorted(range(count), key=str):
+        raise EncoderError(
+            f"{place} answers {count} texts with the indices {indices[:8]}: each should come once. {WRONG_SERVER}"
+        )
+    return _rows(
+        [row["embedding"] for _, row in sorted(zip(indices, rows, strict=True), key=lambda p: int(p[0]))], place
+    )
+
+
+def _rows(rows: list[Any], place: str) -> Vectors:
+    try:
+        found = np.array(rows, np.float32)
+    except (TypeError, ValueError):
+        found = np.zeros(0, np.float32)
+    if found.ndim != 2:
+        lengths = sorted({len(r) for r in rows if isinstance(r, list)})
+        raise EncoderError(
+            f"{place} answers vectors of different dimensions, {lengths}, or none at all. {WRONG_SERVER}"
+        )
+    return found

@@ -1,0 +1,268 @@
+"""A baseline: what one model scored, item by item, in a small folder that a repository can keep.
+
+`baseline.json` says what was measured and how, `items.parquet` has ids, hashes of texts and clusters, splits, scores:
+no sentence, no path, no host. The hashes are the lock of the items: a candidate is compared on exactly these texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from encheck.errors import BaselineError
+from encheck.gating.pairing import Table
+from encheck.gating.types import Noise
+from encheck.options import try_place
+from encheck.types import content_hash
+
+VERSION = 1
+SUMMARY, ITEMS = "baseline.json", "items.parquet"
+LEFT_OUT = ("curve", "lexical", "left_out", "reason")  # of the rows: large, not the model's, or a place for paths
+STRINGS = ("case", "item", "texts", "cluster", "split")
+SEARCHED = "/searched/"  # in the id of an item whose far text the model itself found
+SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A baseline that was read: the summary, and the tables of its cases by name."""
+
+    folder: Path
+    summary: Mapping[str, Any]
+    tables: Mapping[str, Table]
+
+    @property
+    def name(self) -> str:
+        """The folder's name, also of `.`."""
+        return self.folder.resolve().name or str(self.folder)
+
+    @property
+    def model(self) -> Mapping[str, Any]:
+        """The model that made it, as results.json describes models."""
+        found: Mapping[str, Any] = self.summary["model"]
+        return found
+
+    @property
+    def seed_noise(self) -> Noise | None:
+        """Standard deviation of the change between twins, in deltas; None where none were given."""
+        found = self.summary["seed_noise"]
+        return None if found is None else Noise(**found)
+
+
+def tables_of(
+    results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], model: str
+) -> dict[str, Table]:
+    """The tables of one model of a run, by case: claim/data/level."""
+    rows = {row["id"].rpartition("/")[0]: row for row in results["checks"] if row["model"] == model}
+    tables = [_table(rows[case], columns) for case, columns in sorted(items.items()) if case in rows]
+    return {table.case: table for table in tables}
+
+
+def case_of(row: Mapping[str, Any]) -> str:
+    """What tells a row's items from others, whatever the model: claim/data/level.
+
+    >>> case_of({"claim": "a_is_b", "data": "probes", "level": "1"})
+    'a_is_b/probes/1'
+    """
+    return f"{row['claim']}/{row['data']}/{row['level']}"
+
+
+def _table(row: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Table:
+    far_texts = [None if SEARCHED in i else t for i, t in zip(columns["item"], columns["far"], strict=True)]
+    texts = zip(columns["source"], columns["near"], far_texts, strict=True)
+    near, far = (_single(columns[name]) for name in ("near_score", "far_score"))
+    clusters = tuple(map(content_hash, columns["cluster"]))  # data name them by URL, or by the title of a thread
+    return Table(
+        case_of(row), row["claim"], row["check"], row["data"], row["level"], _kind(columns),
+        tuple(columns["item"]), tuple(content_hash(*(t for t in some if t is not None)) for some in texts),
+        clusters, tuple(columns["split"]), tuple(columns["label"]), near, far,
+    )  # fmt: skip
+
+
+def _single(values: Sequence[float | None]) -> Any:
+    """Scores as the folder keeps them, in single precision; NaN where there is none."""
+    return np.array([np.nan if v is None else v for v in values], np.float32).astype(np.float64)
+
+
+def _kind(columns: Mapping[str, Sequence[Any]]) -> str:
+    if columns["far_score"][0] is not None:
+        return "triplet" if columns["far"][0] is not None else "turned"
+    return "pair" if columns["label"][0] is None else "labelled"
+
+
+def save(
+    folder: Path,
+    results: Mapping[str, Any],
+    tables: Mapping[str, Table],
+    *,
+    model: str,
+    seed_noise: Noise | None = None,
+) -> None:
+    """Write a baseline, the summary last; BaselineError where the folder holds something else, or takes nothing."""
+    _refuse_others(folder)
+    if not tables:
+        raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
+    summary = _summary(results, tables, model, seed_noise)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, summary, tables)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def refuse_place(folder: Path) -> None:
+    """BaselineError where no baseline can be saved in this folder: found out before the work, and nothing is left."""
+    try:
+        _refuse_others(folder)
+        try_place(folder)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def _refuse_others(folder: Path) -> None:
+    if folder.exists() and not (
+        folder.is_dir() and {p.name for p in folder.iterdir()} <= {SUMMARY, ITEMS, "README.md"}
+    ):
+        raise BaselineError(
+            f"{folder} holds other files: name a new folder, or one of an older baseline, for --save-baseline"
+        )
+
+
+def _unwritten(folder: Path, error: OSError) -> BaselineError:
+    return BaselineError(
+        f"no baseline can be saved in {folder}: {error.strerror or error}. Make room, or name another folder with "
+        "--save-baseline=DIR"
+    )
+
+
+def _write(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, Table]) -> None:
+    (folder / SUMMARY).unlink(missing_ok=True)
+    _write_items(folder / ITEMS, tables)
+    sealed = {**summary, "items_sha256": _hash(folder / ITEMS)}
+    text = json.dumps({**sealed, "checksum": _checksum(sealed)}, indent=1, ensure_ascii=False, allow_nan=False)
+    partial = folder / f".{SUMMARY}.{os.getpid()}"
+    partial.write_text(f"{text}\n", "utf-8", newline="\n")
+    partial.replace(folder / SUMMARY)
+
+
+def _summary(
+    results: Mapping[str, Any], tables: Mapping[str, Table], model: str, seed_noise: Noise | None
+) -> dict[str, Any]:
+    about = next(m for m in results["models"] if m["label"] == model)
+    used = {table.data for table in tables.values()}
+    rows = [row for row in results["checks"] if row["model"] == model and row["data"] in used]
+    return {
+        "encheck_baseline": VERSION,
+        "versions": results["run"]["versions"],
+        "settings": {k: v for k, v in results["run"]["settings"].items() if k in SETTINGS},
+        "model": {
+            **about,
+            "name": shown_name(str(about["name"]), model),
+        },
+        "data": [
+            {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
+        ],
+        "cases": [
+            {k: getattr(t, k) for k in ("case", "claim", "check", "data", "level", "kind")} | {"items": len(t.items)}
+            for t in tables.values()
+        ],
+        "checks": [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in rows],
+        "seed_noise": seed_noise and asdict(seed_noise),
+    }
+
+
+def shown_name(name: str, label: str) -> str:
+    """A model's name without the folders or the host that it lies on."""
+    if "://" in name:
+        return label
+    return PurePath(name).name if _is_path(name) else name
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
+
+
+def _write_items(path: Path, tables: Mapping[str, Table]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    columns: dict[str, list[Any]] = {name: [] for name in (*STRINGS, "label", "near", "far")}
+    for table in tables.values():
+        columns["case"] += [table.case] * len(table.items)
+        for name, own in zip(STRINGS[1:], (table.items, table.texts, table.clusters, table.splits), strict=True):
+            columns[name] += own
+        columns["label"] += table.labels
+        columns["near"] += table.near.tolist()
+        columns["far"] += [None if v != v else v for v in table.far.tolist()]
+    types = {name: pyarrow.string() for name in STRINGS} | {"label": pyarrow.int8()}
+    arrays = {name: pyarrow.array(v, types.get(name, pyarrow.float32())) for name, v in columns.items()}
+    pyarrow.parquet.write_table(pyarrow.table(arrays), path, compression="zstd")
+
+
+def read(folder: Path) -> Baseline:
+    """The baseline in `folder`; BaselineError where it is none, half-written, edited, or from a newer encheck."""
+    summary = _read_summary(folder / SUMMARY)
+    items = folder / ITEMS
+    if not items.is_file():
+        raise BaselineError(f"{folder} is half of a baseline: it has no {ITEMS}. Make it again with --save-baseline")
+    if _hash(items) != summary.get("items_sha256"):
+        raise BaselineError(f"{items} is not the one that was saved: it was changed. Make the baseline again")
+    try:
+        return Baseline(folder, summary, _read_items(items, summary))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BaselineError(
+            f"{folder} holds other fields than --save-baseline writes ({error!r}). Make the baseline again"
+        ) from error
+
+
+def _read_summary(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        version = found["encheck_baseline"]
+    except OSError as error:
+        raise BaselineError(f"{path.parent} is no baseline: {path.name} cannot be read ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BaselineError(f"{path} is no summary of --save-baseline, or was cut off ({error!r})") from error
+    if version != VERSION:
+        age = "newer" if isinstance(version, int) and version > VERSION else "other"
+        raise BaselineError(
+            f"{path} is of the {age} baseline version {version!r}, but this encheck reads {VERSION}: install the "
+            f"encheck that made it ({found.get('versions', {}).get('encheck', 'not said')}), or make the baseline again"
+        )
+    said = found.pop("checksum", None)
+    if said != _checksum(found):
+        raise BaselineError(f"{path} was edited by hand: its checksum does not hold. Make the baseline again")
+    return dict(found)
+
+
+def _read_items(path: Path, summary: Mapping[str, Any]) -> dict[str, Table]:
+    import pyarrow.parquet
+
+    columns = pyarrow.parquet.read_table(path).to_pydict()
+    at: dict[str, list[int]] = {}
+    for i, name in enumerate(columns["case"]):
+        at.setdefault(name, []).append(i)
+    return {c["case"]: _rebuilt(c, columns, at[c["case"]]) for c in summary["cases"]}
+
+
+def _rebuilt(about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int]) -> Table:
+    strings = [tuple(columns[name][i] for i in at) for name in (*STRINGS[1:], "label")]
+    scores = [_single([columns[name][i] for i in at]) for name in ("near", "far")]
+    names = ("case", "claim", "check", "data", "level", "kind")
+    return Table(*(about[name] for name in names), *strings, *scores)
+
+
+def _checksum(summary: Mapping[str, Any]) -> str:
+    canonical = json.dumps(summary, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,276 @@
+"""The gate: may this checkpoint take the place of that one?
+
+One look at all items, both models on the same ones. Contracts first; then *block*, where a capability is shown to have
+lost more than delta / 2 (one-sided tests, Holm-corrected); then *pass*, where no family has lost delta and no
+capability 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.gating.types import DEFAULT, FAMILIES, QUIET, Decision, FamilyRow, Noise, Outcome, Paired, Row, Rule
+from encheck.statistics import paired as stats
+
+Floats = NDArray[np.float64]
+BOUND, LIKELY = 1.645, 0.84  # normal quantiles of 95% and 80%
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The arithmetic of all capabilities at once: shape [capabilities], `spread` [capabilities, clusters].
+
+    `luck` is the standard deviation of the change that seeds alone make.
+    """
+
+    n: Floats
+    clusters: Floats
+    change: Floats
+    error: Floats
+    design: Floats
+    up: Floats
+    down: Floats
+    rate: NDArray[np.bool_]
+    delta: Floats
+    luck: Floats
+    spread: Floats
+
+    def below(self, theta: Floats) -> Floats:
+        """Statistic of H0: change = theta; Tango's, made smaller by the design effect, or the clustered t."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(self.change == theta, 0.0, (self.change - theta) / self.error)
+            score = stats.tango_z(self.n, self.up, self.down, np.clip(theta, -1, 1)) / np.sqrt(self.design)
+        return np.where(self.rate, score, t)
+
+
+def decide(
+    paired: Sequence[Paired],
+    *,
+    rule: Rule = DEFAULT,
+    seed_noise: Noise = QUIET,
+    contracts: Sequence[str] = (),
+    missing: Sequence[str] = (),
+) -> Decision:
+    """Weigh the capabilities.
+
+    `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
+    capabilities that only one side has.
+    """
+    if not paired:
+        outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing)
+        return Decision(outcome, reasons, (), (), seed_noise.pooled, tuple(missing), tuple(contracts))
+    figures = measure(paired, rule=rule, seed_noise=seed_noise)
+    rows = assess(paired, figures, rule=rule)
+    families = tuple(_families(rows, figures, rule=rule))
+    outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing)
+    return Decision(outcome, reasons, rows, families, seed_noise.pooled, tuple(missing), tuple(contracts))
+
+
+def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
+    """Changes, clustered standard errors and design effects."""
+    total = 1 + max(int(p.clusters.max(initial=-1)) for p in paired)
+    differences = [p.candidate - p.baseline for p in paired]
+    spread = np.array([stats.influence(d, p.clusters, total) for d, p in zip(differences, paired, strict=True)])
+    clusters = np.array([len(np.unique(p.clusters)) for p in paired], float)
+    error = np.array([stats.clustered_error(s, int(g)) for s, g in zip(spread, clusters, strict=True)])
+    n = np.array([len(d) for d in differences], float)
+    rate = np.array([p.kind == "rate" for p in paired])
+    plain = np.array([d.var() for d in differences]) / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        design = np.where(plain > 0, np.fmax(error**2 / plain, 1), 1.0)
+    base = np.array([p.delta or (rule.rate_delta if p.kind == "rate" else rule.mean_delta) for p in paired])
+    noise = np.array([seed_noise.of(p.capability) for p in paired])
+    extra = np.array([p.calibration_error for p in paired])
+    return Figures(
+        n, clusters, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
+        np.array([(d > 0.5).sum() for d in differences], float),
+        np.array([(d < -0.5).sum() for d in differences], float), rate,
+        base * np.maximum(1.0, 3 * noise), base * noise, spread,
+    )  # fmt: skip
+
+
+def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ...]:
+    """The row of each capability."""
+    free = np.maximum(f.clusters - 1, 1)
+    silent = [_no_figure(one) for one in paired]
+    same = np.array([p.same and not why for p, why in zip(paired, silent, strict=True)])
+    gates = (f.clusters >= rule.min_clusters) & (f.n >= rule.min_items)
+    reach = stats.t_quantile(rule.level, free)
+    bounds = _bounds(f, reach)
+    low, high = np.where(same, 0.0, bounds)
+    p = np.where(same, 1.0, np.nan_to_num(_p_of_loss(f, free, rule), nan=1.0))
+    adjusted = np.ones(len(paired))
+    adjusted[gates] = stats.holm(p[gates])
+    demand = stats.t_quantile(1 - rule.alpha / max(int(gates.sum()), 1), free)
+    seen = np.where(f.rate, (f.change - bounds[0]) / reach, f.error)  # also where not one item flips
+    detectable = rule.block * f.delta + (demand + stats.t_quantile(rule.power, free)) * seen
+    good = same | ((low > -rule.capability * f.delta) & (f.change > -rule.estimate * f.delta))
+    rows = []
+    for i, one in enumerate(paired):
+        blocks = gates[i] and adjusted[i] <= rule.alpha
+        outcome: Outcome = "block" if blocks else "pass" if good[i] and gates[i] else "inconclusive"
+        baseline, up, down = float(one.baseline.mean()), int(f.up[i]), int(f.down[i])
+        weak = "" if silent[i] else _no_evidence(one, baseline, float(f.delta[i]))
+        row = Row(
+            one.capability, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
+            float(one.candidate.mean()), float(f.change[i]), float(low[i]), float(high[i]), float(f.error[i]),
+            float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(gates[i] and not weak),
+            up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(detectable[i]), None,
+        )  # fmt: skip
+        rows.append(_explained(row, rule, float(demand[i]), weak, silent[i]))
+    return tuple(rows)
+
+
+def _no_figure(one: Paired) -> str:
+    """Why the change of this figure is no number; empty where it is one."""
+    sides = {"the baseline": one.baseline, "the candidate": one.candidate}
+    without = [name for name, values in sides.items() if not np.isfinite(values).all()]
+    if not without:
+        return ""
+    told = "random pairs and identical texts score the same: nothing can be calibrated"
+    if any(np.isfinite(sides[name]).any() for name in without):
+        told = "some items have no figure"
+    return f"under {' and '.join(without)}, {told}"
+
+
+def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
+    """Why keeping this figure says nothing for the candidate; empty where it does."""
+    if one.mixed:
+        return (
+            "the baseline has some of its claims the wrong way round, and one way or the other has too few items to "
+            "gate by itself: all claims together can block, and keeping them is no evidence"
+        )
+    if one.reversed:
+        has = f"wins {baseline:.1%}" if one.kind == "rate" else f"has {baseline:.3f}"
+        return f"the baseline has it the wrong way round ({has}): damage would raise it, so keeping it is no evidence"
+    if one.kind == "rate" and baseline < 2 * delta:
+        return f"no headroom: the baseline wins {baseline:.1%}, so keeping it is no evidence"
+    return ""
+
+
+def _p_of_loss(f: Figures, free: Floats, rule: Rule) -> Floats:
+    """One-sided p: the loss is beyond delta / 2, and beyond what twins that differ only in seed lose by luck."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond_twins = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
+    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), free), stats.t_cdf(beyond_twins, free))
+    return result
+
+
+def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
+    """One-sided bounds: Tango's for rates, exact ones under 100 items, t for means."""
+    wide = reach * np.sqrt(f.design)
+    low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
+    high = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, -wide), f.change + reach * f.error)
+    for i in np.flatnonzero(f.rate & (f.n < stats.EXACT_BELOW)):
+        low[i], high[i] = stats.exact_bounds(int(f.n[i]), int(f.up[i]), int(f.down[i]))
+    return low, high
+
+
+def _explained(row: Row, rule: Rule, demand: float, weak: str, silent: str) -> Row:
+    """The row with the reason for its outcome, and how many items would decide where they do not."""
+    if not row.gates:
+        why = (
+            f"reported only: {row.n} items in {row.clusters} clusters, but {rule.min_items} in {rule.min_clusters} gate"
+        )
+        return replace(row, why=why, needed=_items_for_clusters(row, rule))
+    if silent:
+        return replace(row, why=silent)
+    small = _points(row, rule.block * row.delta)
+    if row.outcome == "block":
+        return replace(row, why=f"lost more than {small} (Holm-adjusted p {row.adjusted:.2g})")
+    if weak:
+        lost = f"lost {_points(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
+        return replace(row, why=lost + weak)
+    if row.outcome == "pass":
+        return row
+    return replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
+
+
+def _undecided(row: Row, rule: Rule) -> str:
+    if row.change <= -rule.estimate * row.delta:
+        small = _points(row, rule.block * row.delta)
+        return f"looks {_points(row, -row.change)} worse, which these items cannot tell from {small}"
+    return f"a loss of {_points(row, rule.capability * row.delta)} cannot be ruled out (bound {_points(row, row.low)})"
+
+
+def _points(row: Row, amount: float) -> str:
+    return f"{100 * amount:.1f} points" if row.kind == "rate" else f"{amount:.3f}"
+
+
+def _needed(row: Row, rule: Rule, demand: float) -> int:
+    """Items that would decide in 80% of cases, were the change what it seems to be: the error falls with their root."""
+    loss = -row.change
+    to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
+    spare = min((rule.capability * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
+    wanted = max(to_block, spare)
+    return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
+
+
+def _items_for_clusters(row: Row, rule: Rule) -> int:
+    each = row.n / max(row.clusters, 1)
+    return ceil(max(rule.min_items, rule.min_clusters * each))
+
+
+def _families(rows: Sequence[Row], f: Figures, *, rule: Rule) -> list[FamilyRow]:
+    """The families with evidence: a pooled change each, and whether its bound holds."""
+    names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
+    found = []
+    for name in names:
+        chosen = [i for i, row in enumerate(rows) if row.family == name and row.evidence]
+        if not chosen:
+            continue
+        pooled = (f.spread[chosen] / f.delta[chosen, None]).mean(axis=0)
+        clusters = int(f.clusters[chosen].max())
+        alone = [_beyond_clusters(rows[i], f.spread[i], rule) / f.delta[i] for i in chosen]
+        error = np.hypot(stats.clustered_error(pooled, clusters), np.linalg.norm(alone) / len(chosen))
+        change = float((f.change[chosen] / f.delta[chosen]).mean())
+        low = change - float(stats.t_quantile(rule.level, max(clusters - 1, 1))) * float(error)
+        found.append(FamilyRow(name, len(chosen), change, low, low > -rule.family))
+    return found
+
+
+def _beyond_clusters(row: Row, spread: Floats, rule: Rule) -> float:
+    """The part of a row's error that its clusters do not show: of the calibration, or where not one item differs."""
+    shown = stats.clustered_error(spread, row.clusters)
+    if row.kind == "rate" and not shown and row.change > row.low:
+        return float((row.change - row.low) / stats.t_quantile(rule.level, row.clusters - 1))
+    return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))
+
+
+def _verdict(
+    rows: Sequence[Row], families: Sequence[FamilyRow], *, rule: Rule, contracts: Sequence[str], missing: Sequence[str]
+) -> tuple[Outcome, tuple[str, ...]]:
+    blocked = [f"{r.capability}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
+    if contracts or blocked:
+        return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
+    worst = {r.capability: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
+    open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: worst[r.capability])
+    doubts = [f"only one side has {name}" for name in missing]
+    doubts += [f"{r.capability}: {r.why}{_would_decide(r.needed)}" for r in open_rows]
+    doubts += [f"family {f.family}: {_family_doubt(f, rows, rule)}" for f in families if not f.passes]
+    if not families:
+        doubts += ["no capability that both sides have has the items, the clusters and the headroom to be evidence"]
+        doubts += [f"{r.capability}: {r.why}" for r in rows]
+    return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
+
+
+def _would_decide(needed: int | None) -> str:
+    return f"; about {needed:,} items would decide" if needed else ""
+
+
+def _family_doubt(f: FamilyRow, rows: Sequence[Row], rule: Rule) -> str:
+    """What keeps a family open, and how many items, in all its capabilities, would make it pass in 80% of cases."""
+    if not isfinite(f.low):
+        return "not all of its capabilities have a figure, so that it has none"
+    wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
+    n = sum(row.n for row in rows if row.family == f.family and row.evidence)
+    needed = ceil(n * max(1.0, (error / wanted) ** 2)) if wanted > 0 else None
+    return (
+        f"a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.capabilities} capabilities, but "
+        f"{rule.family:g} may not be{_would_decide(needed)}"
+    )

@@ -1,0 +1,248 @@
+"""A candidate's run against a baseline: the same items paired, weighed by the gate, with what flipped beside."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from encheck.errors import BaselineError
+from encheck.gating.balance import balanced, win_rates
+from encheck.gating.baseline import Baseline, tables_of
+from encheck.gating.decision import decide, measure
+from encheck.gating.pairing import GATE_SPLIT, Compared, Table, capabilities, compare, figure_of, pooled
+from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
+from encheck.scoring.scores import Scale
+
+PRIOR = 4  # degrees of freedom
+MOST_NOISE = 1.0  # deltas: beyond, what twins would excuse is no small loss any more
+COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
+BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
+Results = Mapping[str, Any]
+Columns = Mapping[str, Mapping[str, Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one model scored: its tables by case, and its calibration on each data set."""
+
+    tables: Mapping[str, Table]
+    scales: Mapping[str, Scale]
+
+    def seen(self, split: str = GATE_SPLIT) -> Side:
+        """The items of one split, where the data have dev and gate."""
+        return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The decision against one baseline.
+
+    `flips` has the ids lost and gained a capability; `reported` says why a case did not gate; `balanced` is the score
+    before and now; `not_selected` counts the cases that -m or -k left out.
+    """
+
+    baseline: str
+    decision: Decision
+    flips: Mapping[str, tuple[list[str], list[str]]]
+    reported: Mapping[str, str]
+    balanced: tuple[float | None, float | None]
+    not_selected: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+def side_of(results: Results, items: Columns, model: str) -> Side:
+    """What one model of a run scored."""
+    scales = {d["name"]: d["calibration"][model] for d in results["data"] if model in d["calibration"]}
+    return Side(tables_of(results, items, model), {name: Scale(**found) for name, found in scales.items()})
+
+
+def side_of_baseline(baseline: Baseline) -> Side:
+    """What the baseline's model scored."""
+    scales = {d["name"]: Scale(**d["calibration"]) for d in baseline.summary["data"] if d["calibration"]}
+    return Side(baseline.tables, scales)
+
+
+def weigh(
+    baseline: Baseline,
+    results: Results,
+    items: Columns,
+    *,
+    model: str,
+    selected: Collection[str] | None = None,
+    rule: Rule = DEFAULT,
+    seed_noise: Noise | None = None,
+) -> Weighed:
+    """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
+
+    `selected` names the claims that -m or -k left in, None where there was neither: cases of the others are not missed.
+    """
+    rows = [row for row in results["checks"] if row["model"] == model]
+    refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
+    before, after = side_of_baseline(baseline), side_of(results, items, model)
+    both = [name for name in before.tables if name in after.tables]
+    aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
+    compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
+    absent = [name for name in before.tables if name not in after.tables]
+    missing = [name for name in absent if selected is None or before.tables[name].claim in selected]
+    new = [name for name, table in after.tables.items() if name not in before.tables and figure_of(table)[0]]
+    noise = seed_noise or baseline.seed_noise or QUIET
+    decision = decide(
+        pooled(compared, rule),
+        rule=rule,
+        seed_noise=noise,
+        contracts=_broken(results, rows, model),
+        missing=[*(f"{n} (the baseline)" for n in missing), *(f"{n} (the candidate)" for n in new)],
+    )
+    return Weighed(
+        baseline.name,
+        doubted(decision, noise, rule),
+        _flips(compared, rule),
+        reported,
+        (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
+        len(absent) - len(missing),
+        tuple(_notes(baseline, results, model)),
+    )
+
+
+def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
+    """No pass where twins differ so much that hardly any loss could be told from luck."""
+    if decision.outcome != "pass" or noise.pooled <= MOST_NOISE:
+        return decision
+    points = 100 * rule.rate_delta * noise.pooled
+    reason = (
+        f"the twins differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points): with such luck "
+        f"only a loss of {3 * points:.0f} points counts. Are they fine-tunes that differ in nothing but the seed?"
+    )
+    return replace(decision, outcome="inconclusive", reasons=(reason,))
+
+
+def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, str]]:
+    """The gating figures of every case that both sides have, and why the others are reported only."""
+    compared, reported = [], {}
+    for name, table in before.tables.items():
+        if name in after.tables:
+            scales = (before.scales[table.data], after.scales[table.data])
+            found = compare(table, after.tables[name], scales)
+            if found:
+                compared.append(found)
+            else:
+                reported[name] = figure_of(table)[1]
+    return compared, reported
+
+
+def is_copy(one: Side, other: Side) -> bool:
+    """Whether two models score all but the same, as weights do in another precision; another seed moves more.
+
+    By 95% of the gating scores, in units of what identical text scores: a count, or what a search finds, can jump.
+    """
+    moved: list[float] = []
+    for name, table in one.tables.items():
+        there = other.tables.get(name)
+        if there and there.items == table.items and figure_of(table)[0]:
+            scale = one.scales.get(table.data, Scale(0.0, 1.0))
+            unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
+            both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
+            moved += both[~np.isnan(both)].tolist()
+    return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
+
+
+def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
+    """BaselineError where the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
+    if kind != baseline.model["kind"]:
+        gives = {"vector": "vectors", "pair": "scores of pairs"}
+        raise BaselineError(
+            f"{baseline.folder} is of {baseline.model['label']!r}, which gives {gives[baseline.model['kind']]}, but "
+            f"{model!r} gives {gives[kind]}: make a baseline of a model of its own kind"
+        )
+
+
+def _aligned(before: Table, after: Table, baseline: Baseline, results: Results) -> Table:
+    """The candidate's items in the baseline's order; BaselineError where they are others."""
+    at = {pair: i for i, pair in enumerate(zip(after.items, after.texts, strict=True))}
+    wanted = list(zip(before.items, before.texts, strict=True))
+    absent = [item for item, texts in wanted if (item, texts) not in at]
+    extra = len(after.items) - (len(wanted) - len(absent))
+    if absent or extra:
+        same_id = sum(item in set(after.items) for item in absent)
+        told = f"{len(absent)} of its {len(wanted)} items are not in this run"
+        told += f" ({same_id} have other texts), {extra} are new"
+        raise BaselineError(
+            f"{baseline.folder} is for other items: of {before.case}, {told}. "
+            + (
+                "; ".join(_differences(baseline, results, None))
+                or "data, settings and versions are said to be the same"
+            )
+            + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
+        )
+    return after.of(np.array([at[pair] for pair in wanted], np.intp))
+
+
+def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
+    """What was otherwise when the baseline was made."""
+    then, now = baseline.summary, results
+    pairs = [(f"--{k.replace('_', '-')}", v, now["run"]["settings"].get(k)) for k, v in then["settings"].items()]
+    pairs += [(k, then["versions"].get(k), now["run"]["versions"].get(k)) for k in sorted(then["versions"])]
+    there = {d["name"]: d for d in now["data"]}
+    for data in then["data"]:
+        other = there.get(data["name"], {})
+        pairs += [(f"{data['name']}'s fingerprint", data["fingerprint"], other.get("fingerprint"))] if other else []
+        languages = (data["language"] or {}, other.get("language") or {})
+        pairs += [(f"{data['name']}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
+    if model:
+        hows = (baseline.model["how"], next(m["how"] for m in now["models"] if m["label"] == model))
+        pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
+    return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
+
+
+def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
+    """What was otherwise when the baseline was made, and what to do about it."""
+    found = _differences(baseline, results, model)
+    remedy = (
+        "every item is the baseline's own all the same; where the change is not the candidate's, make the baseline "
+        "again with --save-baseline"
+    )
+    return [*found, remedy] if found else []
+
+
+def _broken(results: Results, rows: Sequence[Mapping[str, Any]], model: str) -> list[str]:
+    """Contracts that the candidate broke: it could not be measured, or a contract check failed."""
+    error = next(m["error"] for m in results["models"] if m["label"] == model)
+    found = [f"the model cannot encode: {error}"] if error else []
+    failed = [r for r in rows if r["check"] == "contract" and r["verdict"] in BROKEN]
+    return found + [f"{r['claim'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
+
+
+def _balanced(side: Side, cases: Sequence[str]) -> float | None:
+    return balanced(win_rates({name: side.tables[name] for name in cases}))
+
+
+def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str], list[str]]]:
+    return {
+        name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
+        for name, some in capabilities(compared, rule).items()
+    }
+
+
+def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
+    """How far luck goes between checkpoints that differ only in seed; None for a single one.
+
+    Over all pairs the mean square of the change, less what sampling the items explains: pooled over the capabilities,
+    and of each, drawn towards the pooled one as by `PRIOR` degrees of freedom (Smyth 2004, SAGMB 3).
+    """
+    squares: dict[str, list[float]] = {}
+    for before, after in itertools.combinations(sides, 2):
+        compared, _ = compare_all(before.seen(), after.seen())
+        paired = [p for p in pooled(compared, rule) if len(p.baseline) >= rule.min_items]
+        if paired:
+            f = measure(paired, rule=rule)
+            for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
+                squares.setdefault(one.capability, []).append(float(square))
+    if not squares:
+        return None
+    common, free = max(float(np.mean([s for some in squares.values() for s in some])), 0.0), len(sides) - 1
+    drawn = {name: (PRIOR * common + free * float(np.mean(some))) / (PRIOR + free) for name, some in squares.items()}
+    return Noise(common**0.5, {name: max(square, 0.0) ** 0.5 for name, square in sorted(drawn.items())})

@@ -1,0 +1,191 @@
+"""From a data set and a generator to the items of a check. A sentence without a variant is left out and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from encheck.datasets.base import Dataset
+from encheck.errors import NothingToMeasure
+from encheck.generators.base import Generator
+from encheck.items.variants import Maker
+from encheck.scoring.splits import measured_part
+from encheck.types import Edit, Group, Item, Items, SentencePair, Triplet, Turned, Variant, content_hash
+
+Builder = Callable[[Dataset, int | str, Maker], Items]
+
+
+def against_paraphrase(far: Generator) -> Builder:
+    """Triplets (source, paraphrase, variant): criteria 3 and 4."""
+
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        found = maker.variants(dataset.groups, far, level=int(level))
+        return collect(dataset, (_against(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
+
+    return build
+
+
+def contrast(near: Generator, far: Generator) -> Builder:
+    """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
+
+    The level is the far variant's; the near one is of level 1.
+    """
+
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        groups = dataset.groups
+        first = maker.variants(groups, near)
+        second = maker.variants(groups, far, level=int(level))
+        return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
+
+    return build
+
+
+def edited(generator: Generator) -> Builder:
+    """Pairs (source, variant): criterion 2."""
+
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        found = maker.variants(dataset.groups, generator, level=int(level))
+        return collect(dataset, (_edited(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
+
+    return build
+
+
+def in_passages(phenomena: Sequence[str]) -> Builder:
+    """Triplets of the groups that have a passage: source, kept and changed edit of one of their phenomena, each in it.
+
+    The level is the number of sentences. Which phenomenon is decided by the hash of the sentence among those that it
+    has, so that all have their share.
+    """
+
+    def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
+        return collect(dataset, (_in_passage(dataset, g, phenomena, int(level)) for g in dataset.groups))
+
+    return build
+
+
+def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Paraphrases, and the data's own negatives: criterion 1."""
+    return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
+
+
+def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+    """Paraphrases, and random cross-topic pairs: criterion 1, alternative set-up."""
+    return _two_classes(dataset, dataset.reference(seed=maker.seed, purpose="random-negatives"), "random")
+
+
+def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) -> Items:
+    positive = [p for p in dataset.pairs if p.label == 1]
+    for kind, found in (("label 1", positive), (name, negative)):
+        if len(found) < 2:
+            raise NothingToMeasure(f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared")
+    return Items((*positive, *negative))
+
+
+def turned_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are left out."""
+    labelled = [p for p in dataset.pairs if p.label is not None]
+    kept = tuple(
+        Turned(f"{p.id}/turned", p.first, p.second, int(p.label or 0), p.cluster, p.split)
+        for p in labelled
+        if p.first != p.second
+    )
+    if {item.label for item in kept} != {0, 1}:
+        raise NothingToMeasure(f"{dataset.name} has not both labels: no threshold tells two classes apart")
+    left_out = {"no label": len(dataset.pairs) - len(labelled), "identical sentences": len(labelled) - len(kept)}
+    return Items(kept, {reason: count for reason, count in left_out.items() if count})
+
+
+def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Pairs with a graded similarity, of the test part where there is one: correlations."""
+    graded = [p for p in dataset.pairs if p.score is not None]
+    if len(graded) < 2:
+        raise NothingToMeasure(
+            f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked"
+        )
+    kept = tuple(graded[i] for i in measured_part(graded))
+    left_out = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
+    return Items(kept, {reason: count for reason, count in left_out.items() if count})
+
+
+Outcome = Item | str
+
+
+def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
+    """Items of what was made, with numbers of their own; the reasons of the others, counted."""
+    kept: list[Item] = []
+    left_out: Counter[str] = Counter()
+    for outcome in outcomes:
+        if isinstance(outcome, str):
+            left_out[outcome] += 1
+        else:
+            kept.append(outcome)
+    if not kept:
+        reasons = "; ".join(f"{reason}: {count}" for reason, count in left_out.most_common(3)) or "it has no groups"
+        raise NothingToMeasure(f"no sentence of {dataset.name} has what this check compares ({reasons})")
+    return Items(tuple(_numbered(kept)), dict(left_out))
+
+
+def _numbered(items: Iterable[Item]) -> Iterator[Item]:
+    """Give items whose texts are the same numbers of their own."""
+    import dataclasses
+
+    seen: Counter[str] = Counter()
+    for item in items:
+        yield dataclasses.replace(item, id=f"{item.id}/{seen[item.id]}")
+        seen[item.id] += 1
+
+
+def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> str:
+    return f"{dataset.name}/{content_hash(*texts)}/{variant.relation}/{variant.level}/{variant.generator}"
+
+
+def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
+    if group.source == group.paraphrase:
+        return "the paraphrase equals the sentence"
+    if isinstance(variant, str):
+        return variant
+    name = _id(dataset, (group.source, group.paraphrase), variant)
+    edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
+    return Triplet(
+        name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits, group.split,
+        far_why=variant.certificate,
+    )  # fmt: skip
+
+
+def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
+    if isinstance(near, str) or isinstance(far, str):
+        return near if isinstance(near, str) else str(far)
+    name = _id(dataset, (group.source, near.text), far)
+    return Triplet(
+        name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,
+        near.certificate, far.certificate,
+    )  # fmt: skip
+
+
+def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
+    if group.passage is None:
+        return "no passage was written around this sentence"
+    there = [name for name in phenomena if group.variant(name)]
+    if not there:
+        return "no phenomenon was written for this sentence"
+    sides = ((name, group.variant(f"{name}_kept"), group.variant(name)) for name in there)
+    both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
+    if not both:
+        return "no edit that keeps the meaning was written beside the phenomenon"
+    name, near, far = both[int(content_hash(group.source), 16) % len(both)]
+    source, kept, changed = (
+        group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)
+    )
+    at = source.index(group.source)
+    item = f"{dataset.name}/{content_hash(source, kept)}/{name}/{level}/passage"
+    near_edits, far_edits = (tuple(Edit(e.start + at, e.end + at, e.text) for e in v.edits) for v in (near, far))
+    return Triplet(item, source, kept, changed, group.cluster, near_edits, far_edits, group.split)
+
+
+def _edited(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
+    if isinstance(variant, str):
+        return variant
+    name = _id(dataset, (group.source,), variant)
+    return SentencePair(
+        name, group.source, variant.text, None, group.cluster, group.split, variant.edits, why=variant.certificate
+    )

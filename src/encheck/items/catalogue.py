@@ -1,0 +1,133 @@
+"""What `encheck variants` makes: every generator's variants of a data set, counted, and frozen on request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from encheck.datasets.base import Dataset
+from encheck.encoders import importing as own
+from encheck.errors import UsageError, unknown
+from encheck.generators.antonym import antonym, negated_antonym
+from encheck.generators.back_translation import back_translation
+from encheck.generators.base import Generator, beside, name_of
+from encheck.generators.casing import casing
+from encheck.generators.continuation import CUTS, continuation
+from encheck.generators.contraction import contraction
+from encheck.generators.control import control
+from encheck.generators.jumble import jumble
+from encheck.generators.reorder import reorder
+from encheck.generators.role_reversal import role_reversal, roles_kept
+from encheck.generators.spacing import spacing
+from encheck.generators.swap_chain import swap_chain
+from encheck.generators.synonym import synonym, synonym_beside
+from encheck.items.chains import continued, turned
+from encheck.items.lock import line_of
+from encheck.items.variants import Maker
+from encheck.types import Group, Variant
+
+Work = tuple[Generator, tuple[int, ...]]  # and its levels
+WORKS: tuple[Work, ...] = (
+    (synonym, (1, 2, 3)),
+    (antonym, (1,)),
+    (beside(antonym, synonym_beside), (1,)),
+    (beside(antonym, control), (1,)),
+    (beside(synonym, control), (1,)),
+    (negated_antonym, (1,)),
+    (jumble, (1, 2, 3)),
+    (reorder, (1,)),
+    (role_reversal, (1,)),
+    (roles_kept, (1,)),
+    (casing, (1,)),
+    (spacing, (1,)),
+    (contraction, (1,)),
+    (swap_chain, (1, 2, 3)),
+)
+OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back-translate"}  # what models write
+
+
+@dataclass
+class Listing:
+    """The variants of one generator and level: how many sentences have one, and why the others have none."""
+
+    generator: str
+    level: int
+    made: list[tuple[Group, Variant]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def coverage(self) -> float:
+        """Share of sentences with a variant."""
+        total = len(self.made) + self.left_out.total()
+        return len(self.made) / total if total else 0.0
+
+
+def chosen_works(names: Sequence[str], *, lock: bool = False) -> tuple[Work, ...]:
+    """Generators by their names in the listing, or one's own (`module:function`, level 1); UsageError for others.
+
+    With a `lock` none of one's own may have the name of encheck's, which the file would take it for.
+    """
+    ours = {name_of(generator): (generator, levels) for generator, levels in WORKS}
+    found: dict[str, Work] = {}
+    for name in dict.fromkeys(names):
+        work = ours[name] if name in ours else (_imported(name, ours), (1,))
+        called = name_of(work[0])
+        if called in found or (lock and called in ours and name not in ours):
+            raise UsageError(f"--generator={name} is called {called}, as another is. Remedy: give yours another name")
+        found[called] = work
+    return tuple(found.values())
+
+
+def _imported(name: str, ours: Collection[str]) -> Generator:
+    """The user's generator of this name."""
+    if option := OF_MODELS.get(name):
+        raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
+    if not own.NAME.fullmatch(name):
+        raise UsageError(f"--generator: {unknown('generator', name, ours)}. One of your own is written module:function")
+    try:
+        generator = own.imported(name)
+    except Exception as error:
+        raise UsageError(f"--generator={name} cannot be imported: {error!r}. {own.REMEDY}") from error
+    if not callable(generator) or not hasattr(generator, "__name__"):
+        raise UsageError(f"--generator={name} names no function. {own.REMEDY}")
+    return cast("Generator", generator)
+
+
+def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = ()) -> Iterator[Listing]:
+    """These generators and levels on this data; all that there are where none is named."""
+    for generator, levels in works or (*WORKS, *_of_models(dataset, maker)):
+        groups = _groups(generator, dataset, maker)
+        for level in levels:
+            listing = Listing(name_of(generator), level)
+            for group, outcome in zip(groups, maker.variants(groups, generator, level=level), strict=True):
+                if isinstance(outcome, Variant):
+                    listing.made.append((group, outcome))
+                else:
+                    listing.left_out[outcome] += 1
+            yield listing
+
+
+def _groups(generator: Generator, dataset: Dataset, maker: Maker) -> Sequence[Group]:
+    """The groups as this generator meets them in a run."""
+    if generator is swap_chain:
+        return [turned(group) for group in dataset.groups]
+    return continued(dataset.groups, maker) if generator is continuation else dataset.groups
+
+
+def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
+    """The generators of what models write, where there are some."""
+    sources = [group.source for group in dataset.groups]
+    if maker.continuations is not None:
+        yield continuation, CUTS
+    if maker.translations is not None:
+        yield back_translation(dict(zip(sources, maker.translations(sources), strict=True))), (1,)
+
+
+def lock_lines(listings: list[Listing]) -> Iterator[dict[str, Any]]:
+    """The lines of a lock file, of what was not written by hand."""
+    for listing in listings:
+        for group, variant in listing.made:
+            if not group.variants:
+                yield line_of(group.source, listing.generator, variant)

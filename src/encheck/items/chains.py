@@ -1,0 +1,162 @@
+"""From a data set to chains: a sentence, its paraphrase, and members that share less and less of its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal, cast
+
+from encheck.datasets.base import Dataset
+from encheck.generators.back_translation import back_translation
+from encheck.generators.continuation import CUTS, continuation, end_of
+from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
+from encheck.items.builders import Builder, collect
+from encheck.items.fluency import Unusual, unusual_of
+from encheck.items.variants import Maker
+from encheck.scoring.splits import TEST, VALIDATION
+from encheck.similarity import jaccard
+from encheck.types import Chain, Group, Items, Variant, apply_edits, content_hash
+
+PIVOTS = ("pivot=a", "pivot=b")
+Pivot = Literal["a", "b"]
+Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # for each group, a reason where there is none
+
+
+def swap_chains(sources: Sources | None = None) -> Builder:
+    """Chains of the paraphrase after none, one, two and three swaps; the level is pivot=a or pivot=b.
+
+    Of the test part where the data name one, and of the validation part, where thresholds come from. `sources` gives
+    other sentences to compare the paraphrases with: rewrites, or back-translations.
+    """
+
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        measured = measured_groups(dataset.groups)
+        stated = measured if sources is None else _restated(measured, sources, maker)
+        groups = [group for group in stated if isinstance(group, Group)]
+        made = _swapped([turned(group) for group in groups], maker)
+        unusual = unusual_of(maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)])
+        chains = (_chain(dataset, g, v, pivot_of(level), maker, unusual) for g, v in zip(groups, made, strict=True))
+        reasons = [reason for reason in stated if isinstance(reason, str)]
+        return collect(dataset, [*_with_surprisal(list(chains), maker), *reasons])
+
+    return build
+
+
+def _swapped(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
+    """The last step of each chain, which holds the others; a lock file is asked for every one."""
+    for level in range(1, SWAPS) if maker.lock is not None else ():
+        maker.variants(groups, swap_chain, level=level)
+    return maker.variants(groups, swap_chain, level=SWAPS)
+
+
+def turned(group: Group) -> Group:
+    """The group with sentence and paraphrase exchanged: the paraphrase is what is swapped."""
+    return replace(group, source=group.paraphrase, paraphrase=group.source)
+
+
+def pivot_of(level: int | str) -> Pivot:
+    """The pivot that a level names; ValueError for anything else.
+
+    >>> pivot_of("pivot=a")
+    'a'
+    """
+    if level not in PIVOTS:
+        raise ValueError(f"the level of a swap chain is {level!r}, but should be one of {', '.join(PIVOTS)}")
+    return cast(Pivot, str(level)[-1])
+
+
+def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
+    """The groups of the test and of the validation part, or why not; all of them where no test part is named."""
+    if not any(group.split in TEST for group in groups):
+        return list(groups)
+    return [g if g.split in TEST | VALIDATION else "neither of the test nor of the validation part" for g in groups]
+
+
+def _restated(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
+    """The groups with another sentence in place of theirs, or a reason."""
+    found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
+    return [_stated(group, next(found)) if isinstance(group, Group) else group for group in groups]
+
+
+def _stated(group: Group, said: Variant | str) -> Group | str:
+    return said if isinstance(said, str) else replace(group, source=said.text)
+
+
+def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
+    """Each sentence in other words: back-translated where there are translators, else as it was rewritten by hand."""
+    if maker.translations is None:
+        return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
+    sources = [group.source for group in groups]
+    texts = dict(zip(sources, maker.translations(sources), strict=True))
+    plain = [replace(group, variants=()) for group in groups]
+    return maker.variants(plain, back_translation(texts))
+
+
+def _chain(
+    dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: Unusual
+) -> Chain | str:
+    if group.source == group.paraphrase:
+        return "the paraphrase equals the sentence"
+    if isinstance(made, str):
+        return made
+    assert isinstance(made, Swapped)
+    members = tuple(apply_edits(group.paraphrase, step.edits) for step in made.steps)
+    if group.source.casefold() in map(str.casefold, members):
+        return "a swap gives the sentence itself"
+    tags = maker.english.parse(group.paraphrase).tags
+    odd = [unusual(tags), *(unusual([tags[i] for i in step.order]) for step in made.steps)]
+    return Chain(
+        id=f"{dataset.name}/{content_hash(group.source, group.paraphrase)}/swap/{SWAPS}/pivot-{pivot}",
+        source=group.source, partner=group.paraphrase, members=members, cluster=group.cluster, pivot=pivot,
+        split=group.split, edits=tuple(step.edits for step in made.steps),
+        overlap=float(jaccard([group.source], [group.paraphrase])[0]), unusual=tuple(odd), rejected=made.rejected,
+        why=tuple(step.said for step in made.steps),
+    )  # fmt: skip
+
+
+def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
+    """The chains with what the language model thinks of each text, where there is one."""
+    if maker.surprisal is None:
+        return made
+    texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
+    found = iter(map(float, maker.surprisal(texts)))
+    return [
+        replace(chain, surprisal=tuple(next(found) for _ in chain.pairs)) if isinstance(chain, Chain) else chain
+        for chain in made
+    ]
+
+
+def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+    """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each beside the paraphrase (Figure 1).
+
+    A continuation that ends earlier gives a shorter chain, of one member at least.
+    """
+    stated = measured_groups(dataset.groups)
+    groups = continued([group for group in stated if isinstance(group, Group)], maker)
+    cuts = [cut for cut in CUTS if cut <= int(level)]
+    made = [maker.variants(groups, continuation, level=cut) for cut in cuts]
+    chains = (_continuation(dataset, group, outcomes) for group, *outcomes in zip(groups, *made, strict=True))
+    return collect(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
+
+
+def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
+    """The groups with what the language model writes on, where there is one."""
+    if maker.continuations is None:
+        return list(groups)
+    texts = maker.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
+    return [replace(group, continuation=text) for group, text in zip(groups, texts, strict=True)]
+
+
+def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | str]) -> Chain | str:
+    found = [made for made in outcomes if isinstance(made, Variant)]
+    if group.source == group.paraphrase:
+        return "the paraphrase equals the sentence"
+    if not found:
+        return str(outcomes[0])
+    key = content_hash(group.source, group.paraphrase, found[-1].text)
+    return Chain(
+        id=f"{dataset.name}/{key}/continuation/{len(found)}/words",
+        source=group.source, partner=group.paraphrase, members=tuple(made.text for made in found),
+        cluster=group.cluster, pivot="b", split=group.split, edits=tuple(made.edits for made in found), edited="source",
+        overlap=float(jaccard([group.source], [group.paraphrase])[0]), why=tuple(made.certificate for made in found),
+    )  # fmt: skip

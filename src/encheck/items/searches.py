@@ -1,0 +1,101 @@
+"""Items of the checks on retrieval, health and contracts: queries, random pairs, repeated texts, cut texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from encheck.datasets.base import Dataset
+from encheck.errors import NothingToMeasure
+from encheck.items.variants import Maker
+from encheck.types import Items, Query, Repeated, SentencePair, content_hash
+
+Builder = Callable[[Dataset, int | str, Maker], Items]
+REPEATED, CUT, TAIL = 32, 64, 3
+LONGEST = 8  # sentences of a passage
+
+
+def queries(*others: str, counts: bool = False) -> Builder:
+    """Each sentence in search of its paraphrase, among all sentences, paraphrases and variants of the relations named.
+
+    With `counts` an item's figure is how often its paraphrase is among the ten nearest of any sentence.
+    """
+
+    def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+        kept = tuple(_query(dataset, others, counts))
+        if len(kept) < 2:
+            raise NothingToMeasure(
+                f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more"
+            )
+        left_out = len(dataset.groups) - len(kept)
+        return Items(
+            kept, {"the paraphrase equals the sentence, or was asked for before": left_out} if left_out else {}
+        )
+
+    return build
+
+
+def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
+    seen = set()
+    for group in dataset.groups:
+        texts = (group.source, group.paraphrase)
+        if group.source == group.paraphrase or texts in seen:
+            continue
+        seen.add(texts)
+        wrong = tuple(v.text for name in others if (v := group.variant(name)))
+        name = f"{dataset.name}/{content_hash(*texts)}/query/1/{'counted' if counts else 'searched'}/0"
+        edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
+        yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts)
+
+
+def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+    """The random pairs that calibrate on this data."""
+    found = dataset.reference(seed=maker.seed)
+    if len(found) < 2:
+        raise NothingToMeasure(f"{dataset.name} has no two sentences without a shared content word")
+    splits = {g.cluster: g.split for g in dataset.groups}
+    return Items(tuple(replace(p, label=None, split=splits.get(p.cluster, p.split)) for p in found))
+
+
+def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """A few texts of different clusters, to be encoded a second time."""
+    return Items(
+        tuple(
+            Repeated(f"{dataset.name}/{content_hash(text)}/repeated/1/again/0", text, cluster)
+            for cluster, text in _texts(dataset, REPEATED)
+        )
+    )
+
+
+def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """The longest texts of the data, each with itself less its last three words: who truncates sees no difference."""
+    found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in _longest(dataset) if len(t.split()) > TAIL]
+    if not found:
+        raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
+    return Items(
+        tuple(
+            SentencePair(f"{dataset.name}/{content_hash(text)}/cut/1/last-words/0", text, short, None, cluster)
+            for cluster, text, short in found
+        )
+    )
+
+
+def _texts(dataset: Dataset, count: int) -> list[tuple[str, str]]:
+    """(cluster, text): one text of each cluster, the first in the order of hashes."""
+    first: dict[str, str] = {}
+    for cluster, text in _all(dataset):
+        first[cluster] = min(first.get(cluster, text), text, key=content_hash)
+    return sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:count]
+
+
+def _longest(dataset: Dataset) -> list[tuple[str, str]]:
+    whole = [(g.cluster, g.passage.around(g.source, sentences=LONGEST)) for g in dataset.groups if g.passage]
+    by_cluster: dict[str, str] = {}
+    for cluster, text in [*whole, *_all(dataset)]:
+        by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
+    return sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
+
+
+def _all(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    yield from ((g.cluster, g.source) for g in dataset.groups)
+    yield from ((p.cluster, text) for p in dataset.pairs for text in (p.first, p.second))

@@ -1,0 +1,133 @@
+"""Making variants: every generator's randomness seeded, texts parsed and tagged in batches, each variant made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from encheck.errors import CheckError, EncheckError
+from encheck.generators.base import Generator, Outcome, Texts, name_of
+from encheck.items.lock import Lock
+from encheck.language.english import English, Waiting
+from encheck.statistics.draws import Draws
+from encheck.system.memory import uncollected
+from encheck.types import Group, Variant, apply_edits
+
+CHUNK = 1_000
+REASONS = 50  # a generator's own are a handful; one for every sentence is no reason
+ROUNDS = 50
+
+
+@dataclass
+class Maker:
+    """Makes variants for one seed, with the language resources of a run; remembers what it has made."""
+
+    seed: int = 0
+    english: English = field(default_factory=English)
+    lock: Lock | None = None
+    continuations: Texts | None = None
+    surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
+    translations: Texts | None = None
+    _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
+
+    def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
+        """The variant of each group, or the reason why it has none."""
+        known = self._made.setdefault((generator, level), {})
+        keys = [(group.id, group.source) for group in groups]
+        missing = {key: group for key, group in zip(keys, groups, strict=True) if key not in known}
+        made = self._make(list(missing.values()), generator, level)
+        known.update(zip(missing, made, strict=True))
+        return [known[key] for key in keys]
+
+    def stream(
+        self, groups: Iterable[Group], generator: Generator, *, level: int = 1
+    ) -> Iterator[tuple[Group, Outcome]]:
+        """(group, variant or reason), one after the other, in little memory: nothing is remembered."""
+        rest = iter(groups)
+        while chunk := list(islice(rest, CHUNK)):
+            yield from zip(chunk, self._make(chunk, generator, level), strict=True)
+            self.english.forget()
+
+    def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
+        """Run the generator on all; those that wait for parses or tags again, once a batch of these is there."""
+        if not hasattr(generator, "__name__"):
+            raise CheckError(f"the generator {generator!r} has no __name__, which seeds it and names it: give it one")
+        made: dict[int, Outcome] = {}
+        waiting = list(range(len(groups)))
+        for _ in range(ROUNDS):
+            still = []
+            with uncollected():
+                for i in waiting:
+                    try:
+                        made[i] = make(groups[i], generator, level=level, seed=self.seed, english=self.english)
+                    except Waiting:
+                        still.append(i)
+            if not still:
+                outcomes = [made[i] for i in range(len(groups))]
+                _refuse_sentences(outcomes, generator)
+                return self._held(outcomes, groups, generator, level)
+            self.english.fetch()
+            waiting = still
+        raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
+
+    def _held(self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
+        """The same, held to the lock file where there is one; what was written by hand is not locked."""
+        if self.lock is not None and not getattr(generator, "is_written", False):
+            ours = [i for i, group in enumerate(groups) if not group.variants]
+            sources = [groups[i].source for i in ours]
+            name = name_of(generator)
+            now = {"seed": self.seed, **self.english.describe()}
+            self.lock.check(sources, name, level, [made[i] for i in ours], now=now)
+        return made
+
+
+def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
+    """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it.
+
+    CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
+    """
+    rng = Draws(seed, generator.__name__, group.source)
+    try:
+        found = generator(group, level=level, rng=rng, english=english)
+    except EncheckError:
+        raise
+    except Exception as error:
+        raise CheckError(f"{_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
+    if isinstance(found, str):
+        return found
+    if found is None:
+        return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
+    if problem := _problem(found, group.source):
+        raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
+    if found.text == group.source:
+        return f"{generator.__name__} equals its source"
+    return found
+
+
+def _problem(found: object, source: str) -> str:
+    """What is wrong with what a generator gave; empty where nothing is."""
+    if not isinstance(found, Variant) or not isinstance(found.text, str):
+        return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
+    if not found.text.strip():
+        return "gave a Variant without text"
+    if found.edits and (text := apply_edits(source, found.edits)) != found.text:
+        return f"gave a Variant with the text {found.text!r}, but its edits give {text!r}"
+    return ""
+
+
+def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
+    """CheckError for a generator that returns its sentences as `str`, which are taken for reasons."""
+    reasons = list(dict.fromkeys(found for found in made if isinstance(found, str)))
+    if len(reasons) > REASONS:
+        raise CheckError(
+            f"{_place(generator)} gave {len(reasons)} different reasons why there is no variant, the first "
+            f"{reasons[0]!r}: a new sentence is wanted as a Variant, and reasons in a few fixed words"
+        )
+
+
+def _place(generator: Generator) -> str:
+    """The generator and where it stands, for messages."""
+    code = getattr(generator, "__code__", None)
+    where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
+    return f"the generator {name_of(generator)}{where}"

@@ -1,0 +1,129 @@
+"""The spaCy pipeline that reads sentences: the bundled English one, or an installed one of the user's choice."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.errors import LanguageError
+from encheck.language.parse import Parse, of_doc, shared
+from encheck.language.pipeline.universal import is_clear, universal
+from encheck.store import file_sha256
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+BUNDLED = Path(__file__).parent / "english"
+LONGEST = 100_000  # characters; a longer text is not parsed, and has no variants
+NEEDED = ("tagger", "parser")
+CONVERTED = "+ud1"  # says in a fingerprint that, and by which version of the rules, labels were converted
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+FileHash = Callable[[Path], str]
+
+
+class Pipeline:
+    """A pipeline by name: None for the bundled one, an installed package, or a folder.
+
+    Raises LanguageError where there is none of that name. Nothing is read before it is asked for.
+    """
+
+    def __init__(self, name: str | None = None, *, file_hash: FileHash = file_sha256) -> None:
+        self.folder = BUNDLED if name is None else _folder(name)
+        self._hash = file_hash
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """What its meta.json says; LanguageError where there is none."""
+        try:
+            found: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise LanguageError(f"{self.folder} is no spaCy pipeline: cannot read its meta.json ({error})") from error
+        return found
+
+    @property
+    def label(self) -> str:
+        """Name and version, as its meta.json has them."""
+        return "{lang}_{name} {version}".format(**{"lang": "?", "name": "?", "version": "?"} | self.meta)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when any file of the pipeline changes; spaCy is not imported for it.
+
+        Unless meta.json does not list the parser's labels: whether parses are converted is part of the fingerprint.
+        """
+        digest = hashlib.sha256()
+        for path in sorted(p for p in self.folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+            digest.update(f"{path.relative_to(self.folder).as_posix()} {self._hash(path)}\n".encode())
+        name = f"{self.meta.get('lang')}_{self.meta.get('name')}-{digest.hexdigest()[:16]}"
+        return name + CONVERTED if self.is_converted else name
+
+    @cached_property
+    def is_converted(self) -> bool:
+        """Whether its parser has the labels of ClearNLP, so that its parses are made Universal Dependencies."""
+        listed = self.meta.get("labels")
+        labels = listed.get("parser") if isinstance(listed, dict) else None
+        if isinstance(labels, list):
+            return is_clear(map(str, labels))
+        return is_clear(getattr(self._nlp.get_pipe("parser"), "labels", ()))
+
+    @cached_property
+    def _nlp(self) -> Language:
+        import spacy
+        from thinc.api import NumpyOps, get_current_ops, use_ops
+
+        # numpy's matrix products are twice as fast as those that spaCy takes by itself
+        on_cpu = type(get_current_ops()) is NumpyOps
+        try:
+            with use_ops("numpy", use_blis=False) if on_cpu else nullcontext():
+                nlp = spacy.load(self.folder)
+        except Exception as error:
+            raise LanguageError(f"the spaCy pipeline {self.folder} cannot be loaded: {error!r}") from error
+        if lacking := [name for name in NEEDED if name not in nlp.pipe_names]:
+            raise LanguageError(f"the spaCy pipeline {self.folder} has no {' and no '.join(lacking)}: {nlp.pipe_names}")
+        return nlp
+
+    def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
+        """The parse of each text, in order. A text that is longer than LONGEST comes out without tokens."""
+        found = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
+        yield from map(universal, found) if self.is_converted else found
+
+    def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Words and Penn tags of each text, by the tagger alone."""
+        keep = {"tok2vec", "transformer", "tagger"}
+        for doc, text in self._run(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
+            yield shared(text[t.idx : t.idx + len(t)] for t in doc), shared(t.tag_ for t in doc)
+
+    def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
+        given = [(_readable(text), text) for text in texts]
+        yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
+
+
+def _readable(text: str) -> str:
+    """The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long."""
+    return SURROGATE.sub("\ufffd", text) if len(text) <= LONGEST else ""
+
+
+def _folder(name: str) -> Path:
+    """The folder of a pipeline: a path, or an installed package with its data, found without importing it."""
+    if name.startswith((".", "/", "~")) or Path(name).is_dir():
+        return Path(name).expanduser()
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    for root in map(Path, (spec.submodule_search_locations or ()) if spec else ()):
+        for meta in sorted(root.rglob("meta.json")):
+            if (meta.parent / "config.cfg").exists():
+                return meta.parent
+    raise LanguageError(
+        f"there is no spaCy pipeline {name!r} here: no folder, and no installed package. "
+        f"Fetch it where there is a network (python -m spacy download {name}), or leave --spacy-model out"
+    )

@@ -1,0 +1,80 @@
+"""Paraphrase or not, by a threshold that was not chosen on the pairs it is measured on (Ddehun et al. 2022, RISE).
+
+Two thresholds, as in that paper: the one of the best accuracy gives the accuracy, the one of the best F1 the F1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.metrics import thresholds
+from encheck.metrics.pairs import figure
+from encheck.metrics.thresholds import Chosen, Objective, by_folds, on_validation
+from encheck.scoring.scores import PairScores
+from encheck.scoring.splits import measured_part, validation_part
+from encheck.statistics.bootstrap import interval
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+
+
+def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1) -> Chosen:
+    """Predictions of the measured pairs at the threshold that is best on the validation part, else on other folds."""
+    validation = validation_part(scores.items)
+    if len(measured) < len(scores.items) and set(scores.labels[validation].tolist()) == {0, 1}:
+        return on_validation(scores.values, scores.labels, validation, measured, objective=objective)
+    clusters = [scores.items[i].cluster for i in measured]
+    return by_folds(scores.values[measured], scores.labels[measured], clusters, objective=objective)
+
+
+@figure
+def accuracy(scores: PairScores) -> Estimate:
+    """Share of right predictions on the test part, at the threshold of the best accuracy on validation."""
+    return _measured("accuracy", scores, thresholds.accuracy)
+
+
+@figure
+def f1(scores: PairScores) -> Estimate:
+    """F1 of the paraphrases on the test part, at the threshold of the best F1 on validation."""
+    return _measured("f1", scores, thresholds.f1)
+
+
+def by_head(scores: PairScores) -> list[Estimate]:
+    """Accuracy and F1 of what a trained head says by itself: its argmax ("Predicate-Argument Based Bi-Encoder ...").
+
+    Nothing for a model without a head of two classes. No threshold is chosen.
+    """
+    if scores.decision is None:
+        return []
+    measured = measured_part(scores.items)
+    said = (scores.values[measured] >= scores.decision).astype(float)
+    chosen = Chosen(said, scores.decision, 0)
+    names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
+    return [_estimate(name, scores, measured, chosen, objective) for name, objective in names.items()]
+
+
+def _measured(metric: str, scores: PairScores, objective: Objective) -> Estimate:
+    measured = measured_part(scores.items)
+    return _estimate(metric, scores, measured, predictions(scores, measured, objective=objective), objective)
+
+
+def _estimate(
+    metric: str, scores: PairScores, measured: NDArray[np.intp], chosen: Chosen, objective: Objective
+) -> Estimate:
+    positive = (scores.labels[measured] == 1).astype(float)
+    table = np.column_stack([chosen.predicted * positive, chosen.predicted * (1 - positive), positive, 1 - positive])
+    part = scores.resampler.of(measured)
+    low, high = interval(_rule(objective, part.totals(table)))
+    value = float(_rule(objective, table.sum(axis=0)[None])[0])
+    estimate = Estimate(metric, value, float(low), float(high), len(measured), part.clusters)
+    return replace(estimate, params={"threshold": chosen.threshold, "folds": chosen.folds})
+
+
+def _rule(objective: Objective, counts: Floats) -> Floats:
+    """The objective, replicate by replicate: hits, alarms, positives, negatives in columns."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Floats = objective(counts[:, 0], counts[:, 1], counts[:, 2], counts[:, 3])  # type: ignore[arg-type]
+    return result

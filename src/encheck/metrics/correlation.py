@@ -1,0 +1,142 @@
+"""Spearman and Pearson correlation of scores with graded similarity, and their mean over the sets of a data set.
+
+SemEval's STS tasks give both: one correlation over all pairs ("all"), and the mean of the sets' own ("mean").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.metrics.pairs import figure
+from encheck.scoring.scores import PairScores
+from encheck.statistics.bootstrap import Resampler, interval
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+Weights = NDArray[np.float32]
+Correlate = Callable[[Floats, Floats, Weights], Floats]
+
+
+def gold_of(scores: PairScores) -> Floats:
+    """The graded similarity of each pair, shape [n]; ValueError where a pair has none."""
+    graded = [item.score for item in scores.items]
+    if len(graded) != len(scores.values) or None in graded:
+        raise ValueError(
+            f"{graded.count(None)} of {len(scores.values)} pairs have no score, but a correlation needs it"
+        )
+    return np.array(graded, float)
+
+
+@figure
+def spearman(scores: PairScores) -> Estimate:
+    """Correlation of the ranks, ties with their mean rank. NaN where scores or gold do not vary."""
+    return _all("spearman", scores, weighted_spearman)
+
+
+@figure
+def pearson(scores: PairScores) -> Estimate:
+    """Linear correlation; it depends on the shape of the score's scale, so it is no verdict."""
+    return _all("pearson", scores, weighted_pearson)
+
+
+@figure
+def mean_spearman(scores: PairScores) -> Estimate:
+    """Unweighted mean of Spearman's correlations of the sets (a pair's split names its set)."""
+    return _mean("mean_spearman", scores, weighted_spearman)
+
+
+@figure
+def mean_pearson(scores: PairScores) -> Estimate:
+    """Unweighted mean of Pearson's correlations of the sets."""
+    return _mean("mean_pearson", scores, weighted_pearson)
+
+
+def sets(scores: PairScores) -> dict[str, PairScores]:
+    """The scores of each set, in the order of their names."""
+    names = np.array([item.split for item in scores.items], dtype=object)
+    return {name: scores.of(np.flatnonzero(names == name)) for name in sorted(set(names))}
+
+
+def by_set(scores: PairScores) -> Iterator[Estimate]:
+    """Both correlations of each set, its name behind the metric's, where there are several."""
+    found = sets(scores)
+    for name, part in found.items() if len(found) > 1 else ():
+        for estimate in (spearman(part), pearson(part)):
+            yield replace(estimate, metric=f"{estimate.metric}_{name}")
+
+
+def _all(metric: str, scores: PairScores, correlate: Correlate) -> Estimate:
+    value, replicates = _both(scores, correlate)
+    return _estimate(metric, scores, value, replicates)
+
+
+def _mean(metric: str, scores: PairScores, correlate: Correlate) -> Estimate:
+    parts = sets(scores)
+    found = [_both(part, correlate) for part in parts.values()]
+    shortest = min(len(replicates) for _, replicates in found)
+    replicates = np.mean([replicates[:shortest] for _, replicates in found], axis=0)
+    estimate = _estimate(metric, scores, float(np.mean([value for value, _ in found])), replicates)
+    return replace(estimate, params={"sets": len(parts)})
+
+
+def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
+    gold, once = gold_of(scores), np.ones((1, len(scores.values)), np.float32)
+    value = float(correlate(scores.values, gold, once)[0])
+    return value, _replicates(scores.values, gold, scores.resampler, correlate)
+
+
+def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: Correlate) -> Floats:
+    return np.concatenate([correlate(values, gold, weights) for weights in resampler.item_weights()])
+
+
+def _estimate(metric: str, scores: PairScores, value: float, replicates: Floats) -> Estimate:
+    low, high = interval(replicates)
+    n, clusters = len(scores.values), scores.resampler.clusters
+    return Estimate(metric, value, float(low), float(high), n, clusters)
+
+
+def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:
+    """Correlation of `first` and `second` [n] with each row of `weights` [replicates, n]; shape [replicates]."""
+    return _correlation(_centred(first, weights), _centred(second, weights), weights)
+
+
+def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats:
+    """As `weighted_pearson`, of ranks: exactly those of a sample that holds item i `weights[i]` times.
+
+    So a bootstrap replicate is what scipy would give on it, ties and all.
+    """
+    return _correlation(_centred_ranks(first, weights), _centred_ranks(second, weights), weights)
+
+
+def _centred(values: Floats, weights: Weights) -> Floats:
+    about = values - values.mean()  # sums keep their digits
+    total = weights.sum(axis=1, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred: Floats = about - ((weights @ about) / total)[:, None]
+    return centred
+
+
+def _centred_ranks(values: Floats, weights: Weights) -> Floats:
+    """Mean rank of each item minus the mean of all ranks; shape [replicates, n]."""
+    order = np.argsort(values, kind="stable")
+    is_new = np.r_[True, np.diff(values[order]) != 0]
+    step = np.empty(len(values), np.intp)
+    step[order] = np.cumsum(is_new) - 1
+    weight = np.add.reduceat(weights[:, order].astype(np.float64), np.flatnonzero(is_new), axis=1)
+    middle = np.cumsum(weight, axis=1) - weight / 2
+    ranks: Floats = (middle - weight.sum(axis=1, keepdims=True) / 2)[:, step]
+    return ranks
+
+
+def _correlation(first: Floats, second: Floats, weights: Weights) -> Floats:
+    """NaN where one of the two does not vary; what is left of a constant by rounding does not count."""
+    both = (first * second * weights).sum(axis=1)
+    squares = [(side * side * weights).sum(axis=1) for side in (first, second)]
+    varies = np.minimum(*squares) > 1e-18 * weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Floats = np.where(varies, both / np.sqrt(squares[0] * squares[1]), np.nan)
+    return result

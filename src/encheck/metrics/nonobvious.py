@@ -1,0 +1,311 @@
+"""Figures on pairs where word overlap misleads (Peinelt et al. 2019, section 5, Tables 6 to 8).
+
+What decides is `auc_n`, which needs no threshold. The paper's F1_n needs one, and flatters a model that always says
+"paraphrase" wherever Pn outnumbers Nn; so TNR_n, balanced accuracy, MCC and the constant lines stand beside it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.errors import NothingToMeasure
+from encheck.metrics.classification import predictions
+from encheck.metrics.pairs import figure, of_two_labels
+from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
+from encheck.scoring.scores import PairScores
+from encheck.scoring.splits import measured_part
+from encheck.statistics.bootstrap import Resampler, interval, weighted_auc, widened
+from encheck.types import Estimate
+
+log = logging.getLogger("encheck")
+Floats = NDArray[np.float64]
+Confusion = tuple[Floats, Floats, Floats, Floats]  # true and missed positives, false alarms, true negatives
+PO, PN, NO, NN = range(4)
+LINES = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
+SAYS_NOTHING = 0.05  # an AUC of the divergence this near to chance leaves the two halves without a meaning
+DEGENERATE = 0.95
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Measured pairs: scores, difficulty cells, splits, and predictions (1, 0, or the chance of 1); shape [n] each."""
+
+    scores: PairScores
+    difficulty: Difficulty
+    predicted: Floats
+    params: dict[str, float | str] = field(default_factory=dict)
+    lexical: Cases | None = None
+    suffix: str = ""
+
+    @property
+    def resampler(self) -> Resampler:
+        """The replicates of the measured pairs."""
+        return self.scores.resampler
+
+    def positions(self, *cells: int) -> NDArray[np.intp]:
+        """Where the pairs of these cells are."""
+        return np.flatnonzero(np.isin(self.difficulty.cells, cells))
+
+
+def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
+    """The test part of the scores with its difficulty, and predictions at a threshold that was not chosen on it.
+
+    The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
+    where there is no Pn or no Nn pair.
+    """
+    found, measured = difficulty(scores.items, scope=scope), measured_part(scores.items)
+    part = found.of(measured)
+    _refuse_empty(part, scores)
+    lexical = _cases(scores.lexical, part, measured) if scores.lexical else None
+    cases = replace(_cases(scores, part, measured), lexical=lexical)
+    _warn(cases)
+    return cases
+
+
+def _refuse_empty(part: Difficulty, scores: PairScores) -> None:
+    empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
+    if empty:
+        raise NothingToMeasure(
+            f"{_data(scores)} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
+            f"{part.scope!r}: {part.counts}; more pairs, or --median-scope, may give some"
+        )
+
+
+def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> Cases:
+    chosen = predictions(scores, measured)
+    params: dict[str, float | str] = {"median_scope": str(part.scope), "threshold": chosen.threshold}
+    params |= {"folds": chosen.folds, "predicted_positive": float(chosen.predicted.mean())}
+    return Cases(scores.of(measured), part, chosen.predicted, params)
+
+
+@figure
+def auc_n(cases: Cases) -> Estimate:
+    """P(a Pn pair scores above an Nn pair of its split), ties counting half: chance is 0.5, 1-JSD gets 0.
+
+    Its params hold how many pairs are in each cell, and where the median was.
+    """
+    splits = np.array([item.split for item in cases.scores.items], dtype=object)
+    wins, pairs = zip(*(_wins(cases, np.flatnonzero(splits == name)) for name in sorted(set(splits))), strict=True)
+    values, replicates = _pooled(wins, pairs)
+    part = cases.scores.of(cases.positions(PN, NN))
+    return replace(of_two_labels(_estimate("auc_n", part, values, replicates), part), params=_recorded(cases))
+
+
+def _wins(cases: Cases, of_split: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Pairs of a Pn and an Nn pair that the Pn pair wins, and all of them: as drawn, then in each replicate."""
+    up, down = (np.intersect1d(of_split, cases.positions(cell)) for cell in (PN, NN))
+    if not len(up) or not len(down):
+        return np.zeros(1), np.zeros(1)
+    values, order = cases.scores.values, np.concatenate([up, down])
+    is_up = np.arange(len(order)) < len(up)
+    replicates = weighted_auc(values[up], values[down], cases.resampler.of(order))
+    counts = cases.resampler.of(order).totals(np.column_stack([is_up, ~is_up]).astype(float))[: len(replicates)]
+    pairs = np.append(len(up) * len(down), counts.prod(axis=1))
+    aucs = np.append(weighted_auc(values[up], values[down]), replicates)
+    return np.where(pairs > 0, aucs, 0) * pairs, pairs
+
+
+def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
+    shortest = min(len(w) for w in wins if len(w) > 1)
+    found = _ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
+    return float(found[0]), found[1:]
+
+
+def _recorded(cases: Cases) -> dict[str, float | str]:
+    medians = {f"median[{split or 'all'}]": cut for split, cut in cases.difficulty.medians.items()}
+    return {"median_scope": str(cases.difficulty.scope), **cases.difficulty.counts, **medians}
+
+
+def _estimate(metric: str, scores: PairScores, value: float, replicates: Floats) -> Estimate:
+    low, high = interval(replicates)
+    return Estimate(metric, value, float(low), float(high), len(scores.values), scores.resampler.clusters)
+
+
+@figure
+def auc_divergence(cases: Cases) -> Estimate:
+    """P(a positive pair has a lower divergence than a negative one): near 0.5 "obvious" is an empty word."""
+    labels, divergence = cases.scores.labels, cases.difficulty.divergence
+    order = np.argsort(1 - labels, kind="stable")
+    sides = [-divergence[labels == label] for label in (1, 0)]
+    replicates = weighted_auc(sides[0], sides[1], cases.resampler.of(order))
+    estimate = _estimate("auc_divergence", cases.scores, float(weighted_auc(sides[0], sides[1])[0]), replicates)
+    return of_two_labels(estimate, cases.scores)
+
+
+def _tpr(c: Confusion) -> Floats:
+    return _ratio(c[0], c[0] + c[1])
+
+
+def _tnr(c: Confusion) -> Floats:
+    return _ratio(c[3], c[2] + c[3])
+
+
+def _f1(c: Confusion) -> Floats:
+    return np.nan_to_num(_ratio(2 * c[0], 2 * c[0] + c[1] + c[2]))  # 0 where undefined, as the authors have it
+
+
+def _accuracy(c: Confusion) -> Floats:
+    return _ratio(c[0] + c[3], c[0] + c[1] + c[2] + c[3])
+
+
+def _balanced_accuracy(c: Confusion) -> Floats:
+    return (_tpr(c) + _tnr(c)) / 2
+
+
+def _mcc(c: Confusion) -> Floats:
+    tp, fn, fp, tn = c
+    below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    return np.nan_to_num(_ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Floats = numerator / denominator
+    return result
+
+
+OBVIOUS, NON_OBVIOUS, ALL = (PO, NO), (PN, NN), (PO, PN, NO, NN)
+RULES: dict[str, tuple[tuple[int, ...], Callable[[Confusion], Floats]]] = {
+    "tpr_o": ((PO,), _tpr),
+    "tpr_n": ((PN,), _tpr),
+    "tnr_o": ((NO,), _tnr),
+    "tnr_n": ((NN,), _tnr),
+    "f1_o": (OBVIOUS, _f1),
+    "f1_n": (NON_OBVIOUS, _f1),
+    "f1": (ALL, _f1),
+    "accuracy": (ALL, _accuracy),
+    "balanced_accuracy": (ALL, _balanced_accuracy),
+    "balanced_accuracy_n": (NON_OBVIOUS, _balanced_accuracy),
+    "mcc": (ALL, _mcc),
+    "mcc_n": (NON_OBVIOUS, _mcc),
+}
+
+
+@figure
+def at_threshold(cases: Cases, *, name: str) -> Estimate:
+    """One of RULES: rates are Table 6's TPR and TNR, F1 is that of the positive class on obvious, non-obvious or all.
+
+    The threshold is the same in every replicate.
+    """
+    cells, rule = RULES[name]
+    value, replicates = _once_and_resampled(cases, lambda table: rule(_confusion(table, cells)))
+    estimate = _estimate(name, cases.scores.of(cases.positions(*cells)), value, replicates)
+    if len(cells) == 1:
+        estimate = _widened(estimate)
+    return replace(estimate, params=cases.params)
+
+
+@figure
+def f1_gap(cases: Cases) -> Estimate:
+    """F1_o - F1_n: what a model loses where overlap misleads."""
+
+    def gap(table: Floats) -> Floats:
+        return _f1(_confusion(table, OBVIOUS)) - _f1(_confusion(table, NON_OBVIOUS))
+
+    value, replicates = _once_and_resampled(cases, gap)
+    return replace(_estimate("f1_gap", cases.scores, value, replicates), params=cases.params)
+
+
+def _once_and_resampled(cases: Cases, rule: Callable[[Floats], Floats]) -> tuple[float, Floats]:
+    table = _table(cases)
+    return float(rule(table.sum(axis=0)[None])[0]), rule(cases.resampler.totals(table))
+
+
+def _table(cases: Cases) -> Floats:
+    """Columns Po+, Pn+, No+, Nn+, then the same with -: the weight of each prediction in its cell; shape [n, 8]."""
+    cell = np.eye(len(CELLS))[cases.difficulty.cells]
+    return np.hstack([cell * cases.predicted[:, None], cell * (1 - cases.predicted)[:, None]])
+
+
+def _confusion(table: Floats, cells: Sequence[int]) -> Confusion:
+    positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
+    columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
+    tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
+    return tp, fn, fp, tn
+
+
+def _widened(estimate: Estimate) -> Estimate:
+    low, high = widened(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+    return replace(estimate, low=low, high=high)
+
+
+def figures(cases: Cases) -> Iterator[Estimate]:
+    """Everything of Tables 6 to 8 that the cells allow, the lines of constant predictions, and how empty the split is.
+
+    A figure that rests on an empty cell is left out.
+    """
+    counts = cases.difficulty.counts
+    there = {i for i, name in enumerate(CELLS) if counts[name]}
+    yield from (
+        at_threshold(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
+    )
+    if len(there) == len(CELLS):
+        yield f1_gap(cases)
+    yield from lines(cases)
+    yield auc_divergence(replace(cases, lexical=None))
+    with_map = mean_average_precision(cases) if queries(cases.scores) else None
+    yield from [with_map] if with_map else []
+
+
+def lines(cases: Cases) -> Iterator[Estimate]:
+    """F1_n of always-positive, always-negative and coin-tossing predictions (Table 6's random, in expectation)."""
+    for name, chance in LINES.items():
+        constant = replace(cases, predicted=np.full(len(cases.predicted), chance), lexical=None, params={})
+        yield replace(at_threshold(constant, name="f1_n"), metric=f"f1_n_{name}")
+
+
+@figure
+def mean_average_precision(cases: Cases) -> Estimate:
+    """MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 has it.
+
+    Of each question the precision at every relevant candidate among the first ten, averaged over these; 0 for a
+    question that has none there. Equal scores stay in the data's order.
+    """
+    found = queries(cases.scores)
+    values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in found])
+    first = cases.scores.of(np.array([at[0] for at in found], np.intp))
+    totals = first.resampler.totals(np.column_stack([values, np.ones(len(values))]))
+    return _estimate("map", first, float(values.mean()), _ratio(totals[:, 0], totals[:, 1]))
+
+
+def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
+    """Mean precision at the relevant candidates among the `depth` best; 0 where none is.
+
+    >>> average_precision(np.array([0.9, 0.8, 0.7]), np.array([1, 0, 1]))
+    0.8333333333333333
+    """
+    hit = labels[np.argsort(-values, kind="stable")][:depth] == 1
+    precision = np.cumsum(hit) / np.arange(1, len(hit) + 1)
+    return float(precision[hit].mean()) if hit.any() else 0.0
+
+
+def queries(scores: PairScores) -> list[NDArray[np.intp]]:
+    """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
+    found: dict[str, list[int]] = {}
+    for i, item in enumerate(scores.items):
+        if "/" in item.key:
+            found.setdefault(item.key.rpartition("/")[0], []).append(i)
+    return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
+
+
+def _warn(cases: Cases) -> None:
+    """Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant."""
+    data, auc = _data(cases.scores), auc_divergence(replace(cases, lexical=None)).value
+    if abs(auc - 0.5) < SAYS_NOTHING:
+        log.warning(
+            "%s: word divergence does not predict the label (AUC %.2f): obvious and not are mere names", data, auc
+        )
+    share = float(cases.predicted.mean())
+    if not 1 - DEGENERATE <= share <= DEGENERATE:
+        log.warning(
+            "%s: a model predicts %.0f%% of the pairs positive: compare F1_n with always-positive's", data, 100 * share
+        )
+
+
+def _data(scores: PairScores) -> str:
+    return scores.items[0].id.partition("/")[0] if scores.items else "the data"

@@ -1,0 +1,171 @@
+"""Figures over the items of a check, each with its 95% cluster-bootstrap interval.
+
+Every figure is computed for the model and, where the scores carry it, for word overlap. On calibrated scores
+its name has the suffix `_calibrated`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Concatenate, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.scoring.scores import MarginScores, PairScores
+from encheck.statistics.bootstrap import interval, weighted_auc, widened
+from encheck.types import CurvePoint, Estimate
+
+Floats = NDArray[np.float64]
+P = ParamSpec("P")
+GRID = np.arange(-30, 31) / 100
+
+
+def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
+    """Compute a figure for the model's scores and for their lexical twin."""
+
+    def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
+        estimate = function(scores, *args, **kwargs)
+        lexical = function(scores.lexical, *args, **kwargs) if scores.lexical else None
+        return replace(estimate, metric=estimate.metric + scores.suffix, lexical=lexical)
+
+    both.__name__, both.__doc__ = function.__name__, function.__doc__
+    return both
+
+
+def _estimate(
+    metric: str, scores: PairScores | MarginScores, value: float, replicates: Floats, **more: Any
+) -> Estimate:
+    low, high = interval(replicates)
+    n, clusters = len(scores.resampler.columns), scores.resampler.clusters
+    return Estimate(metric, float(value), float(low), float(high), n, clusters, **more)
+
+
+def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
+    """The estimate, resting on the clusters of the label that has fewer: two positives tell little, however many
+    negatives they are held against.
+    """
+    return replace(estimate, clusters=scores.clusters_of(0, 1))
+
+
+@figure
+def mean_similarity(scores: PairScores) -> Estimate:
+    """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
+    values, weights = scores.values, np.ones_like(scores.values)
+    totals = scores.resampler.totals(np.column_stack([values, weights]))
+    return _estimate("mean_similarity", scores, values.mean(), _ratio(totals[:, 0], totals[:, 1]))
+
+
+@figure
+def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
+    """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
+    is_it = (scores.labels == label).astype(float)
+    totals = scores.resampler.totals(np.column_stack([scores.values * is_it, is_it]))
+    value = float(scores.values[scores.labels == label].mean())
+    estimate = _estimate("mean_similarity", scores, value, _ratio(totals[:, 0], totals[:, 1]))
+    return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params={"label": label})
+
+
+@figure
+def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
+    """Share of the pairs with this label whose similarity is `threshold` or more.
+
+    Of label 1 it is the recall of a cut-off there, of label 0 its false positive rate.
+    """
+    metric = "recall" if label == 1 else "false_positive_rate"
+    is_it = (scores.labels == label).astype(float)
+    above = (scores.values >= threshold) * is_it
+    totals = scores.resampler.totals(np.column_stack([above, is_it]))
+    estimate = _estimate(metric, scores, above.sum() / is_it.sum(), _ratio(totals[:, 0], totals[:, 1]))
+    params = {"label": label, "threshold": threshold}
+    return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params=params)
+
+
+@figure
+def similarity_gap(scores: PairScores) -> Estimate:
+    """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
+    positive = (scores.labels == 1).astype(float)
+    columns = [scores.values * positive, positive, scores.values * (1 - positive), 1 - positive]
+    t = scores.resampler.totals(np.column_stack(columns))
+    value = scores.values[positive == 1].mean() - scores.values[positive == 0].mean()
+    replicates = _ratio(t[:, 0], t[:, 1]) - _ratio(t[:, 2], t[:, 3])
+    return of_two_labels(_estimate("similarity_gap", scores, value, replicates), scores)
+
+
+@figure
+def auc(scores: PairScores) -> Estimate:
+    """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
+    order = np.argsort(1 - scores.labels, kind="stable")
+    positive, negative = scores.values[scores.labels == 1], scores.values[scores.labels == 0]
+    resampler = scores.resampler.of(order)
+    value = weighted_auc(positive, negative)[0]
+    return of_two_labels(_estimate("auc", scores, value, weighted_auc(positive, negative, resampler)), scores)
+
+
+@figure
+def cohens_d(scores: PairScores) -> Estimate:
+    """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
+    positive = (scores.labels == 1).astype(float)
+    x, negative = scores.values - scores.values.mean(), 1 - positive  # centred: squares keep their digits
+    columns = [positive, positive * x, positive * x**2, negative, negative * x, negative * x**2]
+    table = np.column_stack(columns)
+    value = _cohens_d(table.sum(axis=0, keepdims=True))[0]
+    return of_two_labels(_estimate("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table))), scores)
+
+
+def _cohens_d(t: Floats) -> Floats:
+    """From the columns n1, sum1, squares1, n0, sum0, squares0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean1, mean0 = t[:, 1] / t[:, 0], t[:, 4] / t[:, 3]
+        squares = t[:, 2] - t[:, 0] * mean1**2 + t[:, 5] - t[:, 3] * mean0**2
+        pooled = np.sqrt(np.maximum(squares, 0) / (t[:, 0] + t[:, 3] - 2))
+        result: Floats = np.where(pooled > 1e-9, (mean1 - mean0) / pooled, np.nan)
+    return result
+
+
+@figure
+def mean_margin(scores: MarginScores) -> Estimate:
+    """Mean of Sim(S, near) - Sim(S, far)."""
+    margins = scores.margins
+    totals = scores.resampler.totals(np.column_stack([margins, np.ones_like(margins)]))
+    return _estimate("mean_margin", scores, margins.mean(), _ratio(totals[:, 0], totals[:, 1]))
+
+
+@figure
+def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
+    """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
+
+    Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items, as the figures do.
+    Ties are no wins. Near 0 and 1 the interval is no narrower than Clopper-Pearson's over clusters.
+    """
+    margins = scores.margins
+    grid = np.append(GRID, epsilon)
+    above = (margins[:, None] > grid + 1e-12).astype(float)
+    counts = above.sum(axis=0).astype(int)
+    ends = _ends_of(scores, above, counts)
+    points = [_point(scores, e, int(n), len(margins), *ends[int(n)]) for e, n in zip(grid, counts, strict=True)]
+    last = points.pop()
+    return Estimate(
+        "margin_rate", last.value, last.low, last.high, len(margins), scores.resampler.clusters,
+        curve=tuple(points), params={"epsilon": epsilon},
+    )  # fmt: skip
+
+
+def _ends_of(scores: MarginScores, above: Floats, counts: NDArray[np.int_]) -> dict[int, tuple[float, float]]:
+    """The interval's ends by the number of items above: points of one curve with the same number are the same set."""
+    distinct, first = np.unique(counts, return_index=True)
+    totals = scores.resampler.totals(np.column_stack([above[:, first], np.ones(len(above))]))
+    low, high = interval(_ratio(totals[:, :-1], totals[:, -1:]))
+    return {int(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
+
+
+def _point(scores: MarginScores, epsilon: float, count: int, n: int, low: float, high: float) -> CurvePoint:
+    ends = widened(count / n, low, high, n=n, clusters=scores.resampler.clusters)
+    return CurvePoint(float(epsilon), count / n, *ends, count)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Floats = numerator / denominator
+    return result

@@ -1,0 +1,293 @@
+"""How a model ranks the members of a chain: the paraphrase on top, and the others by what they share with it.
+
+Peng, Weir and Weeds 2023 report R-Precision and Spearman's correlation (Table 5) and, for one threshold, the accuracy
+by number of swaps (Figure 3). Spearman over four items restates R-Precision once the three swaps are in order, so the
+rank of the paraphrase and the order of the swaps stand by themselves too. Every figure is a mean over chains of the
+measured part, with an interval that draws clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.generators.continuation import is_word
+from encheck.metrics.correlation import weighted_spearman
+from encheck.metrics.pairs import figure
+from encheck.metrics.thresholds import balanced, best_threshold, fold_of
+from encheck.scoring.scores import ChainScores
+from encheck.scoring.splits import TEST, VALIDATION
+from encheck.statistics.bootstrap import interval, widened
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+Ties = Literal["expected", "strict", "optimistic"]
+STRATA = ("low", "middle", "high")
+BY_OVERLAP = 0.5  # a correlation that is commonly called large
+
+
+def top_of(values: Floats, *, ties: Ties = "expected") -> Floats:
+    """1 where the first column is the largest of its row, shape [n]; a tie counts 1/#tied, 0 or 1.
+
+    >>> top_of(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
+    [0.5, 1.0]
+    """
+    best = values[:, :1] >= np.nanmax(values, axis=1, keepdims=True)
+    tied = (values == values[:, :1]).sum(axis=1)
+    worth = {"expected": 1 / tied, "strict": (tied == 1).astype(float), "optimistic": np.ones(len(values))}[ties]
+    return np.asarray(best[:, 0] * worth)
+
+
+def ranks_of(values: Floats) -> Floats:
+    """The rank of each value in its row, 1 for the largest, ties with their mean rank; NaN stays NaN; shape [n, k]."""
+    above = (values[:, None, :] > values[:, :, None]).sum(axis=2)
+    equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    return np.where(np.isnan(values), np.nan, above + (equal + 1) / 2)
+
+
+def spearman_of(values: Floats) -> Floats:
+    """Spearman's correlation of each row with falling degrees, shape [n]; NaN where a row does not vary.
+
+    >>> spearman_of(np.array([[0.9, 0.8, 0.7, 0.6], [0.7, 0.9, 0.9, 0.9]])).round(4).tolist()
+    [1.0, -0.7746]
+    """
+    ranks = ranks_of(values)
+    wanted = np.where(np.isnan(ranks), np.nan, np.arange(1, values.shape[1] + 1))
+    x, y = (side - np.nanmean(side, axis=1, keepdims=True) for side in (ranks, wanted))
+    squares = np.nansum(x * x, axis=1) * np.nansum(y * y, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(squares > 0, np.nansum(x * y, axis=1) / np.sqrt(squares), np.nan)
+    return found
+
+
+def in_order(values: Floats) -> Floats:
+    """1 where every value of a row is larger than the next, else 0; shape [n]. A tie is no order."""
+    steps = np.diff(values, axis=1)
+    return np.asarray(((steps < 0) | np.isnan(steps)).all(axis=1), float)
+
+
+def reversed_at(values: Floats, step: int) -> Floats:
+    """1 where the value after `step` is larger than the one before it, 1/2 where equal, NaN where there is none."""
+    change = values[:, step] - values[:, step - 1]
+    return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
+
+
+@figure
+def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
+    """Share of chains with the paraphrase on top (Table 5, RPrec): by chance 1/4. Ties: see `top_of`."""
+    name = "r_precision" if ties == "expected" else f"r_precision_{ties}"
+    return _share(name, scores, top_of(scores.values, ties=ties))
+
+
+@figure
+def spearman(scores: ChainScores) -> Estimate:
+    """Mean over chains of Spearman's correlation of scores and degrees (Table 5); a constant chain counts 0."""
+    return _spearman("spearman", scores, scores.values)
+
+
+@figure
+def spearman_members(scores: ChainScores) -> Estimate:
+    """The same of the members alone: their order by themselves, without the paraphrase."""
+    return _spearman("spearman_members", scores, scores.values[:, 1:])
+
+
+def _spearman(name: str, scores: ChainScores, values: Floats) -> Estimate:
+    found = spearman_of(values)
+    constant = {"constant": float(np.isnan(found).sum())}
+    return replace(_mean(name, scores, np.nan_to_num(found)), params=constant)
+
+
+@figure
+def order_rate(scores: ChainScores) -> Estimate:
+    """Share of chains whose scores all fall; a tie is no fall."""
+    return _share("order_rate", scores, in_order(scores.values))
+
+
+@figure
+def order_rate_members(scores: ChainScores) -> Estimate:
+    """The same of the members alone."""
+    return _share("order_rate_members", scores, in_order(scores.values[:, 1:]))
+
+
+@figure
+def violation_rate(scores: ChainScores, *, step: int) -> Estimate:
+    """Share of chains whose score rises at this step (1: from the paraphrase to the first member); ties count half."""
+    return _share(f"violation_rate_{step}", scores, reversed_at(scores.values, step))
+
+
+@figure
+def mean_rank(scores: ChainScores) -> Estimate:
+    """Mean rank of the paraphrase, 1 for the top; ties have their mean rank."""
+    return _mean("mean_rank", scores, ranks_of(scores.values)[:, 0])
+
+
+@figure
+def overlap_spearman(scores: ChainScores) -> Estimate:
+    """Spearman's correlation of the paraphrase's score with its word overlap: near 1, the model ranks by overlap.
+
+    A model whose whole interval is above `BY_OVERLAP` is named: `ranks_by` of the params says so.
+    """
+    overlap = np.array([item.overlap for item in scores.items])
+    once = np.ones((1, len(overlap)), np.float32)
+    value = float(weighted_spearman(scores.values[:, 0], overlap, once)[0])
+    drawn = [weighted_spearman(scores.values[:, 0], overlap, weights) for weights in scores.resampler.item_weights()]
+    estimate = _estimate("overlap_spearman", scores, value, np.concatenate(drawn))
+    return replace(estimate, params={"ranks_by": "word overlap"}) if estimate.low > BY_OVERLAP else estimate
+
+
+def overlap(scores: ChainScores) -> Estimate:
+    """Mean word overlap (Jaccard of unigrams) of the paraphrases with their sentences (Table 6)."""
+    return _mean("overlap", scores, np.array([item.overlap for item in scores.items]))
+
+
+def unusual(scores: ChainScores, *, step: int) -> Estimate:
+    """Mean share of unusual tag pairs after this many swaps: what is less fluent is told apart without meaning."""
+    return _mean(f"unusual_tags_{step}", scores, np.array([item.unusual[step] for item in scores.items]))
+
+
+def surprisal(scores: ChainScores, *, step: int) -> Estimate:
+    """Mean bits a token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
+    return _mean(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
+
+
+def length(scores: ChainScores, *, column: int) -> Estimate:
+    """Mean number of words of the first text of each pair in this column, over the chains that have it."""
+    firsts = [[first for first, _ in item.pairs[column : column + 1]] for item in scores.items]
+    counts = [sum(map(is_word, some[0].split())) if some else np.nan for some in firsts]
+    return _mean(f"words_{column}", scores, np.array(counts, float))
+
+
+def rejected(scores: ChainScores) -> Estimate:
+    """Mean number of exchanges a chain that would have kept the meaning and were not taken; why, in the params."""
+    reasons = [reason for item in scores.items for reason in item.rejected]
+    counts = {reason: float(reasons.count(reason)) for reason in sorted(set(reasons))}
+    each = np.array([len(item.rejected) for item in scores.items], float)
+    return replace(_mean("rejected_swaps", scores, each), params=counts)
+
+
+def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
+    """R-Precision and Spearman in thirds of word overlap (ties stay together), where a third has two chains or more."""
+    found = np.array([item.overlap for item in scores.items])
+    cuts = np.quantile(found, [1 / 3, 2 / 3])
+    third = np.searchsorted(cuts, found, side="left")
+    for k, name in enumerate(STRATA):
+        part = np.flatnonzero(third == k)
+        if len(part) > 1:
+            chosen = scores.of(part)
+            for estimate in (r_precision(chosen), spearman(chosen)):
+                params = {**estimate.params, "overlap": float(found[part].mean())}
+                yield replace(estimate, metric=f"{estimate.metric}_{name}_overlap", params=params)
+
+
+def measured(scores: ChainScores) -> ChainScores:
+    """The chains of the test part, or all where none is named: thresholds come from the others."""
+    test = np.flatnonzero([item.split in TEST for item in scores.items])
+    return scores.of(test) if len(test) else scores
+
+
+def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
+    """Share of right predictions by number of swaps (Figure 3): after none it is a paraphrase, after one or more none.
+
+    At `threshold`, else where the balanced accuracy of the validation part's chains is highest; where there is no
+    such part, on the other folds. One line a member; none where no other fold is there to learn from. Then what a
+    trained head of two classes says by itself, as the paper has it, where there is one.
+    """
+    columns = range(scores.values.shape[1])
+    if threshold is not None or _learns(scores):
+        yield from (accuracy(scores, column=column, threshold=threshold) for column in columns)
+    if scores.decision is not None:
+        for column in columns:
+            found = accuracy(scores, column=column, threshold=scores.decision)
+            yield replace(found, metric=f"head_{found.metric}", lexical=None)
+
+
+@figure
+def accuracy(scores: ChainScores, *, column: int, threshold: float | None = None) -> Estimate:
+    """Share of right predictions for the pairs of one column: see `accuracies`."""
+    part, cuts, folds = _cuts(scores, threshold)
+    values = part.values[:, column]
+    right = np.where(np.isnan(values), np.nan, (values >= cuts) == (column == 0))
+    params = {"threshold": float(np.mean(cuts)), "folds": float(folds)}
+    return replace(_share(f"accuracy_{column}", part, right), params=params)
+
+
+def _learns(scores: ChainScores) -> bool:
+    """Whether a threshold can come from other chains than those it is used on."""
+    return len({item.cluster for item in scores.items}) > 1
+
+
+def _cuts(scores: ChainScores, threshold: float | None) -> tuple[ChainScores, Floats, int]:
+    """The measured chains, a threshold for each, and the number of folds (0: one threshold for all)."""
+    part = measured(scores)
+    learned = np.flatnonzero([item.split in VALIDATION for item in scores.items])
+    if threshold is not None:
+        return part, np.full(len(part.values), threshold), 0
+    if len(learned) and len(part.values) < len(scores.values):
+        return part, np.full(len(part.values), _best(scores.values[learned])), 0
+    fold = fold_of([item.cluster for item in part.items])
+    cuts = np.empty(len(fold))
+    for k in np.unique(fold):
+        cuts[fold == k] = _best(part.values[fold != k])
+    return part, cuts, len(np.unique(fold))
+
+
+def _best(values: Floats) -> float:
+    labels = np.zeros(values.shape, np.int8)
+    labels[:, 0] = 1
+    there = ~np.isnan(values)
+    return best_threshold(values[there], labels[there], objective=balanced)
+
+
+def _share(metric: str, scores: ChainScores, values: Floats) -> Estimate:
+    """A mean of values from 0 to 1: near the ends, the interval is no narrower than Clopper-Pearson's over clusters."""
+    found = _mean(metric, scores, values)
+    low, high = max(found.low, 0.0), min(found.high, 1.0)  # but for rounding they are there
+    ends = widened(found.value, low, high, n=found.n, clusters=found.clusters)
+    return replace(found, low=ends[0], high=ends[1])
+
+
+def _mean(metric: str, scores: ChainScores, values: Floats) -> Estimate:
+    """The mean over the chains that have a value."""
+    there = np.flatnonzero(~np.isnan(values))
+    part = scores.of(there) if len(there) < len(values) else scores
+    mean = float(values[there].mean())
+    totals = part.resampler.totals(np.column_stack([values[there] - mean, np.ones(len(there))]))  # sums keep digits
+    with np.errstate(invalid="ignore", divide="ignore"):
+        replicates = totals[:, 0] / totals[:, 1] + mean
+    return _estimate(metric, part, mean, replicates)
+
+
+def _estimate(metric: str, scores: ChainScores, value: float, replicates: Floats) -> Estimate:
+    low, high = interval(replicates)
+    return Estimate(metric, value, float(low), float(high), len(scores.values), scores.resampler.clusters)
+
+
+def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
+    """All that is reported beside the R-Precision of a chain's measured part."""
+    part = measured(scores)
+    yield from (r_precision(part, ties="strict"), r_precision(part, ties="optimistic"))
+    yield from (spearman(part), order_rate(part))
+    yield from (violation_rate(part, step=step) for step in range(1, part.values.shape[1]))
+    yield from (mean_rank(part), spearman_members(part), order_rate_members(part))
+    yield from accuracies(scores, threshold=threshold)
+    yield from (overlap(part), overlap_spearman(part), *by_overlap(part))
+
+
+def oddities(scores: ChainScores) -> Iterator[Estimate]:
+    """Fluency after each number of swaps, by tags and by a language model, and the exchanges that were rejected."""
+    part = measured(scores)
+    steps = range(part.values.shape[1])
+    yield from (unusual(part, step=step) for step in steps)
+    if all(item.surprisal for item in part.items):
+        yield from (surprisal(part, step=step) for step in steps)
+    yield rejected(part)
+
+
+def lengths(scores: ChainScores) -> Iterator[Estimate]:
+    """Words before and after each cut of a continuation: length gives its order away."""
+    part = measured(scores)
+    yield from (length(part, column=column) for column in range(part.values.shape[1]))

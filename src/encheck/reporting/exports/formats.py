@@ -1,0 +1,201 @@
+"""A run in other people's formats: model-card metadata, evaluation results, MTEB-style JSON, CSV, Parquet and SARIF.
+
+Files are written and nothing is ever pushed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import UsageError, unknown
+from encheck.gating.pairing import CHAINS
+from encheck.gating.pairing import WHOLE_SETS as WHOLE
+from encheck.reporting.exports import sarif
+from encheck.reporting.results import into, write_text
+from encheck.scoring.splits import TEST, splits_together
+
+Results = Mapping[str, Any]
+Row = Mapping[str, Any]
+COLUMNS = (
+    "model", "data", "check", "claim", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
+    "verdict", "baseline", "id",
+)  # fmt: skip
+TEST_PART = (*CHAINS, *WHOLE)  # checks that measure the test split alone, where the data have one
+
+
+def export(
+    results: Results, folder: Path, *, formats: Sequence[str], splits: Mapping[str, Collection[str]] | None = None
+) -> list[Path]:
+    """Write a run in these formats; the files written. UsageError for an unknown format, or a place that takes none.
+
+    `splits` are those of each case's items, as `read_splits` gives them; formats that want one say `all` without.
+    """
+    for name in formats:
+        if name not in FORMATS:
+            raise UsageError(unknown("format", name, FORMATS))
+    told = {**results, "checks": [{**row, "splits": _measured(row, splits or {})} for row in results["checks"]]}
+    with into(folder):
+        return [path for name in formats for path in FORMATS[name](told, folder)]
+
+
+def _measured(row: Row, splits: Mapping[str, Collection[str]]) -> set[str]:
+    """The splits that a row's figure is of."""
+    found = set(splits.get(row["id"].rpartition("/")[0], ()))
+    return (found & TEST if row["check"] in TEST_PART else set()) or found
+
+
+def _split(rows: Sequence[Row]) -> str:
+    """What the splits of these figures are called: dev+gate, or `all`."""
+    return splits_together(split for row in rows for split in row["splits"])
+
+
+def figures(results: Results, model: str) -> list[Row]:
+    """The rows of a model that have a figure, those that decide or have a threshold first."""
+    rows = [r for r in results["checks"] if r["model"] == model and r["value"] is not None]
+    return sorted(rows, key=lambda r: (r["threshold"] is None, r["id"]))
+
+
+def deciding(results: Results, model: str) -> list[Row]:
+    """One figure a claim, data set and level: the one that decides."""
+    return [row for row in figures(results, model) if row["threshold"] is not None]
+
+
+def _title(row: Row) -> str:
+    return f"{row['claim'].replace('_', ' ')} ({row['data']}, {row['level']})"
+
+
+def model_index(results: Results, model: str) -> list[dict[str, Any]]:
+    """The `model-index` of a model card: one result a check and data set, its metrics the deciding figures."""
+    found = [_indexed(check, data, rows) for (check, data), rows in _by_task(results, model).items()]
+    return [{"name": model, "results": found}]
+
+
+def _indexed(check: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
+    about = {"type": f"encheck/{data}", "name": f"encheck {check} on {data}", "split": _split(rows)}
+    metrics = [{"type": r["metric"], "value": _rounded(r["value"]), "name": _title(r)} for r in rows]
+    task = {"type": "sentence-similarity", "name": "Behavioural tests"}
+    return {"task": task, "dataset": about, "metrics": metrics}
+
+
+def _by_task(results: Results, model: str) -> dict[tuple[str, str], list[Row]]:
+    """The deciding figures of each check and data set."""
+    tasks: dict[tuple[str, str], list[Row]] = {}
+    for row in deciding(results, model):
+        tasks.setdefault((row["check"], row["data"]), []).append(row)
+    return tasks
+
+
+def eval_results(results: Results, model: str) -> list[dict[str, Any]]:
+    """The hub's newer form, a list for `.eval_results/encheck.yaml`: dataset, task, value, date, notes."""
+    day = str(results["run"]["started"])[:10]
+    version = results["run"]["versions"].get("encheck", "")
+    return [
+        {
+            "dataset": {"id": f"encheck/{row['data']}", "task_id": f"{row['claim']}/{row['level']}"},
+            "value": _rounded(row["value"]),
+            "date": day,
+            "notes": f"{row['metric']}, 95% CI {_rounded(row['low'])} to {_rounded(row['high'])}, encheck {version}",
+        }
+        for row in deciding(results, model)
+    ]
+
+
+def mteb(results: Results, model: str) -> list[dict[str, Any]]:
+    """Results as MTEB writes them, one object a check and data set: `scores` by split, with `main_score`."""
+    return [_task(results, check, data, rows) for (check, data), rows in _by_task(results, model).items()]
+
+
+def _task(results: Results, check: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
+    scores = {f"{row['claim']}_{row['level']}": _rounded(row["value"]) for row in rows}
+    about = next(d for d in results["data"] if d["name"] == data)
+    main = sum(row["value"] for row in rows) / len(rows)
+    one = {**scores, "main_score": _rounded(main), "hf_subset": "default", "languages": ["eng-Latn"]}
+    return {
+        "dataset_revision": about["fingerprint"],
+        "task_name": f"Encheck{check.title().replace('_', '')}.{data}",
+        "mteb_version": None,
+        "scores": {_split(rows): [one]},
+        "evaluation_time": results["run"]["seconds"],
+        "kg_co2_emissions": None,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def _models(results: Results) -> list[str]:
+    return [m["label"] for m in results["models"] if deciding(results, m["label"])]
+
+
+def _write_model_index(results: Results, folder: Path) -> list[Path]:
+    return [_yaml(folder / f"{m}.model-index.yaml", {"model-index": model_index(results, m)}) for m in _models(results)]
+
+
+def _write_eval_results(results: Results, folder: Path) -> list[Path]:
+    return [_yaml(folder / f"{m}.eval_results.yaml", eval_results(results, m)) for m in _models(results)]
+
+
+def _write_mteb(results: Results, folder: Path) -> list[Path]:
+    paths = []
+    for model in _models(results):
+        for task in mteb(results, model):
+            path = folder / "mteb" / model / f"{task['task_name']}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(task, indent=2, ensure_ascii=False) + "\n")
+            paths.append(path)
+    return paths
+
+
+def _flat(results: Results) -> list[dict[str, Any]]:
+    rows = [row for m in results["models"] for row in figures(results, m["label"])]
+    return [{**{k: row[k] for k in COLUMNS}, "baseline": (row["baseline"] or {}).get("value")} for row in rows]
+
+
+def _write_csv(results: Results, folder: Path) -> list[Path]:
+    path = folder / "figures.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows({k: _safe(v) for k, v in row.items()} for row in _flat(results))
+    return [path]
+
+
+def _safe(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def _write_parquet(results: Results, folder: Path) -> list[Path]:
+    import pyarrow
+    import pyarrow.parquet
+
+    path, rows = folder / "figures.parquet", _flat(results)
+    numbers = {"value", "low", "high", "threshold", "baseline"}
+    types = {
+        k: pyarrow.float64() if k in numbers else pyarrow.int64() if k in ("n", "clusters") else None for k in COLUMNS
+    }
+    arrays = {k: pyarrow.array([r[k] for r in rows], types[k] or pyarrow.string()) for k in COLUMNS}
+    pyarrow.parquet.write_table(pyarrow.table(arrays), path)
+    return [path]
+
+
+def _yaml(path: Path, value: Any) -> Path:
+    import yaml
+
+    write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+    return path
+
+
+FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
+    "model-index": _write_model_index,
+    "eval-results": _write_eval_results,
+    "mteb": _write_mteb,
+    "csv": _write_csv,
+    "parquet": _write_parquet,
+    "sarif": sarif.write,
+}

@@ -1,0 +1,83 @@
+"""What a failed check says: the figure beside the expectation, the evidence, and how to see one item again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from encheck.reporting.text import LINES, marked, visible
+from encheck.scoring.scores import ChainScores, MarginScores, PairScores, Scores, TurnedScores, worst
+from encheck.types import Chain, CheckResult, Estimate, Item, SentencePair, Triplet, Turned
+
+WORST = 3
+
+
+def figure_line(estimate: Estimate) -> str:
+    """A figure with its interval and what it rests on.
+
+    >>> figure_line(Estimate("margin_rate", 0.6123, 0.5512, 0.6581, n=400, clusters=380))
+    'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
+    """
+    e = estimate
+    value, low, high = rounded(e.value, e.low, e.high)
+    return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
+
+
+def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
+    """A figure and the ends of its interval with as many digits as the interval bears, and no negative zero.
+
+    >>> rounded(-0.001, -0.03, 0.03)
+    ('0.00', '-0.03', '0.03')
+    """
+    digits = 2 if abs(high - low) > 0.02 else 3
+    return tuple(f"{round(x, digits) + 0.0:.{digits}f}" for x in (value, low, high))
+
+
+def failure_message(
+    row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str, folder: Path | None = None
+) -> str:
+    """The whole message; edits are marked, and what nobody sees made visible.
+
+    `model` is what names the model on a command line (`--model=sbert`), `folder` where the run is told to lie, None for
+    below reports/.
+    """
+    assert row.estimate is not None
+    expectation = f"should be at least {row.threshold:g}"
+    head = f"{row.capability} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
+    lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
+    if row.estimate.lexical:
+        lines.append(f"word overlap alone: {figure_line(row.estimate.lexical)}")
+    found = worst(scores)[:WORST]
+    where = f" --run={shlex.quote(str(folder))}" if folder else ""
+    lines.append(f"the {len(found)} worst of {len(items)}:")
+    for position in found:
+        lines += _example(items[position], scores, position)
+    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
+    return "\n".join(visible(line, keep=LINES) for line in lines)
+
+
+def _example(item: Item, scores: Scores, position: int) -> list[str]:
+    if isinstance(item, Triplet) and isinstance(scores, MarginScores):
+        near, far = scores.near[position], scores.far[position]
+        return [
+            f"  {near:.3f} near  {marked(item.source, item.near, item.near_edits)}",
+            f"  {far:.3f} far   {marked(item.source, item.far, item.far_edits)}",
+            f"        of    {item.source}",
+        ]
+    if isinstance(item, Turned) and isinstance(scores, TurnedScores):
+        return [
+            f"  {scores.forward[position]:.3f} first   {item.first}",
+            f"  {scores.backward[position]:.3f} turned  {item.second}",
+        ]
+    if isinstance(item, Chain) and isinstance(scores, ChainScores):
+        kinds = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
+        rows = zip(scores.values[position], kinds, item.pairs, strict=False)
+        return [f"  {value:.3f} {kind:11} {' | '.join(pair)}" for value, kind, pair in rows]
+    assert isinstance(item, SentencePair)
+    assert isinstance(scores, PairScores)
+    kind = {1: "same", 0: "other"}.get(scores.labels[position], "")
+    return [
+        f"  {scores.values[position]:.3f} {kind:5} {marked(item.first, item.second, item.edits)}",
+        f"        of    {item.first}",
+    ]

@@ -1,0 +1,81 @@
+"""A check as a piece of HTML for somebody else's report (pytest-html): figures, curve, the most wrong items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.reporting.text import visible
+from encheck.reporting.view import WORDS, figure, lexical, worst_items
+
+Row = Mapping[str, Any]
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
+EXAMPLES = 3
+
+
+def fragment(rows: Sequence[Row], items: Mapping[str, Sequence[Any]]) -> str:
+    """The HTML, every text in it escaped; `rows` and `items` are those of one check, as the recorder has them."""
+    return "".join([*_table(rows), *(_curve(row) for row in rows if row.get("curve")), *_examples(items)])
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    from markupsafe import escape
+
+    yield "<table><tr><th>figure</th><th>value [95% CI]</th><th>word overlap</th><th>n (clusters)</th><th></th></tr>"
+    for row in rows:
+        if row["metric"]:
+            name = row["id"].rpartition("/")[2].replace("_", " ")
+            cells = (name, figure(row), lexical(row), f"{row['n']} ({row['clusters']})")
+            said = WORDS[row["verdict"]] if row["verdict"] else ""
+            yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (*cells, said)) + "</tr>"
+    yield "</table>"
+
+
+def _curve(row: Row) -> str:
+    """The share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
+    from markupsafe import escape
+
+    points = row["curve"]
+    overlap = (row["lexical"] or {}).get("curve") or []
+    band = [(p["epsilon"], p["high"]) for p in points] + [(p["epsilon"], p["low"]) for p in reversed(points)]
+    name = escape(row["id"].rpartition("/")[2].replace("_", " "))
+    ticks = [f'<text x="{_x(e)}" y="{HEIGHT - 8}" text-anchor="middle">{e:g}</text>' for e in (-0.3, 0, 0.3)]
+    ticks += [f'<text x="{LEFT - 4}" y="{_y(s) + 4}" text-anchor="end">{s:.0%}</text>' for s in (0, 0.5, 1)]
+    dashed, line = (_path((p["epsilon"], p["value"]) for p in some) for some in (overlap, points))
+    return (
+        f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-size="11" role="img" '
+        f'aria-label="share of items with a margin above epsilon">'
+        f'<polygon points="{_path(band)}" fill="#0072b2" opacity="0.2"/>'
+        f'<polyline points="{dashed}" fill="none" stroke="#7f7f7f" stroke-dasharray="5 4"/>'
+        f'<polyline points="{line}" fill="none" stroke="#0072b2" stroke-width="2"/>{"".join(ticks)}</svg>'
+        f"<figcaption>{name}: share of items above epsilon; word overlap dashed</figcaption></figure>"
+    )
+
+
+def _examples(items: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    from markupsafe import escape
+
+    if items:
+        for item in worst_items(items, EXAMPLES):
+            far = f"<br>{item['far_score']:.3f} far: {_marked(item['far_pieces'])}" if item["far_pieces"] else ""
+            near = f"{item['near_score']:.3f} near: {_marked(item['near_pieces'])}"
+            yield f"<p>{escape(visible(item['source']))}<br>{near}{far}<br><code>{escape(item['item'])}</code></p>"
+
+
+def _marked(pieces: Iterable[tuple[str, str]]) -> str:
+    from markupsafe import escape
+
+    tags = {"del": "<del>{}</del> ", "ins": "<ins>{}</ins>", "same": "{}"}
+    return "".join(tags[kind].format(escape(visible(text))) for kind, text in pieces)
+
+
+def _x(epsilon: float) -> float:
+    return round(LEFT + (max(-0.3, min(0.3, epsilon)) + 0.3) / 0.6 * (WIDTH - LEFT - 10), 1)
+
+
+def _y(share: float) -> float:
+    return round(TOP + (1 - share) * (HEIGHT - BOTTOM - TOP), 1)
+
+
+def _path(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{_x(e)},{_y(share)}" for e, share in points)

@@ -1,0 +1,149 @@
+"""report.html: one file that needs no network, made from results.json and the items."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from encheck.reporting import gate, view
+from encheck.reporting.commands import commands
+from encheck.reporting.html.payload import Items, margins_asked, packed
+from encheck.reporting.html.sections import Section, sections
+from encheck.reporting.html.vega_lite import series
+from encheck.reporting.text import LINES, visible
+
+Row = Mapping[str, Any]
+
+
+def render(results: Mapping[str, Any], items: Items, *, folder: Path | None = None) -> str:
+    """The whole page; every text in it is escaped, by the template or by being packed.
+
+    `folder` is where the run lies: the commands of the page name it.
+    """
+    found, told = sections(results, items), commands(results, folder)
+    pictures = {p.id: p.spec for s in found for p in s.pictures}
+    payload, shown = packed(items, pictures, margins_asked(results))
+    everything = sum(len(columns["item"]) for columns in items.values())
+    rows = view.judged(results)
+    trend = any(row["baseline"] for row in rows)
+    table = _table(found, [m["label"] for m in results["models"]], trend=trend)
+    return page(
+        "report.html",
+        payload,
+        results=results,
+        headlines=view.headline(results),
+        matrix=view.matrix(results),
+        criteria=view.CRITERIA,
+        words=view.WORDS,
+        sections=found,
+        commands=told,
+        cases=lambda section: [(case, name, told.show(model)) for case, name, model in section.cases],
+        table=table,
+        filters={verdict for line in table for verdict in line["verdicts"]},
+        trend=trend,
+        not_run=[row for row in results["checks"] if row["verdict"] == "skipped"],
+        shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
+        series=series,
+        gate=results.get("gate"),
+        gates=gate,
+        lexical=view.lexical,
+    )
+
+
+def page(template: str, payload: str, **context: Any) -> str:
+    """A page from a template of this package, with its style and scripts in it and a policy that allows no others."""
+    import jinja2
+
+    loader = jinja2.FunctionLoader(_read)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
+    )
+    environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
+    scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
+    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
+    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    return environment.get_template(template).render(**shared, **context)
+
+
+def _visible(value: Any) -> Any:
+    """Every text that a template puts in, with what nobody sees made visible; what is HTML stays as it is."""
+    return visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+@cache
+def _read(name: str) -> str:
+    return (resources.files("encheck.reporting.html") / name).read_text("utf-8")
+
+
+@cache
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> list[dict[str, Any]]:
+    """A line for each claim, level and data set, with a cell a model (None where it was not run).
+
+    `told` has what stands once for all models: threshold, word overlap, numbers of items, and with `trend` the
+    baseline's figure.
+    """
+    lines: dict[tuple[str, str, str], dict[str, Row]] = {}
+    anchors = {}
+    for section in found:
+        for row in section.rows:
+            key = (row["claim"], row["data"], row["level"])
+            anchors[key] = section.anchor
+            lines.setdefault(key, {})[row["model"]] = row
+    return [
+        {
+            "anchor": anchors[key],
+            "first": next(iter(cells.values())),
+            "cells": [cells.get(model) for model in models],
+            "told": [_each(cells, text) for text in (_wants, view.lexical, _counts, *([_trend] if trend else []))],
+            "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
+        }
+        for key, cells in lines.items()
+    ]
+
+
+def _each(cells: Mapping[str, Row], text: Callable[[Row], str]) -> list[str]:
+    """What is so of every model that was measured, once; each model's own where they differ."""
+    said = {model: text(row) for model, row in cells.items() if row["value"] is not None}
+    if len(set(said.values())) > 1:
+        return [f"{model}: {own}" for model, own in said.items()]
+    return [*said.values()][:1] or [text(next(iter(cells.values())))]
+
+
+def _wants(row: Row) -> str:
+    return "-" if row["threshold"] is None else f"{row['threshold']:g}"
+
+
+def _counts(row: Row) -> str:
+    return f"{row['n']} ({row['clusters']})"
+
+
+def _bar(row: Row) -> dict[str, float | None] | None:
+    """Percentages along a line from 0 to 1 for a figure that lies there."""
+    if row["low"] is None or row["value"] is None or row["low"] < -0.5 or row["high"] > 1.5:
+        return None
+    low, high, value, wants, overlap = (
+        None if v is None else max(0.0, min(1.0, v)) * 100
+        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["lexical"] or {}).get("value"))
+    )
+    assert low is not None
+    assert high is not None
+    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "lexical": overlap}
+
+
+def _trend(row: Row) -> str:
+    """The baseline's figure, and which way it went; a dash where there is none."""
+    before = (row["baseline"] or {}).get("value")
+    if before is None or row["value"] is None:
+        return "-"
+    moved = row["value"] - before
+    return f"{before:.2f} ({'same' if abs(moved) < 0.005 else f'{moved:+.2f}'})"

@@ -1,0 +1,125 @@
+"""What the page says of each claim on each data set: words, figures, pictures, and where its items are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from encheck.reporting.html import charts
+from encheck.reporting.html.payload import Items
+from encheck.reporting.html.vega_lite import Spec, series
+from encheck.reporting.view import judged, sentence
+
+Row = Mapping[str, Any]
+CHAINS = {"continuation": "five words more, each time", "swapchain": "swaps"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart of the page: its id, its caption, and what Vega-Lite draws."""
+
+    id: str
+    caption: str
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Section:
+    """One claim on one data set, all its levels and models.
+
+    `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model).
+    """
+
+    anchor: str
+    claim: str
+    data: str
+    told: Mapping[str, str]
+    rows: Sequence[Row]
+    figures: Sequence[Row]
+    cases: Sequence[tuple[str, str, str]]
+    pictures: Sequence[Picture]
+
+    @property
+    def title(self) -> str:
+        """The claim as it reads."""
+        return sentence(self.claim)
+
+    @property
+    def check(self) -> str:
+        """The marker that selects it."""
+        return str(self.rows[0]["check"])
+
+    @property
+    def reasons(self) -> list[tuple[str | None, str, str]]:
+        """(verdict, reason, the rows that it is of), each reason once."""
+        found: dict[tuple[str | None, str], list[str]] = {}
+        for row in self.rows:
+            if row["reason"]:
+                found.setdefault((row["verdict"], row["reason"]), []).append(series(row))
+        return [(*key, "; ".join(names)) for key, names in found.items()]
+
+    @property
+    def left_out(self) -> list[tuple[str, int, str]]:
+        """(reason, sentences, levels) of what had no variant, the most frequent first."""
+        found: dict[tuple[str, int], list[str]] = {}
+        for row in self.rows:
+            for reason, count in row["left_out"].items():
+                found.setdefault((reason, count), []).append(str(row["level"]))
+        several = len({row["level"] for row in self.rows}) > 1
+        lines = [(r, n, ", ".join(dict.fromkeys(levels)) if several else "") for (r, n), levels in found.items()]
+        return sorted(lines, key=lambda line: -line[1])
+
+
+def sections(results: Mapping[str, Any], items: Items) -> list[Section]:
+    """A section for each claim and data set, in the order of the table of verdicts."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in judged(results):
+        found.setdefault((row["claim"], row["data"]), []).append(row)
+    figures: dict[tuple[str, str], list[Row]] = {}
+    for row in results["checks"]:
+        figures.setdefault((row["claim"], row["data"]), []).append(row)
+    told = results.get("claims", {})
+    return [
+        _section(key, rows, [r for r in figures[key] if r["metric"]], told.get(key[0], {}), items)
+        for key, rows in found.items()
+    ]
+
+
+def _section(
+    key: tuple[str, str], rows: Sequence[Row], figures: Sequence[Row], told: Mapping[str, str], items: Items
+) -> Section:
+    anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
+    names = {row["id"].rpartition("/")[0]: row for row in rows}
+    cases = [(case, series(row), row["model"]) for case, row in names.items() if case in items]
+    some = {name: items[case] for case, name, _ in cases}
+    pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(_pictures(rows, figures, some))]
+    return Section(anchor, *key, told, rows, figures, cases, pictures)
+
+
+def _pictures(rows: Sequence[Row], figures: Sequence[Row], items: Items) -> Iterable[tuple[str, Spec]]:
+    check = rows[0]["check"]
+    candidates = [
+        (
+            "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
+            charts.margin_curves(figures, calibrated=True),
+        ),
+        (
+            "The same with raw cosines, as published: they do not compare between encoders.",
+            charts.margin_curves(figures, calibrated=False),
+        ),
+        (
+            "How often the score is on the right side of the threshold, step by step; word overlap dashed.",
+            charts.steps(figures, title="Accuracy at each step", axis=CHAINS.get(check, "step")),
+        ),
+        (
+            "Mean similarity of the exact paraphrase (0) and of each step away from it, with 95% bars.",
+            charts.profile(items, axis=CHAINS[check]) if check in CHAINS else None,
+        ),
+        (
+            "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away.",
+            charts.divergence(next(iter(items.values()))) if items and check == "nonobvious" else None,
+        ),
+        ("Similarities of what should be near and of what should be far.", charts.similarities(items)),
+    ]
+    return [(text, spec) for text, spec in candidates if spec]

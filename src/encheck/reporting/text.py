@@ -1,0 +1,86 @@
+"""Showing what an edit changed, and what nobody would see."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from encheck.types import Edit
+
+Piece = tuple[str, str]
+MOST = 8
+HIDDEN = {"Cc", "Cf", "Cs"}
+LINES = "\n\t"  # what `visible` keeps where a text may have lines
+
+
+def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
+    """A variant as pieces (kind, text), kind one of same, del, ins.
+
+    One plain piece where the edits are none or many, or replace more than half of the source: marks would hide
+    the text.
+
+    >>> pieces("a fast car", "a slow car", [Edit(2, 6, "slow")])
+    [('same', 'a '), ('del', 'fast'), ('ins', 'slow'), ('same', ' car')]
+    """
+    replaced = sum(edit.end - edit.start for edit in edits)
+    if not edits or len(edits) > MOST or replaced * 2 > len(source):
+        return [("same", text)]
+    out: list[Piece] = []
+    at = 0
+    for edit in edits:
+        out += [("same", source[at : edit.start]), ("del", source[edit.start : edit.end]), ("ins", edit.text)]
+        at = edit.end
+    return [(kind, piece) for kind, piece in [*out, ("same", source[at:])] if piece]
+
+
+def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
+    """The variant as plain text, what went in [-brackets-] and what came in {+braces+}.
+
+    >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
+    'a [-fast-]{+slow+} car'
+    """
+    signs = {"same": "{}", "del": "[-{}-]", "ins": "{{+{}+}}"}
+    return "".join(signs[kind].format(piece) for kind, piece in pieces(source, text, edits))
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    r"""The text with what nobody sees or what turns it round made visible, sign for sign, but for the signs of `keep`.
+
+    >>> visible("a\u202eb\x00c\nd")
+    'a\ufffdb\u2400c\u240ad'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in keep else _sign(c) for c in text)
+
+
+def _sign(c: str) -> str:
+    if c < " ":
+        return chr(0x2400 + ord(c))
+    return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in "\u200d\u200c" else c
+
+
+FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing
+
+
+LINKING = re.compile(r"[$@#]|:(?=//)|(?<=www)\.", re.IGNORECASE)  # hosts look for these behind a backslash too
+
+
+def escape(text: str) -> str:
+    r"""Text as Markdown shows it: no cell ends early, no tag, link, formula or emphasis, no control character.
+
+    >>> escape("a|b <i> a_b __c__ $x$")
+    'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
+    """
+    clean = " ".join("".join(c if c.isprintable() else " " for c in visible(text, keep=LINES)).split())
+    for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\\", "\\\\"), ("](", "]\\(")):
+        clean = clean.replace(old, new)
+    return LINKING.sub(r"<span>\g<0></span>", FORMATTING.sub(r"\\\g<0>", clean))
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Rows as aligned columns, the first one being the heading."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,383 @@
+"""The run: checks have declared their items; the bench encodes what the store lacks, then hands out scores.
+
+All processes of a run make the same plan, in the same order. Whoever gets the lock first encodes it; the others
+find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
+workers.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.claims import Claim
+from encheck.datasets.base import Dataset
+from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, batches_of, check_scores
+from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
+from encheck.items.variants import Maker
+from encheck.running.repeating import again, same
+from encheck.running.subject import Pair, Subject
+from encheck.scoring.scores import ChainScores, MarginScores, PairScores, Scale, Scores, TurnedScores, tied
+from encheck.scoring.search import Grid, overlap_grid, search, vector_grid
+from encheck.scoring.splits import VALIDATION
+from encheck.similarity import SIMILARITIES, jaccard
+from encheck.statistics.bootstrap import Resampler
+from encheck.store import Kind, Store, text_key
+from encheck.system.progress import Progress
+from encheck.types import Chain, Item, Items, Query, Repeated, SentencePair, Turned
+
+log = logging.getLogger("encheck")
+Lock = Callable[[], AbstractContextManager[object]]
+Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
+PAIRS_PER_BATCH = 1_024
+IDENTITY_PAIRS = 200
+
+
+class Bench:
+    """Models, data and store of one run."""
+
+    def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, maker: Maker) -> None:
+        self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
+        self.seed = maker.seed
+        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
+        self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
+        self._scales: dict[tuple[str, str], Scale] = {}
+        self._references: dict[str, tuple[SentencePair, ...]] = {}
+        self.seconds: dict[str, float] = {"generate": 0.0, "encode": 0.0, "measure": 0.0}
+
+    def items(self, data: str, claim: Claim, level: int | str) -> Items:
+        """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
+        key = (data, claim.items, level)
+        if key not in self._items:
+            start = time.perf_counter()
+            try:
+                self._items[key] = _built(claim, self.data[data], level, self.maker)
+            except (NothingToMeasure, CheckError) as error:
+                self._items[key] = error
+            self.seconds["generate"] += time.perf_counter() - start
+        found = self._items[key]
+        if not isinstance(found, Items):
+            raise found
+        return found
+
+    def found(self, data: str, claim: Claim, level: int | str) -> Items | None:
+        """What `items` gave, or None where it gave nothing or was not asked."""
+        found = self._items.get((data, claim.items, level))
+        return found if isinstance(found, Items) else None
+
+    def reference(self, data: str) -> tuple[SentencePair, ...]:
+        """The random pairs that calibrate on this data."""
+        if data not in self._references:
+            self._references[data] = self.data[data].reference(seed=self.seed)
+        return self._references[data]
+
+    def _identical(self, data: str) -> list[str]:
+        """Texts whose pair with themselves calibrates on this data."""
+        return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
+
+    def prepare(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
+        """Encode what the requests need and the store lacks, one model after the other."""
+        requests = list(requests)
+        wanted: dict[str, list[Pair]] = {}
+        for model, data, claim, level in requests:
+            if self.subjects[model].error:
+                continue
+            with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
+                kept = self.items(data, claim, level).kept
+                wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
+                wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
+                wanted[model] += [(text, text) for text in self._identical(data)]
+        self.encode(wanted, lock=lock, progress=progress)
+        self._repeat(requests, lock)
+
+    def _repeat(self, requests: Iterable[Request], lock: Lock) -> None:
+        """Encode again what a check of determinism asks for."""
+        for model, data, claim, level in requests:
+            found, subject = self.found(data, claim, level), self.subjects[model]
+            texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
+            if texts and not subject.error:
+                try:
+                    how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "lock": lock}
+                    fingerprint = f"{subject.fingerprint}/again"
+                    computed = again(subject.model, texts, fingerprint=fingerprint, **how)
+                    subject.again.update(zip(texts, computed, strict=True))
+                except Exception as error:
+                    subject.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
+                    subject.error.__cause__ = error
+
+    def try_out(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
+        """Encode one pair with each model, before anything is generated: does it load, and give numbers?
+
+        It is a pair that the run needs anyway. A model that can compute nothing before it has learned from all texts of
+        the run is left out.
+        """
+        first = {model: data for model, data, _, _ in requests}
+        tried = {m: self.reference(d)[:1] for m, d in first.items() if _computes(self.subjects[m].model)}
+        self.encode(
+            {model: [pair for item in some for pair in item.pairs] for model, some in tried.items()},
+            lock=lock,
+            progress=progress,
+            fit=False,
+        )
+
+    def refuse_failed(self, model: str) -> None:
+        """Raise what went wrong with this model, if anything did."""
+        if error := self.subjects[model].error:
+            raise error
+
+    def encode(
+        self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress, fit: bool = True
+    ) -> None:
+        """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them.
+
+        A model that learns from the texts of the run does so first, unless `fit` is false.
+        """
+        start = time.perf_counter()
+        for name, pairs in wanted.items():
+            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress, fit=fit)
+        self.seconds["encode"] += time.perf_counter() - start
+
+    def _prepare(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress, *, fit: bool) -> None:
+        fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
+        start = time.perf_counter()
+        try:
+            if fit and isinstance(subject.model, Fitted):
+                subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
+            fill(subject, pairs, lock, progress)
+        except EncoderError as error:
+            subject.error = error
+        except EncheckError:
+            raise
+        except Exception as error:
+            subject.error = EncoderError(f"{type(error).__name__} while encoding: {error}")
+            subject.error.__cause__ = error
+        subject.seconds += time.perf_counter() - start
+
+    def _fill_vectors(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        keys = [text_key(t) for t in texts]
+
+        def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
+            assert isinstance(subject.model, Encoder)
+            for positions, vectors in batches_of(subject.model, [texts[i] for i in missing]):
+                progress.advance(len(positions))
+                yield [missing[i] for i in positions], vectors
+
+        subject.vectors = self._through_store(subject, keys, encode, lock, progress)
+        subject.rows = {text: i for i, text in enumerate(texts)}
+
+    def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
+            assert isinstance(subject.model, PairScorer)
+            for start in range(0, len(missing), PAIRS_PER_BATCH):
+                some = missing[start : start + PAIRS_PER_BATCH]
+                asked = [pairs[i] for i in some]
+                first, second = zip(*asked, strict=True)
+                scores = check_scores(subject.model.score_pairs(first, second), asked)
+                progress.advance(len(some))
+                yield some, scores[:, None].astype(np.float32)
+
+        scores = self._through_store(subject, [text_key(*p) for p in pairs], score, lock, progress)
+        subject.scored = dict(zip(pairs, scores.ravel().astype(float).tolist(), strict=True))  # no column where no pair
+
+    def _through_store(
+        self,
+        subject: Subject,
+        keys: list[bytes],
+        compute: Callable[[list[int], Progress], Iterable[tuple[list[int], NDArray[np.float32]]]],
+        lock: Lock,
+        progress: Progress,
+    ) -> NDArray[np.float32]:
+        """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
+        kind, fingerprint, name = subject.kind, subject.fingerprint, subject.label
+        arrays, there = self.store.get(kind, fingerprint, keys)
+        if there.all():
+            self.store.touch(kind, fingerprint)
+            return arrays
+        with lock():
+            arrays, there = self.store.get(kind, fingerprint, keys)
+            missing = [int(i) for i in np.flatnonzero(~there)]
+            with progress.task(f"encoding with {name}", len(missing)):
+                saver = Saver(self.store, kind, fingerprint, name)
+                try:
+                    for positions, computed in compute(missing, progress):
+                        if not arrays.shape[1]:
+                            arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                        _same_width(computed, arrays, fingerprint)
+                        arrays[positions] = computed
+                        saver.add([keys[i] for i in positions], computed)
+                        subject.encoded += len(positions)
+                finally:
+                    saver.flush()
+        return arrays
+
+    def scores(self, model: str, data: str, items: Items) -> Scores:
+        """The similarities of these items under this model, with word overlap beside them."""
+        subject = self.subjects[model]
+        self.refuse_failed(model)
+        score = scorer_of(subject)
+        if isinstance(items.kept[0], Query):
+            return self._searched(subject, data, items)
+        if isinstance(items.kept[0], Repeated):
+            return self._repeated(subject, data, items, self._scale(model, data, score))
+        lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
+        found = self._score(items.kept, data, score, self._scale(model, data, score), lexical)
+        decision = getattr(subject.model, "decision", None)
+        return replace(found, decision=decision) if isinstance(found, PairScores | ChainScores) else found
+
+    def _searched(self, subject: Subject, data: str, items: Items) -> Scores:
+        """The best answers to each query, of the model and of word overlap."""
+        if not isinstance(subject.model, Encoder):
+            raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: a search would score all pairs")
+        own = vector_grid(subject.vectors, subject.rows, subject.model.similarity)
+        lexical = self._found(items, data, overlap_grid, self._scale("", data, jaccard), None)
+        return self._found(items, data, own, self._scale(subject.label, data, scorer_of(subject)), lexical)
+
+    def _found(self, items: Items, data: str, grid: Grid, scale: Scale, lexical: Scores | None) -> Scores:
+        asked = [item for item in items.kept if isinstance(item, Query)]
+        found, resampler = search(asked, grid), self._resampler(data, asked)
+        if asked[0].counts:
+            ones = np.ones(len(asked), np.int8)
+            return PairScores(found.occurrences, ones, resampler, scale, lexical)  # type: ignore[arg-type]
+        return MarginScores(found.near, found.best, resampler, scale, lexical, found=found.texts)  # type: ignore[arg-type]
+
+    def _repeated(self, subject: Subject, data: str, items: Items, scale: Scale) -> Scores:
+        """1 for each text that got the same vector, or score with itself, a second time."""
+        texts = [item.text for item in items.kept if isinstance(item, Repeated)]
+        if isinstance(subject.model, Encoder):
+            first = subject.vectors[[subject.rows[t] for t in texts]]
+        else:
+            first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
+        held = same(first, np.array([subject.again[t] for t in texts]))
+        return PairScores(held, np.ones(len(texts), np.int8), self._resampler(data, items.kept), scale)
+
+    def _score(self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None) -> Scores:
+        resampler = self._resampler(data, items)
+        if chains := tuple(i for i in items if isinstance(i, Chain)):
+            return ChainScores(_table(chains, score), chains, resampler, scale, lexical)  # type: ignore[arg-type]
+        columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
+        if turned := [i for i in items if isinstance(i, Turned)]:
+            said = np.array([i.label for i in turned], np.int8)
+            validation = np.array([i.split in VALIDATION for i in turned], bool)
+            return TurnedScores(columns[0], columns[1], said, validation, resampler, scale, lexical)  # type: ignore[arg-type]
+        if len(columns) == 2:
+            return MarginScores(columns[0], columns[1], resampler, scale, lexical)  # type: ignore[arg-type]
+        pairs = tuple(i for i in items if isinstance(i, SentencePair))
+        labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
+        return PairScores(columns[0], labels, resampler, scale, lexical, items=pairs)  # type: ignore[arg-type]
+
+    def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
+        clusters = tuple(item.cluster for item in items)
+        others = tuple(item.other if isinstance(item, SentencePair) else "" for item in items)
+        if (data, clusters, others) not in self._resamplers:
+            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed, others=others)
+            self._resamplers[data, clusters, others] = resampler
+        return self._resamplers[data, clusters, others]
+
+    def _scale(self, model: str, data: str, score: Scorer) -> Scale:
+        if (model, data) not in self._scales:
+            pairs = self.reference(data)
+            if not pairs:
+                raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
+            texts = self._identical(data)
+            apart = score([p.first for p in pairs], [p.second for p in pairs])
+            identity = float(score(texts, texts).mean())
+            self._scales[model, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
+        return self._scales[model, data]
+
+    def scale(self, model: str, data: str) -> Scale | None:
+        """The calibration of a model on a data set, once something was measured there."""
+        return self._scales.get((model, data))
+
+
+def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items:
+    """What the claim's builder gives; CheckError where it breaks or gives something else."""
+    place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
+    try:
+        found = claim.items(data, level, maker)
+    except EncheckError:
+        raise
+    except Exception as error:
+        raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
+    if not isinstance(found, Items) or not all(isinstance(item, Item) for item in found.kept):
+        raise CheckError(f"{place} gave {str(found)[:80]!r}, but should give encheck.types.Items of items")
+    if not found.kept:
+        raise NothingToMeasure(f"{place} gave no item of {data.name}")
+    return found
+
+
+def _computes(model: Model) -> bool:
+    """Whether a model can compute before it has seen the texts of the run."""
+    return not isinstance(model, Fitted) or bool(getattr(model, "ready", False))
+
+
+Scorer = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+
+
+def _table(chains: Sequence[Chain], score: Scorer) -> NDArray[np.float64]:
+    """The scores of each chain's pairs in a row; NaN where a chain has fewer than the longest."""
+    pairs = [pair for chain in chains for pair in chain.pairs]
+    sizes = np.array([len(chain.pairs) for chain in chains])
+    there = np.arange(sizes.max()) < sizes[:, None]
+    table = np.full(there.shape, np.nan)
+    table[there] = score(*zip(*pairs, strict=True))
+    return tied(table)
+
+
+def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:
+    if computed.shape[1] != kept.shape[1]:
+        raise EncoderError(
+            f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of {kept.shape[1]} from "
+            f"a model with the same fingerprint {fingerprint!r}; a changed model should have another"
+        )
+
+
+def scorer_of(subject: Subject) -> Scorer:
+    """The function that scores pairs which were encoded."""
+    if not isinstance(subject.model, Encoder):
+        return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
+    name = subject.model.similarity
+    similarity = SIMILARITIES[name]
+
+    def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        a, b = ([subject.rows[t] for t in texts] for texts in (first, second))
+        values = similarity(subject.vectors[a], subject.vectors[b])
+        if (bad := np.flatnonzero(~np.isfinite(values))).size:
+            raise EncoderError(
+                f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is no number, "
+                f"first of {(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
+            )
+        return values
+
+    return score
+
+
+class Saver:
+    """Hands batches to the store about once a second, so that little is lost and little time is spent."""
+
+    def __init__(self, store: Store, kind: Kind, fingerprint: str, name: str) -> None:
+        self._put: Callable[[list[bytes], NDArray[np.float32]], None] = partial(store.put, kind, fingerprint, name=name)
+        self._keys: list[bytes] = []
+        self._arrays: list[NDArray[np.float32]] = []
+        self._saved = time.monotonic()
+
+    def add(self, keys: list[bytes], arrays: NDArray[np.float32]) -> None:
+        """Take a batch."""
+        self._keys += keys
+        self._arrays.append(arrays)
+        if time.monotonic() - self._saved > 1:
+            self.flush()
+
+    def flush(self) -> None:
+        """Keep what was taken."""
+        if self._keys:
+            self._put(self._keys, np.concatenate(self._arrays))
+        self._keys, self._arrays, self._saved = [], [], time.monotonic()

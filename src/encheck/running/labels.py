@@ -1,0 +1,51 @@
+"""What the models and the data of a run are called in ids, tables and file names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+
+def label_of(model: str) -> str:
+    """A label that is safe in test ids and file names.
+
+    >>> label_of("intfloat/e5 small")
+    'intfloat-e5-small'
+    """
+    return re.sub(r"[^\w.=+-]+", "-", model).strip("-") or "model"
+
+
+def labels(specs: Sequence[str]) -> dict[str, str]:
+    """Label -> specification of the models; two that would have the same label get numbers.
+
+    >>> labels(["sbert", "./a/ckpt", "./b/ckpt"])
+    {'sbert': 'sbert', 'ckpt': './a/ckpt', 'ckpt-2': './b/ckpt'}
+    """
+    return _distinct((_model_stem(spec), spec) for spec in specs)
+
+
+def _model_stem(spec: str) -> str:
+    path = spec.rstrip("/\\").replace("\\", "/")
+    is_path = path.startswith((".", "/", "~")) or Path(spec).is_dir()
+    return Path(path).resolve().name if is_path else spec
+
+
+def data_labels(specs: Sequence[str]) -> dict[str, str]:
+    """Label -> specification of the data: the name before the colon.
+
+    >>> data_labels(["mrpc:x", "pairs:a.csv", "pairs:b.csv"])
+    {'mrpc': 'mrpc:x', 'pairs': 'pairs:a.csv', 'pairs-2': 'pairs:b.csv'}
+    """
+    return _distinct((spec.partition(":")[0], spec) for spec in specs)
+
+
+def _distinct(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for stem, spec in named:
+        label, number = label_of(stem), 1
+        while label in out:
+            number += 1
+            label = f"{label_of(stem)}-{number}"
+        out[label] = spec
+    return out

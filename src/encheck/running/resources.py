@@ -1,0 +1,95 @@
+"""The models, data, language resources and store that the options of a run name."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from encheck.datasets import base as datasets
+from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
+from encheck.encoders.models_file import ModelConfig, known_models, with_args
+from encheck.encoders.writing import Continuer, back_translator
+from encheck.errors import UsageError, unknown
+from encheck.items.fluency import Surprisal
+from encheck.items.variants import Maker
+from encheck.language.english import English, Lock
+from encheck.language.lexicon.load import lexicon
+from encheck.language.pipeline.load import Pipeline
+from encheck.options import Settings, arguments_for
+from encheck.running.labels import data_labels, labels
+from encheck.running.subject import Subject
+from encheck.store import DEFAULT_LIMIT, Store, default_path
+
+log = logging.getLogger("encheck")
+
+
+def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
+    """The models of a run, checked and named; UsageError says what is wrong with one of them."""
+    known = known_models(settings.models_file)
+    device = Device(settings.device, settings.dtype)
+    configs = {label: _config(label, spec, settings, known) for label, spec in labels(settings.models).items()}
+    _refuse_unknown_labels(settings.model_args, configs)
+    models = {k: load(c, device=device, file_hash=store.file_hash) for k, c in configs.items()}
+    subjects = {k: Subject(k, configs[k], model, owner_of(model)) for k, model in models.items()}
+    for subject in subjects.values():
+        subject.model.fingerprint()
+    return subjects
+
+
+def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:
+    """The entry of a model with the run's arguments over it; what a path was taken for is said."""
+    given = arguments_for(label, settings.model_args)
+    config = config_for(spec, known, adapter=given.get("adapter"))
+    if spec not in known and "adapter" not in given:
+        config = as_fetched(config)
+    if spec not in known and config.description:
+        log.warning("%s: %s", label, config.description)
+    return with_args(config, given)
+
+
+def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig]) -> None:
+    for text in given:
+        model, colon, _ = text.partition("=")[0].rpartition(":")
+        if colon and model not in known:
+            raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
+
+
+def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
+    """The data of a run, loaded and named; UsageError says what is wrong with a file."""
+    how: dict[str, Any] = {
+        "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
+    }  # fmt: skip
+    labelled = data_labels(settings.data)
+    for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):
+        same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
+        if len(same) > 1:
+            log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
+    return {label: datasets.load(spec, label=label, **how) for label, spec in labelled.items()}
+
+
+def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
+    """The language resources of a run; LanguageError or UsageError where one of those that were named is not there."""
+    pipeline = Pipeline(settings.spacy_model, file_hash=store.file_hash)
+    if settings.spacy_model:
+        pipeline.fingerprint  # noqa: B018 - reads its files
+    if settings.lexicon != "embedded":
+        lexicon(settings.lexicon)
+    return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
+
+
+def give_writers(maker: Maker, settings: Settings, store: Store, *, lock: Lock = nullcontext) -> None:
+    """Give the maker the language model and the translators that the settings name; UsageError where there is none."""
+    asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
+    if settings.continuation_model:
+        maker.continuations = model = Continuer(settings.continuation_model, **asked)
+        maker.surprisal = Surprisal(model)
+    if settings.back_translate:
+        maker.translations = back_translator(settings.back_translate, **asked)
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that the settings name, or the default one."""
+    megabytes = settings.project.get("store-limit-mb", DEFAULT_LIMIT // 1024**2)
+    return Store(settings.store or default_path(), limit=int(megabytes) * 1024**2)

@@ -1,0 +1,33 @@
+"""Which items are measured: the test part, and the validation part that thresholds come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.types import SentencePair
+
+VALIDATION, TEST = {"validation", "dev"}, {"test", "gate"}  # dev and gate are the probes' own
+
+
+def measured_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
+    """Positions of the test split's pairs; of all of them where the data name none."""
+    test = np.flatnonzero([p.split in TEST for p in pairs])
+    return test if len(test) else np.arange(len(pairs))
+
+
+def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
+    """Positions of the validation split's pairs."""
+    return np.flatnonzero([p.split in VALIDATION for p in pairs])
+
+
+def splits_together(splits: Iterable[str]) -> str:
+    """What these items' splits are called in other people's formats; `all` where one of them has no name.
+
+    >>> splits_together(["gate", "dev", "gate"]), splits_together(["test", ""]), splits_together([])
+    ('dev+gate', 'all', 'all')
+    """
+    found = set(splits)
+    return "+".join(sorted(found)) if found and "" not in found else "all"

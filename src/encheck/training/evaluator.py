@@ -1,0 +1,290 @@
+"""Behaviour inside a training loop: what the gate weighs, measured on the dev items alone.
+
+`BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. The items of the split
+`gate` stay unseen: the best of many checkpoints on the items that judge it would look better than it is.
+
+    evaluator = BehaviourEvaluator()
+    args = SentenceTransformerTrainingArguments(
+        ..., eval_strategy="steps", load_best_model_at_end=True, metric_for_best_model=evaluator.primary_metric
+    )
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from encheck.claims import claim_of
+from encheck.datasets.base import Dataset, load
+from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
+from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
+from encheck.gating.balance import PARTS, balanced, parts, win_rates
+from encheck.gating.baseline import tables_of
+from encheck.gating.pairing import DEV_SPLIT, REPORTED
+from encheck.items.variants import Maker
+from encheck.running.bench import Bench
+from encheck.running.case import Case
+from encheck.running.subject import Subject
+from encheck.scoring.item_table import item_table, shown
+from encheck.scoring.splits import splits_together
+from encheck.similarity import SIMILARITIES
+from encheck.store import Store
+from encheck.system.progress import Progress
+from encheck.types import Chain, Query, Triplet
+
+Encode = Callable[[list[str]], Any]
+CHECKS = ("antonym", "negation", "number", "roles", "jumble", "synonym", "invariance", "retrieval")
+WITHOUT_RATE = ("health", "paraphrase", "symmetry", *REPORTED)  # no two scores of theirs decide who wins
+MODEL = "model"
+
+
+@dataclass
+class _Encoding:
+    """The model as it is at this step; no two of them share a vector."""
+
+    encode_texts: Encode
+    similarity: str
+    name: str = field(default_factory=lambda: f"training:{np.random.default_rng().integers(2**63)}")
+
+    def fingerprint(self) -> str:
+        return self.name
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
+        vectors = np.asarray(self.encode_texts(list(texts)), np.float32)
+        try:
+            return check_vectors(vectors, texts)
+        except EncoderError as error:
+            is_row_a_text = vectors.ndim == 2 and len(vectors) == len(texts)
+            raise EncoderError(f"the model in training: {error}. {TRAINED if is_row_a_text else ROW_A_TEXT}") from error
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is measured at every step: the development part of the data, and the cases that have items in it."""
+
+    dataset: Dataset
+    cases: tuple[Case, ...]
+    maker: Maker
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(case.marker for case in self.cases))
+
+
+def behaviour(
+    encode: Encode, *, data: str = "probes", checks: Sequence[str] = CHECKS, similarity: str = "cosine", seed: int = 0
+) -> dict[str, float]:
+    """Win rates of these checks on the dev items, and the balanced score: sensitivity, invariance, retrieval together.
+
+    `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
+    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. `invariance` is the
+    part: the mean of the checks `synonym` and `invariance`, as far as both are asked for.
+
+    UsageError for a check that there is not, that has no win rate, or checks that all have no item in the data; for an
+    unknown similarity; and for data that are not there.
+    """
+    return _behaviour(encode, _plan(data, checks, seed), similarity)
+
+
+def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
+    """What these checks measure on the development part of the data; UsageError where that is nothing."""
+    if isinstance(checks, str) or not checks:
+        raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
+    rated = sorted({case.marker for case in _cases()} - set(WITHOUT_RATE))
+    for name in checks:
+        if name in WITHOUT_RATE:
+            raise UsageError(
+                f"the check {name!r} has no win rate to choose by. Those that have one: {', '.join(rated)}"
+            )
+        if name not in rated:
+            raise UsageError(unknown("check", name, rated))
+    dataset, maker = dev_part(load(data, seed=seed)), Maker(seed)
+    cases = tuple(case for case in _cases() if case.marker in checks and _has_items(case, dataset, maker))
+    if not cases:
+        raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")
+    return _Plan(dataset, cases, maker)
+
+
+def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
+    """Whether a case has items that are won or lost."""
+    with suppress(NothingToMeasure):
+        return any(isinstance(i, Triplet | Query | Chain) for i in case.claim.items(dataset, case.level, maker).kept)
+    return False
+
+
+def _behaviour(encode: Encode, plan: _Plan, similarity: str) -> dict[str, float]:
+    """`behaviour` of what is planned."""
+    if similarity not in SIMILARITIES:
+        raise UsageError(unknown("similarity", similarity, SIMILARITIES))
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "store.sqlite")
+        rates = _measure(_Encoding(encode, similarity), plan, store)
+        store.close()
+    score = balanced(rates)
+    return {**rates, **parts(rates), "balanced": float("nan") if score is None else score}
+
+
+def primary(checks: Sequence[str]) -> str:
+    """The figure of these checks that a best checkpoint is chosen by: `balanced`, or the one part that they belong to.
+
+    UsageError where they belong to two of the three parts, or to none: neither has one figure.
+
+    >>> primary(CHECKS), primary(["antonym", "jumble"])
+    ('balanced', 'sensitivity')
+    """
+    asked = list(parts({name: 0.0 for name in checks if name not in REPORTED}))
+    if len(asked) == len(PARTS):
+        return "balanced"
+    if len(asked) == 1:
+        return asked[0]
+    lacking = " and ".join(part for part in PARTS if part not in asked)
+    raise UsageError(
+        f"checks={list(checks)} choose no checkpoint: without {lacking} there is no balanced score. "
+        "Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name checks of one part alone"
+    )
+
+
+def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: _Plan) -> None:
+    """UsageError where the data have no item for a part that the primary metric is made of: it would be NaN."""
+    found = parts(dict.fromkeys(plan.checks, 0.0))
+    if lacking := [part for part in parts(dict.fromkeys(checks, 0.0)) if part not in found]:
+        raise UsageError(f"{data} has no item for {' and '.join(lacking)}: name checks of other parts, or other data")
+
+
+def dev_part(dataset: Dataset) -> Dataset:
+    """The data's groups and pairs of the split `dev`, or of `validation`; all of them where there is neither.
+
+    UsageError where there are items for a gate and none for development.
+    """
+    splits = {g.split for g in dataset.groups} | {p.split for p in dataset.pairs}
+    for split in (DEV_SPLIT, "validation"):
+        if split in splits:
+            groups = tuple(g for g in dataset.groups if g.split == split)
+            pairs = tuple(p for p in dataset.pairs if p.split == split)
+            universe = tuple(sorted({g.cluster for g in groups} | {p.cluster for p in pairs}))
+            return replace(dataset, groups=groups, pairs=pairs, universe=universe)
+    if "gate" in splits:
+        raise UsageError(f"{dataset.name} has items for the gate and none of the split dev: nothing may select on them")
+    return dataset
+
+
+@cache
+def _cases() -> tuple[Case, ...]:
+    """Every claim of the checks that come with encheck, at every level."""
+    package = importlib.import_module("encheck.checks")
+    modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+    found = [(f, claim, _marker(m, f)) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
+    return tuple(
+        Case(f.__name__, claim, MODEL, "data", level, name) for f, claim, name in found for level in claim.levels
+    )
+
+
+def _marker(module: Any, function: Any) -> str:
+    marks = [*getattr(function, "pytestmark", []), *[getattr(module, "pytestmark", None)]]
+    return next((m.name for m in marks if m), "unmarked")
+
+
+def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]:
+    subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
+    bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
+    requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
+    bench.prepare(requests, lock=_no_lock, progress=Progress(quiet=True))
+    bench.refuse_failed(MODEL)
+    items, rows = {}, []
+    for case in plan.cases:
+        with suppress(NothingToMeasure):
+            found = bench.items("data", case.claim, case.level)
+            scores = bench.scores(MODEL, "data", found)
+            name = f"{case.claim_name}/{case.name}"
+            items[name] = item_table(case.id, shown(found.kept, scores), scores)
+            rows.append(
+                {
+                    "id": f"{name}/x", "claim": case.claim_name, "check": case.marker, "data": "data",
+                    "level": str(case.level), "model": MODEL,
+                }
+            )  # fmt: skip
+    return win_rates(tables_of({"checks": rows}, items, MODEL))
+
+
+def _no_lock() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+def __getattr__(name: str) -> Any:
+    """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
+    if name != "BehaviourEvaluator":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _evaluator_class()
+
+
+def __dir__() -> Iterator[str]:
+    yield from (*globals(), "BehaviourEvaluator")
+
+
+@cache
+def _evaluator_class() -> type:
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    class BehaviourEvaluator(BaseEvaluator):
+        """sentence-transformers' evaluator interface over `behaviour`; the primary metric is the balanced score.
+
+        `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric. With checks of one part
+        alone that part is the primary metric (`behaviour_sensitivity`); checks of two of the three parts are refused.
+        """
+
+        __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
+
+        def __init__(
+            self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] = CHECKS, seed: int = 0
+        ) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
+            self._plan, metric = _plan(data, checks, seed), primary(checks)
+            _refuse_lacking_parts(data, checks, self._plan)
+            self.primary_metric = f"{name}_{metric}" if name else metric
+
+        def __call__(
+            self,
+            model: Any,
+            output_path: str | None = None,  # noqa: ARG002 - the interface's
+            epoch: int = -1,
+            steps: int = -1,
+        ) -> dict[str, float]:
+            """The metrics of the model as it is."""
+            similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
+            found = _behaviour(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
+            metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+            return metrics
+
+        def __getstate__(self) -> dict[str, Any]:
+            """Without what is planned: some of the generators cannot be pickled."""
+            return {name: value for name, value in vars(self).items() if name != "_plan"}
+
+        def __setstate__(self, state: dict[str, Any]) -> None:
+            """Plan again."""
+            vars(self).update(state)
+            self._plan = _plan(self.data, self.checks, self.seed)
+
+        def get_config_dict(self) -> dict[str, Any]:
+            """What the model card says of how it was measured; no path, since the card is published."""
+            data = self._plan.dataset
+            splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
+            return {
+                "data": data.name, "checks": list(self.checks), "split": splits_together(splits),
+                "seed": self.seed, "primary_metric": self.primary_metric,
+            }  # fmt: skip
+
+    return BehaviourEvaluator
