@@ -11,8 +11,8 @@ from encheck.generators.antonym import antonym
 from encheck.generators.base import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym_beside
-from encheck.items.builders import against_paraphrase, contrast
-from encheck.metrics.pairs import margin_rate, mean_margin
+from encheck.items import against_paraphrase, contrast
+from encheck.metrics import margin_rate, mean_margin
 
 pytestmark = pytest.mark.antonym
 

@@ -7,7 +7,7 @@ tuned on short texts mean something else on long ones.
 import pytest
 
 from encheck import claim
-from encheck.items.chains import continuation_chains
+from encheck.items import continuation_chains
 from encheck.metrics.ranking import figures, lengths, measured, r_precision
 
 

@@ -7,7 +7,7 @@ luck.
 import pytest
 
 from encheck import claim
-from encheck.items.searches import cut, repeated
+from encheck.items import cut, repeated
 from encheck.metrics.health import ends_seen, kept
 
 pytestmark = pytest.mark.contract

@@ -8,8 +8,8 @@ import pytest
 
 from encheck import claim
 from encheck.generators.phenomenon import PHENOMENA
-from encheck.items.builders import in_passages
-from encheck.metrics.pairs import margin_rate, mean_margin
+from encheck.items import in_passages
+from encheck.metrics import margin_rate, mean_margin
 
 
 @pytest.mark.dilution

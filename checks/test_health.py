@@ -7,9 +7,9 @@ search the same few hits; it is the first thing that a bad fine-tune breaks.
 import pytest
 
 from encheck import claim
-from encheck.items.searches import queries, random_pairs
+from encheck.items import queries, random_pairs
+from encheck.metrics import mean_similarity
 from encheck.metrics.health import evenness, hubness, recall_at_1, room, steadiness, unseen
-from encheck.metrics.pairs import mean_similarity
 
 pytestmark = pytest.mark.health
 

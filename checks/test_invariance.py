@@ -11,8 +11,8 @@ from encheck.generators.antonym import antonym
 from encheck.generators.casing import casing
 from encheck.generators.contraction import contraction
 from encheck.generators.spacing import spacing
-from encheck.items.builders import contrast
-from encheck.metrics.pairs import margin_rate, mean_margin
+from encheck.items import contrast
+from encheck.metrics import margin_rate, mean_margin
 
 pytestmark = pytest.mark.invariance
 

@@ -10,8 +10,8 @@ from encheck import claim
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal, roles_kept
-from encheck.items.builders import against_paraphrase, contrast
-from encheck.metrics.pairs import margin_rate, mean_margin
+from encheck.items import against_paraphrase, contrast
+from encheck.metrics import margin_rate, mean_margin
 
 pytestmark = pytest.mark.jumble
 

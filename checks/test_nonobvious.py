@@ -7,7 +7,7 @@ are the pairs on which overlap points the wrong way.
 import pytest
 
 from encheck import claim
-from encheck.items.builders import labelled_pairs
+from encheck.items import labelled_pairs
 from encheck.metrics.nonobvious import auc_n, cases_of, figures
 
 pytestmark = pytest.mark.nonobvious

@@ -7,8 +7,8 @@ import pytest
 
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
-from encheck.items.builders import contrast
-from encheck.metrics.pairs import margin_rate, mean_margin
+from encheck.items import contrast
+from encheck.metrics import margin_rate, mean_margin
 
 pytestmark = pytest.mark.number
 

@@ -7,9 +7,9 @@ What fails here is not worth testing further.
 import pytest
 
 from encheck import claim
-from encheck.items.builders import against_random_pairs, labelled_pairs
+from encheck.items import against_random_pairs, labelled_pairs
+from encheck.metrics import auc, cohens_d, mean_of_label, share_above, similarity_gap
 from encheck.metrics.classification import accuracy, by_head, f1
-from encheck.metrics.pairs import auc, cohens_d, mean_of_label, share_above, similarity_gap
 
 pytestmark = pytest.mark.paraphrase
 

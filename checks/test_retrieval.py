@@ -7,9 +7,9 @@ side by side.
 import pytest
 
 from encheck import claim
-from encheck.items.searches import queries
+from encheck.items import queries
+from encheck.metrics import mean_margin
 from encheck.metrics.health import recall_at_1
-from encheck.metrics.pairs import mean_margin
 
 
 @pytest.mark.retrieval

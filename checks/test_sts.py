@@ -7,7 +7,7 @@ benchmarks measure this, so it is the bridge to them.
 import pytest
 
 from encheck import claim
-from encheck.items.builders import graded_pairs
+from encheck.items import graded_pairs
 from encheck.metrics.correlation import by_set, mean_pearson, mean_spearman, pearson, spearman
 
 pytestmark = pytest.mark.sts

@@ -7,7 +7,7 @@ depend on the order of the input.
 import pytest
 
 from encheck import claim
-from encheck.items.builders import turned_pairs
+from encheck.items import turned_pairs
 from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry
 
 

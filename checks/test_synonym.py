@@ -10,8 +10,8 @@ from encheck import claim
 from encheck.generators.base import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
-from encheck.items.builders import contrast, edited
-from encheck.metrics.pairs import margin_rate, mean_margin, mean_similarity
+from encheck.items import contrast, edited
+from encheck.metrics import margin_rate, mean_margin, mean_similarity
 
 pytestmark = pytest.mark.synonym
 

@@ -1,1 +1,31 @@
-"""Items."""
+"""From a data set and generators to the items of a check: what `@claim(items=...)` takes."""
+
+from encheck.items.builders import (
+    against_paraphrase,
+    against_random_pairs,
+    contrast,
+    edited,
+    graded_pairs,
+    in_passages,
+    labelled_pairs,
+    turned_pairs,
+)
+from encheck.items.chains import continuation_chains, swap_chains
+from encheck.items.searches import cut, queries, random_pairs, repeated
+
+__all__ = [
+    "against_paraphrase",
+    "against_random_pairs",
+    "continuation_chains",
+    "contrast",
+    "cut",
+    "edited",
+    "graded_pairs",
+    "in_passages",
+    "labelled_pairs",
+    "queries",
+    "random_pairs",
+    "repeated",
+    "swap_chains",
+    "turned_pairs",
+]
