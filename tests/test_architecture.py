@@ -58,6 +58,7 @@ LAYERS = [
         "progress",
         "settings",
         "own",
+        "files",
         "memory",
         "draws",
     },

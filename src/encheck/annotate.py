@@ -19,10 +19,10 @@ from encheck.datasets.base import Dataset
 from encheck.datasets.reader import BadRows, named_rows
 from encheck.difficulty import CELLS, difficulty
 from encheck.errors import DataError, UsageError, no_pair
+from encheck.files import write_text
 from encheck.listing import list_all
 from encheck.making import Maker
 from encheck.marking import visible
-from encheck.reporting.results import write_text
 from encheck.types import Group, SentencePair, Variant, content_hash, keeps_meaning
 
 COLUMNS = ("item", "first", "second", "same", "seconds")

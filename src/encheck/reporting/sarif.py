@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encheck.files import write_text
 from encheck.reporting.gate import cells
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.results import write_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {

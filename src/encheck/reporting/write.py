@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
+from encheck import files
 from encheck.baseline import SUMMARY
 from encheck.errors import EncheckError, UsageError
+from encheck.files import write_text
 from encheck.known_failures import label_of
 from encheck.reporting import html, markdown
 from encheck.reporting.gated import described
 from encheck.reporting.recorder import Recorder
-from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results, write_text
+from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.settings import Settings
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
@@ -26,8 +28,7 @@ def clear(folder: Path) -> None:
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    halves = [p for name in WRITTEN for p in folder.glob(f".{name}.*") if p.suffix[1:].isdigit()]
-    for path in [*(folder / name for name in WRITTEN), *halves]:
+    for path in [*(folder / name for name in WRITTEN), *files.leftovers(folder, names=WRITTEN)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -53,8 +54,9 @@ def write_run(
         write_text(recorder.folder / "report.html", html.render(results, recorder.items, folder=recorder.folder))
     except OSError as error:
         raise EncheckError(
-            f"cannot write the results to {recorder.folder}: {error.strerror}. Make room, or name another place with "
-            "--report-dir=DIR; the store keeps what was encoded, so the next run is quick"
+            f"cannot write the results to {recorder.folder}: {files.told(error, folder=recorder.folder)}. "
+            "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
+            "is quick"
         ) from error
 
 
