@@ -12,6 +12,7 @@ from encheck.encoders.config import ModelConfig
 from encheck.encoders.files import check_weights, read_json
 from encheck.encoders.pretrained import files_of
 from encheck.encoders.transformers import TransformersEncoder
+from encheck.encoders.trust import refuse_code
 from encheck.errors import EncoderError, ModelError
 
 
@@ -29,6 +30,7 @@ class PeftEncoder(TransformersEncoder):
             raise ModelError(f"{self.source} has no weights: a PEFT adapter holds adapter_model.safetensors")
         for path in weights:
             check_weights(path)
+        refuse_code(self.source)
         super().check()
 
     @cached_property
