@@ -4,16 +4,18 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from faults import Killed, steps
 
 from encheck.controller.recorder import Recorder
-from encheck.controller.write import _new_folder, clear
-from encheck.errors import UsageError
+from encheck.controller.write import WRITTEN, _new_folder, clear, write_run
+from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
@@ -23,6 +25,7 @@ from encheck.reporting.results import find_item, newest_run, read_results, write
 from encheck.scoring.item_table import item_table
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
+from encheck.system.files import PARTIAL, partial
 from encheck.types import CheckResult, Estimate, SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
@@ -340,3 +343,43 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
         (tmp_path / name).write_text("")
     clear(tmp_path)
     assert (tmp_path / "items.parquet").exists()
+
+
+@pytest.fixture
+def recorder(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+    monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
+    recorder = Recorder()
+    recorder.items = items()
+    monkeypatch.setattr(recorder, "results", lambda **named: results(row()))
+    return recorder
+
+
+def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(recorder, tmp_path):
+    named = set()
+    for error in steps(lambda: write_run(recorder, Settings(), str(tmp_path), ["encheck"], 0), full=True):
+        assert isinstance(error, EncheckError)
+        said = re.match(
+            rf"cannot write the results to {tmp_path}: (\S+): No space left on device. Make room", str(error)
+        )
+        named.add(said[1])
+        assert not list(tmp_path.glob(".*"))
+    assert named == set(WRITTEN) == {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_a_killed_report_left_is_swept_by_the_next_run(recorder, tmp_path):
+    def write():
+        write_run(recorder, Settings(), str(tmp_path), ["encheck"], 0)
+
+    left = set()
+    for error in steps(write):
+        assert isinstance(error, Killed)
+        left |= {path.name[: len(PARTIAL)] for path in tmp_path.glob(".*")}
+        (tmp_path / ".encheck-partial-mine").write_text("a user's")
+        partial(tmp_path / "thesis.tex").touch()
+        clear(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2
+        for path in tmp_path.iterdir():
+            path.unlink()
+    assert left == {PARTIAL}
+    assert {path.name for path in tmp_path.iterdir()} == set(WRITTEN)

@@ -242,7 +242,7 @@ def refuse_place(report_dir: str) -> None:
 def try_place(folder: Path) -> None:
     """OSError where nothing can be written to this folder, or where it is to be made; nothing is left there."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    with tempfile.TemporaryDirectory(dir=there, prefix=".encheck-"):
+    with tempfile.TemporaryFile(dir=there):  # has no name where the system can do without
         pass
 
 

@@ -14,8 +14,10 @@ from encheck.gating.baseline import SUMMARY
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.html import page as html
-from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results, write_text
+from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.running.labels import label_of
+from encheck.system import files
+from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
 
@@ -27,8 +29,7 @@ def clear(folder: Path) -> None:
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    halves = [p for name in WRITTEN for p in folder.glob(f".{name}.*") if p.suffix[1:].isdigit()]
-    for path in [*(folder / name for name in WRITTEN), *halves]:
+    for path in [*(folder / name for name in WRITTEN), *files.leftovers(folder, names=WRITTEN)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -54,8 +55,9 @@ def write_run(
         write_text(recorder.folder / "report.html", html.render(results, recorder.items, folder=recorder.folder))
     except OSError as error:
         raise EncheckError(
-            f"cannot write the results to {recorder.folder}: {error.strerror}. Make room, or name another place with "
-            "--report-dir=DIR; the store keeps what was encoded, so the next run is quick"
+            f"cannot write the results to {recorder.folder}: {files.told(error, folder=recorder.folder)}. "
+            "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
+            "is quick"
         ) from error
 
 
