@@ -238,7 +238,7 @@ DIES = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from encheck import files
+from encheck.system import files
 from test_baseline import changed
 
 real = files.put
