@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options
-from encheck.controller.recorder import Recorder
+from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
 from encheck.reporting.text import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
+    from encheck.gating.baseline import Baseline
 
 DESCRIBED, REFUSED, STORE = "encheck_described", "encheck_refused", "encheck_store"  # what xdist carries
 
@@ -67,6 +69,12 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.recorder = config, Recorder()
+        self.baselines: list[Baseline] = []
+        self.notes: list[str] = []
+        self.problems: list[str] = []
+        self.refusal = ""
+        self.results: dict[str, Any] = {}
+        self.page: Path | None = None
         self.store = self._temporary_store() if config.option.encheck_no_store else None
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
 
@@ -84,7 +92,7 @@ class Controller:
             if self._gates:
                 from encheck.controller.gate import read_baselines
 
-                self.recorder.baselines = read_baselines(settings_of(self.config, self.store))
+                self.baselines = read_baselines(settings_of(self.config, self.store))
             if getattr(option, "dist", "no") != "no":
                 self._find_faults()
 
@@ -101,7 +109,7 @@ class Controller:
             from encheck.running.notes import store_notes
             from encheck.running.resources import open_store, resolve_data, resolve_models
 
-            with store_notes() as self.recorder.notes:
+            with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))
             self._refuse_models(subjects)
             resolve_data(settings)
@@ -119,7 +127,7 @@ class Controller:
         if self._gates:
             from encheck.controller.gate import refuse_models
 
-            refuse_models(self.recorder.baselines, subjects)
+            refuse_models(self.baselines, subjects)
 
     @contextmanager
     def refusing(self, _items: list[pytest.Item]) -> Iterator[None]:
@@ -143,68 +151,78 @@ class Controller:
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
             self.recorder.described.append(described)
-        self.recorder.refusal = self.recorder.refusal or sent.get(REFUSED, "")
+        self.refusal = self.refusal or sent.get(REFUSED, "")
 
     def finish(self, session: pytest.Session, described: dict[str, Any] | None) -> None:
         """Have the gate decide, then write the results."""
-        recorder = self.recorder
-        recorder.described += [described] if described else []
-        if recorder.refusal:
+        self.recorder.described += [described] if described else []
+        if self.refusal:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        if recorder.measured_nothing and session.exitstatus == 0:
+        if self.recorder.measured_nothing and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
-        if recorder.rows:
+        if self.recorder.rows:
             self._conclude(session)
 
     def _conclude(self, session: pytest.Session) -> None:
-        from encheck.controller.write import write_run
-
-        recorder, option = self.recorder, self.config.option
         try:
             settings = settings_of(self.config, self.store)
-            session.exitstatus = self._exit_status(session, settings)
-            write_run(recorder, settings, option.encheck_report_dir, sys.argv, int(session.exitstatus))
+            end = self._decide(settings, int(session.exitstatus))
+            session.exitstatus, self.problems = end.status, [*end.problems]
+            self._note_properties(end)
+            self._write(settings, end)
         except EncheckError as error:
-            recorder.problems.append(str(error))
+            self.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
-    def _exit_status(self, session: pytest.Session, settings: Settings) -> int:
-        """The exit status after the gate; that of wrong use where the run and a baseline cannot be compared."""
+    def _write(self, settings: Settings, end: Conclusion) -> None:
+        """Write the run; the terminal shows its results even where the disk is full."""
+        from encheck.controller.gate import described
+        from encheck.controller.write import place_of, write
+
+        recorder = self.recorder
+        place = place_of(settings, self.config.option.encheck_report_dir, started=recorder.started)
+        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        self.results = recorder.results(
+            settings=described(settings), end=end, folder=place.name, command=command, notes=self.notes
+        )
+        self.page = place / "report.html"
+        write(place, self.results, recorder.items)
+
+    def _decide(self, settings: Settings, status: int) -> Conclusion:
+        """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
         from encheck.controller.gate import conclude
 
-        recorder, option = self.recorder, self.config.option
-        selected = recorder.selected if option.markexpr or option.keyword else None
+        option = self.config.option
+        selected = self.recorder.selected if option.markexpr or option.keyword else None
         try:
-            status = conclude(recorder, settings, int(session.exitstatus), selected=selected)
+            return conclude(self.recorder, settings, status, baselines=self.baselines, selected=selected)
         except UsageError as error:
-            recorder.problems.append(str(error))
-            status = int(pytest.ExitCode.USAGE_ERROR)
-        self._note_properties()
-        return status
+            return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
 
-    def _note_properties(self) -> None:
+    def _note_properties(self, end: Conclusion) -> None:
         """Hand the rows of a gate to --junitxml, where it is asked for."""
-        if self.recorder.gate:
+        if end.gate:
             from encheck.reporting.gate import properties
 
             files = [p for p in self.config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
             for file in files:
-                for name, value in properties(self.recorder.gate):
+                for name, value in properties(end.gate):
                     file.add_global_property(name, value)
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The table of verdicts, and where the report is."""
-        recorder = self.recorder
-        if recorder.refusal:
-            terminal.write_line(f"ERROR: {visible(recorder.refusal, keep=LINES)}", red=True)
-        if recorder.told and recorder.folder:
+        if self.refusal:
+            terminal.write_line(f"ERROR: {visible(self.refusal, keep=LINES)}", red=True)
+        if self.results:
             from encheck.reporting.terminal import lines
 
             terminal.section("encheck")
-            for line in (*lines(recorder.told), *recorder.problems):
+            for line in lines(self.results):
                 terminal.write_line(line)
-            if (recorder.folder / "report.html").exists():
-                terminal.write_line(f"report: {recorder.folder / 'report.html'}")
+        for problem in (*self.recorder.cut_short, *self.problems):
+            terminal.write_line(visible(problem, keep=LINES))
+        if self.page and self.page.exists():
+            terminal.write_line(f"report: {self.page}")
 
 
 class _Reports:
