@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,8 +14,7 @@ import pyarrow.parquet
 import pytest
 from faults import Killed, steps
 
-from encheck.controller.recorder import Recorder
-from encheck.controller.write import WRITTEN, _new_folder, clear, write_run
+from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
@@ -332,8 +332,8 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
 
 
 def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
-    recorder, settings = Recorder(), Settings(root=tmp_path)
-    folders = [_new_folder(recorder, settings) for _ in range(3)]
+    now = datetime.now(UTC)
+    folders = [place_of(Settings(root=tmp_path), None, started=now) for _ in range(3)]
     assert [folder.is_dir() for folder in folders] == [True, True, True]
     assert len(set(folders)) == 3
 
@@ -346,18 +346,15 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 
 
 @pytest.fixture
-def recorder(monkeypatch):
+def write_run(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda number: None)
     monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
-    recorder = Recorder()
-    recorder.items = items()
-    monkeypatch.setattr(recorder, "results", lambda **named: results(row()))
-    return recorder
+    return lambda place: write(place, results(row()), items())
 
 
-def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(recorder, tmp_path):
+def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(write_run, tmp_path):
     named = set()
-    for error in steps(lambda: write_run(recorder, Settings(), str(tmp_path), ["encheck"], 0), full=True):
+    for error in steps(lambda: write_run(tmp_path), full=True):
         assert isinstance(error, EncheckError)
         said = re.match(
             rf"cannot write the results to {tmp_path}: (\S+): No space left on device. Make room", str(error)
@@ -367,12 +364,12 @@ def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leav
     assert named == set(WRITTEN) == {path.name for path in tmp_path.iterdir()}
 
 
-def test_what_a_killed_report_left_is_swept_by_the_next_run(recorder, tmp_path):
-    def write():
-        write_run(recorder, Settings(), str(tmp_path), ["encheck"], 0)
+def test_what_a_killed_report_left_is_swept_by_the_next_run(write_run, tmp_path):
+    def write_again():
+        write_run(tmp_path)
 
     left = set()
-    for error in steps(write):
+    for error in steps(write_again):
         assert isinstance(error, Killed)
         left |= {path.name[: len(PARTIAL)] for path in tmp_path.glob(".*")}
         (tmp_path / ".encheck-partial-mine").write_text("a user's")

@@ -22,8 +22,8 @@ from encheck.encoders.batching import Ints, slices
 from encheck.encoders.models_file import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.server.http import Client, Refused
-from encheck.encoders.text import PROBE, TextEncoder, coarse
 from encheck.encoders.server.watch import ONE_MODEL, WRONG_SERVER, Watch, checked, widened
+from encheck.encoders.text import PROBE, TextEncoder, coarse
 from encheck.errors import EncheckError, EncoderError, ModelError
 from encheck.types import content_hash
 
