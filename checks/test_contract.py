@@ -8,7 +8,7 @@ import pytest
 
 from encheck import claim
 from encheck.items import cut, repeated
-from encheck.metrics.health import ends_seen, kept
+from encheck.metrics.health import contract_kept, ends_seen
 
 pytestmark = pytest.mark.contract
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.contract
 @claim(repeated)
 def test_same_text_gets_the_same_answer_twice(scores, judge):
     """Finite, of one shape (a model that breaks this ends in an error), and the same in other company."""
-    judge(kept(scores), at_least=1.0)
+    judge(contract_kept(scores), at_least=1.0)
 
 
 @claim(cut)
