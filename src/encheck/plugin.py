@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options as settings
-from encheck.claims import Claim, claim_of, told_of
+from encheck.claims import Claim, aim_of, claim_of, entry_of, properties_in, sentence_of
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError, unknown
 from encheck.reporting.text import LINES, visible
 
@@ -35,29 +35,6 @@ RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 STORE: pytest.StashKey[str] = pytest.StashKey()
 ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()
-MARKERS = {
-    "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
-    "synonym": "criterion 2: words give way to synonyms and the meaning stays",
-    "antonym": "criterion 3: an antonym is farther than a paraphrase, or than a synonym of the same word",
-    "jumble": "criterion 4: words in another order are farther than a paraphrase, or than a harmless reorder",
-    "nonobvious": "where word overlap misleads: a paraphrase in other words is nearer than a look-alike",
-    "sts": "similarity is graded as people grade it",
-    "negation": "a negation turns the meaning, a word of emphasis does not",
-    "number": "another number is another fact, the same number written otherwise is not",
-    "roles": "who does what to whom decides the meaning",
-    "temporal": "what came first decides the meaning",
-    "quantifier": "how many of them decides the meaning",
-    "modality": "must and may are not the same",
-    "entity": "another name is another thing, another name of the same thing is not",
-    "dilution": "an edit still shows when the sentence stands in a longer text",
-    "swapchain": "a paraphrase ranks above the same paraphrase with pairs of its words exchanged",
-    "continuation": "a sentence that goes on to say more is farther the more it says",
-    "retrieval": "a sentence finds its paraphrase among all texts and look-alikes",
-    "invariance": "case, blanks and contractions change no meaning",
-    "health": "the space is sound: room between texts, no noise, no hubs",
-    "contract": "finite, of one shape, the same twice, nothing cut off",
-    "symmetry": "the prediction stays when the two sentences are exchanged",
-}
 PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 STATUS = {
     "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
@@ -103,7 +80,7 @@ def _in_project(config: pytest.Config, path: Path) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
-    for name, text in MARKERS.items():
+    for name, text in properties_in(_check_files(config)).items():
         config.addinivalue_line("markers", f"{name}: {text}")
     with _usage_errors():
         settings.refuse_empty(config.option)
@@ -126,6 +103,27 @@ def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker where the store of a run without a store is."""
     if STORE in node.config.stash:
         node.workerinput["encheck_store"] = node.config.stash[STORE]
+
+
+def _check_files(config: pytest.Config) -> Iterator[Path]:
+    """The files of encheck's own checks; for --markers also those that pytest would look for checks in."""
+    found = find_spec("encheck.checks")
+    folders = [Path(folder) for folder in (found.submodule_search_locations if found else None) or ()]
+    if config.option.markers:
+        folders += [config.invocation_params.dir / place.partition("::")[0] for place in config.args]
+    for folder in folders:
+        yield from sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give a check the marker of its property, so that -m selects it."""
+    claim = _claim(item)
+    if claim and claim.property and claim.property not in item.keywords:
+        known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
+        if claim.property not in known:
+            sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
+            item.config.addinivalue_line("markers", f"{claim.property}: {sentence}")
+        item.add_marker(claim.property)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -268,7 +266,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
     if _claim(pyfuncitem) and all(row.threshold is None for row in pyfuncitem.stash.get(ROWS, [])):
         pytest.fail(
             f"{pyfuncitem.name} ended without a judgement and holds the model to nothing. "
-            "Remedy: let it end with judge(FIGURE, at_least=THRESHOLD)",
+            "Remedy: let it end with judge(METRIC), and declare metric= and aim= in @claim",
             pytrace=False,
         )
     return result
@@ -284,8 +282,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         rows = item.stash.setdefault(ROWS, [])
         if call.excinfo and not any(row.verdict for row in rows):
             rows.append(_outcome(item, call.excinfo))
-        told = told_of(item.function)  # type: ignore[attr-defined]
-        report.encheck = payload(item.config.stash[SESSION], _case(item), rows, told)
+        entry = entry_of(item.function, property=_case(item).marker)  # type: ignore[attr-defined]
+        report.encheck = payload(item.config.stash[SESSION], _case(item), rows, entry)
         _attach(report, item.config)
     return report
 
@@ -471,11 +469,15 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Hold the figure that decides against its threshold: `judge(margin_rate(scores), at_least=0.9)`."""
+    """Hold the figure that decides against the claim's aim, `judge(margin_rate(scores))`, or against `at_least`."""
     session = request.config.stash[SESSION]
 
-    def decide(estimate: Estimate, *, at_least: float) -> None:
-        row = session.judged(encheck_case, estimate, at_least)
+    def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
+        try:
+            aim = aim_of(encheck_case.claim, estimate.metric, at_least)
+        except UsageError as error:
+            pytest.fail(f"{encheck_case.claim_name}: {error}", pytrace=False)
+        row = session.judged(encheck_case, estimate, aim)
         _record(request.node, row)
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)
@@ -505,7 +507,10 @@ def _case(item: pytest.Item) -> Case:
 
 
 def _marker(definition: pytest.Item) -> str:
-    """The check's own marker: its nearest one that is not pytest's."""
+    """What the check tests: the property that it declares, else its nearest marker that is not pytest's."""
+    claim = _claim(definition)
+    if claim and claim.property:
+        return claim.property
     return next((m.name for m in definition.iter_markers() if m.name not in PYTEST_MARKERS), "unmarked")
 
 

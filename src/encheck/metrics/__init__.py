@@ -27,10 +27,12 @@ __all__ = [
     "similarity_gap",
 ]
 _MODULES = (classification, correlation, health, nonobvious, pairs, ranking, symmetry)
-_METRICS = {found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)}
+_METRICS: dict[str, Metric[...]] = {
+    found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
+}
 
 
-def named(name: str) -> Metric:  # type: ignore[type-arg]
+def named(name: str) -> Metric[...]:
     """The metric of this name, also on the calibrated scale; KeyError where encheck has none of it.
 
     >>> named("margin_rate_calibrated").label
