@@ -34,12 +34,12 @@ def _deviations(table: Table, scale: Scale) -> Floats:
 
 
 def _counts(table: Table, _scale: Scale) -> Floats:
-    """How far each text's number of answers is from the mean one, in halves of it, negative."""
-    return _unevenness(table.near)
+    """How near each text's number of answers is to the mean one: their mean is the evenness."""
+    return _evenness(table.near)
 
 
-def _unevenness(counts: Floats) -> Floats:
-    return -np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
+def _evenness(counts: Floats) -> Floats:
+    return 1 - np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
 
 
 def _held(table: Table, _scale: Scale) -> Floats:
@@ -81,10 +81,10 @@ def steadiness(scores: PairScores) -> Estimate:
     return estimated("steadiness", scores, 1 - float(values.std()), replicates)
 
 
-@metric(values=_counts, delta=0.05, label="unevenness, negative")
+@metric(values=_counts, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
     """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 where no text is a hub."""
-    return _mean("evenness", scores, 1 + _unevenness(scores.values))
+    return _mean("evenness", scores, _evenness(scores.values))
 
 
 @figure
