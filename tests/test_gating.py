@@ -7,13 +7,17 @@ import pytest
 from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
+from encheck.gating import schema1
 from encheck.gating.balance import balanced, win_rates
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
-from encheck.gating.pairing import TOLERANCE, Table, calibration_error, compare, figure_of, pooled, values
+from encheck.gating.declared import gating
+from encheck.gating.pairing import TOLERANCE, calibration_error, compare, pooled
 from encheck.gating.types import DEFAULT, Decision, Noise, Rule
 from encheck.gating.weighing import Side, doubted, seed_noise, weigh
+from encheck.metrics import named
 from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
 
 
 @pytest.fixture
@@ -153,9 +157,13 @@ def table(near, far=None, *, kind="triplet", check="antonym", labels=None, claim
     )  # fmt: skip
 
 
+def values(metric, table, scale):
+    return named(metric).per_item(table, scale)
+
+
 def test_the_gap_of_calibrated_classes_is_the_mean_of_its_items():
     labels, near = [1, 1, 1, 0], [0.9, 0.8, 0.7, 0.4]
-    found = values("gap", table(near, kind="labelled", labels=labels), Scale(0.2, 1.0))
+    found = values("similarity_gap", table(near, kind="labelled", labels=labels), Scale(0.2, 1.0))
     assert found.mean() == pytest.approx((0.8 - 0.4) / 0.8)
 
 
@@ -163,10 +171,10 @@ def test_the_items_of_a_gap_spread_as_the_difference_of_two_means_does():
     """Whatever all similarities have in common, and however the labels are shared out."""
     rng = np.random.default_rng(0)
     labels, near = [1] * 50 + [0] * 150, rng.normal(0.6, 0.1, 200)
-    found = values("gap", table(near, kind="labelled", labels=labels), Scale(0.0, 1.0))
+    found = values("similarity_gap", table(near, kind="labelled", labels=labels), Scale(0.0, 1.0))
     expected = np.hypot(near[:50].std() / np.sqrt(50), near[50:].std() / np.sqrt(150))
     assert found.std() / np.sqrt(200) == pytest.approx(expected)
-    moved = values("gap", table(near + 0.3, kind="labelled", labels=labels), Scale(0.0, 1.0)) - found
+    moved = values("similarity_gap", table(near + 0.3, kind="labelled", labels=labels), Scale(0.0, 1.0)) - found
     assert np.abs(moved).max() < 1e-12
 
 
@@ -181,7 +189,9 @@ def test_what_is_unchanged_in_a_gap_leaves_the_change_of_the_others():
 @pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_a_constant_added_to_all_similarities_changes_no_calibrated_gap(shift):
     near = np.array([0.9, 0.8, 0.3, 0.2])
-    found = values("gap", table(near + shift, kind="labelled", labels=[1, 1, 0, 0]), Scale(0.1 + shift, 1.0 + shift))
+    found = values(
+        "similarity_gap", table(near + shift, kind="labelled", labels=[1, 1, 0, 0]), Scale(0.1 + shift, 1.0 + shift)
+    )
     assert found.mean() == pytest.approx(0.6 / 0.9)
 
 
@@ -296,7 +306,7 @@ def test_a_whole_that_is_too_small_stays_in_its_parts():
 
 @pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
 def test_raw_similarities_and_ranks_never_gate(kind, check):
-    assert figure_of(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
+    assert gating(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
 
 
 def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
@@ -355,9 +365,10 @@ def test_the_seed_noise_of_a_capability_is_drawn_towards_that_of_all():
 
 def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
     before = {"antonym": 0.8, "synonym": 0.9, "invariance": 0.9, "retrieval": 0.9}
-    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}) < balanced(before)
-    assert balanced(before) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
-    assert balanced({"antonym": 0.8, "synonym": 0.9}) is None
+    families = {name: schema1.declaration(name, "").family for name in before}
+    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}, families) < balanced(before, families)
+    assert balanced(before, families) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
+    assert balanced({"antonym": 0.8, "synonym": 0.9}, families) is None
 
 
 def test_win_rates_pool_the_claims_of_a_check():

@@ -16,6 +16,7 @@ from faults import Killed, steps
 
 from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
+from encheck.gating.weighing import schema1
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
@@ -256,14 +257,14 @@ def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     ],
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
-    rows = [row(id=f"{c}/m-d-1/x", check=c, verdict=v) for c, v in zip(view.CRITERIA, found, strict=False)]
+    rows = [row(id=f"{c}/m-d-1/x", claim=c, check=c, verdict=v) for c, v in zip(schema1.CRITERIA, found, strict=False)]
     assert view.matrix(results(*rows))[0]["all"] == said
 
 
 @pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
 def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
     """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
-    run = [row(id=f"{c}/m-d-1/x", check=c, verdict=verdict) for c in view.CRITERIA]
+    run = [row(id=f"{c}/m-d-1/x", claim=c, check=c, verdict=verdict) for c in schema1.CRITERIA]
     page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
@@ -273,7 +274,7 @@ def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict
 
 def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
     rows = [row(id=f"{v}/m-d-1/x", verdict=v) for v in ("skipped", None)]
-    assert view.matrix(results(*rows))[0]["words"]["antonym"] == "shown"
+    assert view.matrix(results(*rows))[0]["words"][3] == "shown"
 
 
 def test_a_figure_without_a_value_is_a_dash():

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options as settings
+from encheck.claims import aim_of
 from encheck.controller import collection, outcomes
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
-from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.reporting.text import LINES, visible
 
 if TYPE_CHECKING:
@@ -27,29 +28,6 @@ if TYPE_CHECKING:
 PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()
-MARKERS = {
-    "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
-    "synonym": "criterion 2: words give way to synonyms and the meaning stays",
-    "antonym": "criterion 3: an antonym is farther than a paraphrase, or than a synonym of the same word",
-    "jumble": "criterion 4: words in another order are farther than a paraphrase, or than a harmless reorder",
-    "nonobvious": "where word overlap misleads: a paraphrase in other words is nearer than a look-alike",
-    "sts": "similarity is graded as people grade it",
-    "negation": "a negation turns the meaning, a word of emphasis does not",
-    "number": "another number is another fact, the same number written otherwise is not",
-    "roles": "who does what to whom decides the meaning",
-    "temporal": "what came first decides the meaning",
-    "quantifier": "how many of them decides the meaning",
-    "modality": "must and may are not the same",
-    "entity": "another name is another thing, another name of the same thing is not",
-    "dilution": "an edit still shows when the sentence stands in a longer text",
-    "swapchain": "a paraphrase ranks above the same paraphrase with pairs of its words exchanged",
-    "continuation": "a sentence that goes on to say more is farther the more it says",
-    "retrieval": "a sentence finds its paraphrase among all texts and look-alikes",
-    "invariance": "case, blanks and contractions change no meaning",
-    "health": "the space is sound: room between texts, no noise, no hubs",
-    "contract": "finite, of one shape, the same twice, nothing cut off",
-    "symmetry": "the prediction stays when the two sentences are exchanged",
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
@@ -89,8 +67,7 @@ def _in_project(config: pytest.Config, path: Path) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
-    for name, text in MARKERS.items():
-        config.addinivalue_line("markers", f"{name}: {text}")
+    collection.register_markers(config)
     with usage_errors():
         settings.refuse_empty(config.option)
         settings.refuse_contradictions(config.option)
@@ -101,6 +78,11 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker where the store of a run without a store is."""
     _controller(node.config).node_configured(node)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give a check the marker of its property, so that -m selects it."""
+    collection.mark(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -278,11 +260,15 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Hold the figure that decides against its threshold: `judge(margin_rate(scores), at_least=0.9)`."""
+    """Hold the figure that decides against the claim's aim, `judge(margin_rate(scores))`, or against `at_least`."""
     session = request.config.stash[SESSION]
 
-    def decide(estimate: Estimate, *, at_least: float) -> None:
-        row = session.judged(encheck_case, estimate, at_least)
+    def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
+        try:
+            aim = aim_of(encheck_case.claim, estimate.metric, at_least)
+        except UsageError as error:
+            pytest.fail(f"{encheck_case.claim_name}: {error}", pytrace=False)
+        row = session.judged(encheck_case, estimate, aim)
         outcomes.record(request.node, row)
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)

@@ -315,3 +315,31 @@ class CheckResult:
     threshold: float | None = None
     reason: str = ""
     left_out: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a check declares of itself beside its items, in plain types: results.json keeps it, so that nobody who
+    reads a run has to import its checks.
+
+    `metric` is what `judge` is given, `gates` what the gate weighs item by item, both by name; where `gates` is empty,
+    `reported` says why the check is only reported. A check that declares no metric has all three empty: it gates by
+    the figure of its kind of items. `part` is "test" for a check that measures the test part of the data alone.
+    `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the page draws
+    beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says that a
+    training loop chooses checkpoints by it unless told otherwise.
+    """
+
+    property: str = ""
+    family: str = "meaning changed"
+    metric: str = ""
+    gates: str = ""
+    reported: str = ""
+    chance: float | None = None
+    aim: float | None = None
+    source: str = ""
+    part: Literal["all", "test"] = "all"
+    criterion: int = 0
+    pictures: tuple[str, ...] = ()
+    step: str = ""
+    selects: bool = False

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from encheck.claims import CONTRACT
 from encheck.controller.locks import _held, _held_if_free
 from encheck.items.lock import Lock as LockFile
 from encheck.items.variants import Maker
@@ -32,7 +33,6 @@ from encheck.types import (
 from encheck.verdict import judge
 
 log = logging.getLogger("encheck")
-CONTRACT = "contract"  # its checks decide with a baseline too: a contract is no threshold
 
 
 class Session:
@@ -96,7 +96,7 @@ class Session:
             id=f"{case.claim_name}/{case.name}/{metric}",
             claim=case.claim_name,
             check=case.marker,
-            capability=case.claim.capability or case.marker,
+            capability=case.marker,
             level=str(case.level),
             model=case.model,
             data=case.data,
@@ -115,11 +115,14 @@ class Session:
         """The row of a figure that decides, with its verdict."""
         config = self.bench.subjects[case.model].config
         threshold, own = self._threshold(case, at_least)
-        known = known_failure(case.claim_name, case.data, str(case.level), self._known_failures(case.model))
+        own_failures = self._known_failures(case.model)
+        known = known_failure(
+            case.claim_name, case.data, str(case.level), own_failures, declared=case.claim.known_failures
+        )
         verdict, reason = judge(estimate, threshold, known_failure=known)
         if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        if self.settings.baseline and not own and verdict != "error" and case.marker != CONTRACT:
+        if self.settings.baseline and not own and verdict != "error" and case.claim.family != CONTRACT:
             return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
         return self.row(case, estimate, verdict, threshold, reason)
 

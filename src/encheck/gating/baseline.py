@@ -14,18 +14,20 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.pairing import Table
+from encheck.gating import schema1
+from encheck.gating.declared import declarations
 from encheck.gating.types import Noise
 from encheck.options import try_place
+from encheck.scoring.table import Table
 from encheck.system import files
-from encheck.types import content_hash
+from encheck.types import Declaration, content_hash
 
 VERSION = 1
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
@@ -59,7 +61,9 @@ class Baseline:
     def seed_noise(self) -> Noise | None:
         """Standard deviation of the change between twins, in deltas; None where none were given."""
         found = self.summary["seed_noise"]
-        return None if found is None else Noise(**found)
+        if found is None:
+            return None
+        return Noise(found["pooled"], {schema1.row_named(name): noise for name, noise in found["own"].items()})
 
 
 def tables_of(
@@ -67,7 +71,12 @@ def tables_of(
 ) -> dict[str, Table]:
     """The tables of one model of a run, by case: claim/data/level."""
     rows = {row["id"].rpartition("/")[0]: row for row in results["checks"] if row["model"] == model}
-    tables = [_table(rows[case], columns) for case, columns in sorted(items.items()) if case in rows]
+    declared = declarations(results)
+    tables = [
+        _table(rows[case], columns, declared[rows[case]["claim"]])
+        for case, columns in sorted(items.items())
+        if case in rows
+    ]
     return {table.case: table for table in tables}
 
 
@@ -80,7 +89,7 @@ def case_of(row: Mapping[str, Any]) -> str:
     return f"{row['claim']}/{row['data']}/{row['level']}"
 
 
-def _table(row: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Table:
+def _table(row: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], declared: Declaration) -> Table:
     far_texts = [None if SEARCHED in i else t for i, t in zip(columns["item"], columns["far"], strict=True)]
     texts = zip(columns["source"], columns["near"], far_texts, strict=True)
     near, far = (_single(columns[name]) for name in ("near_score", "far_score"))
@@ -88,7 +97,7 @@ def _table(row: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Tabl
     return Table(
         case_of(row), row["claim"], row["check"], row["data"], row["level"], _kind(columns),
         tuple(columns["item"]), tuple(content_hash(*(t for t in some if t is not None)) for some in texts),
-        clusters, tuple(columns["split"]), tuple(columns["label"]), near, far,
+        clusters, tuple(columns["split"]), tuple(columns["label"]), near, far, declared,
     )  # fmt: skip
 
 
@@ -216,6 +225,7 @@ def _summary(
             for t in tables.values()
         ],
         "checks": [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in rows],
+        "claims": {t.claim: asdict(t.declared) for t in tables.values() if t.declared},
         "seed_noise": seed_noise and asdict(seed_noise),
     }
 
@@ -309,14 +319,17 @@ def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
-    return {c["case"]: _rebuilt(c, columns, at[c["case"]]) for c in summary["cases"]}
+    declared = declarations(summary)
+    return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["claim"])) for c in summary["cases"]}
 
 
-def _rebuilt(about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int]) -> Table:
+def _rebuilt(
+    about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int], declared: Declaration | None
+) -> Table:
     strings = [tuple(columns[name][i] for i in at) for name in (*STRINGS[1:], "label")]
     scores = [_single([columns[name][i] for i in at]) for name in ("near", "far")]
     names = ("case", "claim", "check", "data", "level", "kind")
-    return Table(*(about[name] for name in names), *strings, *scores)
+    return replace(Table(*(about[name] for name in names), *strings, *scores), declared=declared)
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:

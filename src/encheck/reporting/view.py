@@ -6,17 +6,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from encheck.gating.declared import declarations
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.types import Edit
 
 Row = Mapping[str, Any]
 Columns = Mapping[str, Sequence[Any]]
-CRITERIA = {
-    "paraphrase": "1 Paraphrasing",
-    "synonym": "2 Synonym replacement",
-    "antonym": "3 Paraphrase against antonym",
-    "jumble": "4 Paraphrase against jumble",
+CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
+    1: "1 Paraphrasing",
+    2: "2 Synonym replacement",
+    3: "3 Paraphrase against antonym",
+    4: "4 Paraphrase against jumble",
 }
 WORDS: dict[str | None, str] = {
     None: "shown",
@@ -33,9 +34,9 @@ _WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_f
 
 def judged(results: Mapping[str, Any]) -> list[Row]:
     """The rows that carry a verdict or a threshold, those of one model together, in the order of the criteria."""
-    order = {name: i for i, name in enumerate(CRITERIA)}
+    numbers = {claim: declared.criterion or len(CRITERIA) + 1 for claim, declared in declarations(results).items()}
     rows = [row for row in results["checks"] if row["verdict"] or row["threshold"] is not None]
-    return sorted(rows, key=lambda r: (r["model"], r["data"], order.get(r["check"], len(order)), r["check"], r["id"]))
+    return sorted(rows, key=lambda r: (r["model"], r["data"], numbers[r["claim"]], r["check"], r["id"]))
 
 
 def sentence(claim: str) -> str:
@@ -91,22 +92,23 @@ def _names(rows: Iterable[Row]) -> str:
 def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
-    One entry a model and data set: the worst verdict of each criterion that was run (None where a gate decides in its
-    place), all of them in words, and what that says of all four.
+    One entry a model and data set: by the criterion's number the worst verdict of each that was run (None where a gate
+    decides in its place) and the property that it was run by, all of them in words, and what that says of all four.
     """
-    rows = judged(results)
+    rows, declared = judged(results), declarations(results)
     cells: list[dict[str, Any]] = []
     for model, data in sorted({(r["model"], r["data"]) for r in rows}):
         here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
-        run = {c: [r["verdict"] for r in here if r["check"] == c] for c in CRITERIA}
-        verdicts = {c: _worst(found) for c, found in run.items() if found}
+        run = {c: [r for r in here if declared[r["claim"]].criterion == c] for c in CRITERIA}
+        verdicts = {c: _worst([r["verdict"] for r in found]) for c, found in run.items() if found}
+        names = {c: found[0]["check"] for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
-        cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "all": _all_four(verdicts)}
-        cells.append(cell)
+        cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "properties": names}
+        cells.append(cell | {"all": _all_four(verdicts)})
     return cells
 
 
-def _all_four(verdicts: Mapping[str, str | None]) -> str:
+def _all_four(verdicts: Mapping[int, str | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
         return "passed"

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.gating.declared import declarations
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Items
 from encheck.reporting.html.vega_lite import Spec, series
 from encheck.reporting.view import judged, sentence
+from encheck.types import Declaration
 
 Row = Mapping[str, Any]
-CHAINS = {"continuation": "five words more, each time", "swapchain": "swaps"}
 
 
 @dataclass(frozen=True)
@@ -79,26 +80,33 @@ def sections(results: Mapping[str, Any], items: Items) -> list[Section]:
     figures: dict[tuple[str, str], list[Row]] = {}
     for row in results["checks"]:
         figures.setdefault((row["claim"], row["data"]), []).append(row)
-    told = results.get("claims", {})
+    said, declared = results.get("claims", {}), declarations(results)
     return [
-        _section(key, rows, [r for r in figures[key] if r["metric"]], told.get(key[0], {}), items)
+        _section(key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], items)
         for key, rows in found.items()
     ]
 
 
 def _section(
-    key: tuple[str, str], rows: Sequence[Row], figures: Sequence[Row], told: Mapping[str, str], items: Items
+    key: tuple[str, str],
+    rows: Sequence[Row],
+    figures: Sequence[Row],
+    told: Mapping[str, str],
+    declared: Declaration,
+    items: Items,
 ) -> Section:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
     names = {row["id"].rpartition("/")[0]: row for row in rows}
     cases = [(case, series(row), row["model"]) for case, row in names.items() if case in items]
     some = {name: items[case] for case, name, _ in cases}
-    pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(_pictures(rows, figures, some))]
+    drawn = _pictures(declared, figures, some)
+    pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(drawn)]
     return Section(anchor, *key, told, rows, figures, cases, pictures)
 
 
-def _pictures(rows: Sequence[Row], figures: Sequence[Row], items: Items) -> Iterable[tuple[str, Spec]]:
-    check = rows[0]["check"]
+def _pictures(declared: Declaration, figures: Sequence[Row], items: Items) -> Iterable[tuple[str, Spec]]:
+    """What the figures and the items give by themselves, and what the check declares beside it."""
+    profile, divergence = (items and name in declared.pictures for name in ("profile", "divergence"))
     candidates = [
         (
             "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
@@ -110,15 +118,15 @@ def _pictures(rows: Sequence[Row], figures: Sequence[Row], items: Items) -> Iter
         ),
         (
             "How often the score is on the right side of the threshold, step by step; word overlap dashed.",
-            charts.steps(figures, title="Accuracy at each step", axis=CHAINS.get(check, "step")),
+            charts.steps(figures, title="Accuracy at each step", axis=declared.step or "step"),
         ),
         (
             "Mean similarity of the exact paraphrase (0) and of each step away from it, with 95% bars.",
-            charts.profile(items, axis=CHAINS[check]) if check in CHAINS else None,
+            charts.profile(items, axis=declared.step or "step") if profile else None,
         ),
         (
             "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away.",
-            charts.divergence(next(iter(items.values()))) if items and check == "nonobvious" else None,
+            charts.divergence(next(iter(items.values()))) if divergence else None,
         ),
         ("Similarities of what should be near and of what should be far.", charts.similarities(items)),
     ]
