@@ -128,7 +128,7 @@ def variants(
     from encheck.items.variants import Maker
     from encheck.options import Settings, mode_of, sample_of
     from encheck.reporting.variants import lines
-    from encheck.running.resources import give_writers, open_store, resolve_english
+    from encheck.running.resources import open_store, resolve_english, resolve_writers
 
     with told():
         if lock:
@@ -145,8 +145,7 @@ def variants(
             project=project(),
         )
         opened = open_store(asked)
-        maker = Maker(seed, resolve_english(asked, opened))
-        give_writers(maker, asked, opened)
+        maker = Maker(seed, resolve_english(asked, opened), writers=resolve_writers(asked, opened))
         dataset = load(data, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows)
         listings = list(list_all(dataset, maker, works=works))
         say(lines(listings, language=maker.english.describe(), show=n))

@@ -19,7 +19,7 @@ from encheck.running.bench import Bench
 from encheck.running.case import Case
 from encheck.running.labels import label_of, labels
 from encheck.running.notes import Notes
-from encheck.running.resources import give_writers, open_store, resolve_data, resolve_english, resolve_models
+from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.subject import Subject
 from encheck.scoring.item_table import item_table, shown
 from encheck.scoring.scores import Scores
@@ -45,8 +45,9 @@ class Session:
         self.store = open_store(settings)
         subjects = resolve_models(settings, self.store)
         self.english = resolve_english(settings, self.store, lock=self._parse_lock)
-        maker = Maker(settings.seed, self.english, LockFile.read(settings.lock) if settings.lock else None)
-        give_writers(maker, settings, self.store, lock=self._lock)
+        locked = LockFile.read(settings.lock) if settings.lock else None
+        writers = resolve_writers(settings, self.store, lock=self._lock)
+        maker = Maker(settings.seed, self.english, locked, writers)
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
 
     def prepare(self) -> None:
@@ -207,13 +208,13 @@ class Session:
 
     def _generated(self, name: str) -> bool:
         """Whether variants of this data were made by the generators that read language."""
-        return self.english.asked and not all(group.variants for group in self.bench.data[name].groups)
+        return self.english.is_used and not all(group.variants for group in self.bench.data[name].groups)
 
     def close(self) -> None:
         """Keep the store within its limit, and let go of it."""
         if self.store.size() > self.store.limit:
             used = [s.fingerprint for s in self.bench.subjects.values()]
-            used += [self.english.pipeline.fingerprint] * self.english.asked
+            used += [self.english.pipeline.fingerprint] * self.english.is_used
             for gone in self.store.prune(keep=used):
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         self.store.close()

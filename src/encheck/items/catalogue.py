@@ -119,10 +119,10 @@ def _groups(generator: Generator, dataset: Dataset, maker: Maker) -> Sequence[Gr
 def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
     """The generators of what models write, where there are some."""
     sources = [group.source for group in dataset.groups]
-    if maker.continuations is not None:
+    if maker.writers.continuations is not None:
         yield continuation, CUTS
-    if maker.translations is not None:
-        yield back_translation(dict(zip(sources, maker.translations(sources), strict=True))), (1,)
+    if maker.writers.translations is not None:
+        yield back_translation(dict(zip(sources, maker.writers.translations(sources), strict=True))), (1,)
 
 
 def lock_lines(listings: list[Listing]) -> Iterator[dict[str, Any]]:

@@ -84,10 +84,10 @@ def _stated(group: Group, said: Variant | str) -> Group | str:
 
 def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
     """Each sentence in other words: back-translated where there are translators, else as it was rewritten by hand."""
-    if maker.translations is None:
+    if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]
-    texts = dict(zip(sources, maker.translations(sources), strict=True))
+    texts = dict(zip(sources, maker.writers.translations(sources), strict=True))
     plain = [replace(group, variants=()) for group in groups]
     return maker.variants(plain, back_translation(texts))
 
@@ -116,10 +116,10 @@ def _chain(
 
 def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
     """The chains with what the language model thinks of each text, where there is one."""
-    if maker.surprisal is None:
+    if maker.writers.surprisal is None:
         return made
     texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
-    found = iter(map(float, maker.surprisal(texts)))
+    found = iter(map(float, maker.writers.surprisal(texts)))
     return [
         replace(chain, surprisal=tuple(next(found) for _ in chain.pairs)) if isinstance(chain, Chain) else chain
         for chain in made
@@ -141,9 +141,9 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
 
 def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
     """The groups with what the language model writes on, where there is one."""
-    if maker.continuations is None:
+    if maker.writers.continuations is None:
         return list(groups)
-    texts = maker.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
+    texts = maker.writers.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
     return [replace(group, continuation=text) for group, text in zip(groups, texts, strict=True)]
 
 
