@@ -131,3 +131,8 @@ def test_an_exit_code_counts(compare):
 
 def test_times_and_paths_are_taken_out():
     assert recipe.timeless("== 50 passed in 14.19s ==\n  5%|#  | 3/9\n") == "= 50 passed in N s =\n"
+
+
+def test_what_only_a_cold_store_says_is_taken_out():
+    said = "kept\nencoding with sbert: 12 of 90 texts, about 3 s left\n| roles | 12 | 0.31 | 1.20 |"
+    assert recipe.timeless(said) == "kept\n| roles | 12 | N | N |"
