@@ -190,12 +190,12 @@ def entry_of(function: Callable[..., object], *, property: str) -> dict[str, Any
 
 
 def sentence_of(text: str | None) -> str:
-    """The first sentence of a file's docstring, without the source in brackets behind it.
+    """The first sentence of a file's docstring, up to the source in brackets.
 
-    >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
-    'Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more'
+    >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and its control. The rest.")
+    'Criterion 2: a synonym keeps the meaning'
     """
-    return " ".join((text or "").split("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+    return " ".join((text or "").split()).partition(" (")[0].partition(". ")[0].rstrip(".")
 
 
 def properties_in(paths: Iterator[Path]) -> dict[str, str]:
