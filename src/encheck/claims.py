@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -190,12 +191,13 @@ def entry_of(function: Callable[..., object], *, property: str) -> dict[str, Any
 
 
 def sentence_of(text: str | None) -> str:
-    """The first sentence of a file's docstring, up to the source in brackets.
+    """The first sentence of a file's docstring, without what stands in brackets.
 
-    >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and its control. The rest.")
-    'Criterion 2: a synonym keeps the meaning'
+    >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
+    'Criterion 2: a synonym keeps the meaning, and more'
     """
-    return " ".join((text or "").split()).partition(" (")[0].partition(". ")[0].rstrip(".")
+    first = " ".join((text or "").split("\n\n")[0].split())
+    return re.sub(r"\s*\([^()]*\)", "", first).partition(". ")[0].rstrip(".")
 
 
 def properties_in(paths: Iterator[Path]) -> dict[str, str]:

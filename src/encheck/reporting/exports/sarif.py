@@ -15,7 +15,7 @@ from encheck.claims import CONTRACT
 from encheck.gating.declared import declarations
 from encheck.reporting.gate import cells
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.results import write_text
+from encheck.system.files import write_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {
