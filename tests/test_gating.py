@@ -13,7 +13,7 @@ from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.declared import gating
 from encheck.gating.pairing import TOLERANCE, calibration_error, compare, pooled
-from encheck.gating.types import DEFAULT, Decision, Noise, Rule
+from encheck.gating.types import DEFAULT, Decision, Noise, Paired, Rule
 from encheck.gating.weighing import Side, doubted, seed_noise, weigh
 from encheck.metrics import named
 from encheck.scoring.scores import Scale
@@ -307,6 +307,46 @@ def test_a_whole_that_is_too_small_stays_in_its_parts():
 @pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
 def test_raw_similarities_and_ranks_never_gate(kind, check):
     assert gating(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
+
+
+def chains(*margins, check="swapchain"):
+    """Chains with these margins of the paraphrase over each member."""
+    ids = [f"d/{c}/{k}" for c, some in enumerate(margins) for k in range(1, len(some) + 1)]
+    return table([0.5 + m for some in margins for m in some], [0.5] * len(ids), check=check, items=ids)
+
+
+def test_a_chain_gates_as_its_check_counts_it():
+    """By whether the paraphrase is on top; among equals it is there by a share."""
+    before, after = chains([0.1, 0.2, 0.3], [0.1, 0, 0]), chains([0.1, -0.1, 0.3], [0.1, 0, 0])
+    found = compare(before, after, (Scale(0, 1), Scale(0, 1)))
+    assert (found.metric.name, found.old.tolist(), found.new.tolist()) == ("r_precision", [1, 1 / 3], [0, 1 / 3])
+    assert found.flips(-1) == ["d/0/1"]
+    assert not found.is_reversed
+
+
+@pytest.mark.parametrize(("on_top", "is_reversed"), [(2, False), (1, True)])
+def test_chains_are_the_wrong_way_round_below_their_own_chance(on_top, is_reversed):
+    some = chains(*[[0.1]] * on_top, *[[-0.1]] * (8 - on_top))
+    assert compare(some, some, (Scale(0, 1), Scale(0, 1))).is_reversed == is_reversed
+
+
+def test_a_share_of_a_win_counts_as_a_share():
+    old, new = np.ones(400), np.where(np.arange(400) < 40, 0.25, 1.0)
+    (row,) = decide([Paired("swapchain/d/1", "order", "rate", old, new, np.arange(400))]).rows
+    assert (row.lost, row.gained, row.change) == (30, 0, pytest.approx(-0.075))
+    assert row.low < row.change < row.high < 0
+
+
+def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
+    turned = table([0.5, 0.6], [0.4, 0.6], kind="turned", check="symmetry")
+    for scale, expected in (
+        (Scale(0.0, 1.0), [-0.1, 0]),
+        (Scale(0.5, 1.0), [-0.2, 0]),
+        (Scale(-9.0, 11.0), [-0.005, 0]),
+    ):
+        found = compare(turned, turned, (scale, scale))
+        assert found.metric.name == "symmetry"
+        np.testing.assert_allclose(found.old, expected, atol=1e-12)
 
 
 def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():

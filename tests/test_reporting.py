@@ -16,7 +16,7 @@ from faults import Killed, steps
 
 from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
-from encheck.gating.weighing import schema1
+from encheck.gating import schema1
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message

@@ -60,7 +60,7 @@ def _check_files(config: pytest.Config) -> Iterator[Path]:
 def mark(item: pytest.Item) -> None:
     """Give a check the marker of its property, and register it where no file of encheck's does."""
     claim = claim_at(item)
-    if claim and claim.property and claim.property not in item.keywords:
+    if claim and claim.property and item.get_closest_marker(claim.property) is None:
         known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
         if claim.property not in known:
             sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
