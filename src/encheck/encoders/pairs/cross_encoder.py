@@ -33,7 +33,6 @@ SAME = (
 NO_LIMIT = 1_000_000  # tokenizers say 1e30 where they know of none
 OLDEST = "sbert_ce_default_activation_function"  # as until sentence-transformers 4
 WITHOUT = "Remedy: take it out, to have the scores without"
-ACTIVATIONS = ("sigmoid", "identity")
 STATED = {
     "torch.nn.Sigmoid": "sigmoid", "torch.nn.modules.activation.Sigmoid": "sigmoid", "torch.nn.Identity": "identity",
     "torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.Identity": "identity",
