@@ -88,7 +88,7 @@ def test_repeats_count_for_the_divergence():
 def test_more_pairs_than_one_table_holds_are_the_same_pairs(monkeypatch):
     first, second = [["a"], ["a", "b"], ["c"], []], [["b"], ["a"], ["c"], ["d"]]
     whole = jsd_of_tokens(first, second).tolist()
-    monkeypatch.setattr("encheck.language.divergence._CHUNK", 3)
+    monkeypatch.setattr("encheck.language.divergence._PAIRS_AT_ONCE", 3)
     assert jsd_of_tokens(first, second).tolist() == whole
 
 

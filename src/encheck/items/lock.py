@@ -23,7 +23,7 @@ from encheck.types import Edit, Variant, apply_edits, content_hash
 
 VERSION = 2
 LOG = logging.getLogger("encheck")
-SHORTEST = 4  # characters that are worth a span
+MIN_SPAN_CHARACTERS = 4  # a shorter text is not worth a span
 Piece = str | tuple[int, int] | tuple[int, int, str]
 Key = tuple[str, str, int]  # hash of the source, generator, level
 
@@ -40,7 +40,7 @@ def pieces(source: str, text: str) -> list[Piece]:
     at = 0
     while at < len(text):
         start, size = _longest(source, text, at)
-        if size >= SHORTEST:
+        if size >= MIN_SPAN_CHARACTERS:
             same = source[start] == text[at]
             found.append((start, start + size) if same else (start, start + size, text[at]))
             at += size

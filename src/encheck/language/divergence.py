@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 Tokens = Sequence[str]
-_TEXTS = 200_000
-_CHUNK = 50_000  # pairs at a time: what a chunk needs beside the tokens stays within 100 MB
+_MAX_TEXTS_KEPT = 200_000
+_PAIRS_AT_ONCE = 50_000  # what so many need beside the tokens stays within 100 MB
 
 
 @cache
@@ -27,7 +27,7 @@ def _tokenizer() -> Any:
     return NLTKWordTokenizer()
 
 
-@lru_cache(maxsize=_TEXTS)
+@lru_cache(maxsize=_MAX_TEXTS_KEPT)
 def tokenise(text: str) -> tuple[str, ...]:
     """The lower-cased tokens of a text, punctuation kept; no sentence is split, no word left out.
 
@@ -54,8 +54,8 @@ def jsd_of_tokens(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
-    starts = range(0, len(first), _CHUNK)
-    parts = [_jsd(*_tables(first[i : i + _CHUNK], second[i : i + _CHUNK])) for i in starts]
+    starts = range(0, len(first), _PAIRS_AT_ONCE)
+    parts = [_jsd(*_tables(first[i : i + _PAIRS_AT_ONCE], second[i : i + _PAIRS_AT_ONCE])) for i in starts]
     return np.concatenate([np.zeros(0), *parts])
 
 

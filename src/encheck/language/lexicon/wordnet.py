@@ -16,7 +16,7 @@ from encheck.language.lexicon.morphy import base_forms
 from encheck.language.lexicon.protocol import MARKERS, Antonym, Pos, Sense
 
 HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
-TOPICS = 45  # lexicographer's files
+LEXICOGRAPHER_FILES = 45
 
 
 def corpus() -> Any:
@@ -46,7 +46,7 @@ def folder(path: Path) -> Any:
         def open(self, file: str) -> Any:
             """A file of the folder; the names of topics, which Debian leaves out, are numbered."""
             if file == "lexnames" and not (path / file).is_file():
-                return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(TOPICS)))
+                return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(LEXICOGRAPHER_FILES)))
             return super().open(file)
 
         def map_wn(self, version: str = "wordnet") -> None:
