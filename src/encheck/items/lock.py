@@ -2,8 +2,8 @@
 
 The first line says what made the set, and which generators it covers; each further line is one variant: the hash of
 its source, by which generator and level, its edits, and the hash of its text. What an edit takes from elsewhere in the
-sentence is kept as a span of it, not as text. `Lock.check` holds variants that are made again, from the user's copy of
-the data, to the file.
+sentence is kept as a span of it, not as text. `VariantLock.check` holds variants that are made again, from the user's
+copy of the data, to the file.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _written_to(path: Path) -> list[Path]:
 
 
 @dataclass
-class Lock:
+class VariantLock:
     """A lock file that was read. LockError for one that is none."""
 
     path: Path
@@ -153,7 +153,7 @@ class Lock:
     lines: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path) -> Lock:
+    def read(cls, path: Path) -> VariantLock:
         """The lock file at `path`."""
         try:
             head, *rows = [json.loads(line) for line in _lines(path)]
