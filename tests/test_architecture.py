@@ -52,9 +52,10 @@ LAYERS = [
     {"deciding", "comparing"},
     {"annotation", "training", "scale"},
     {"controller"},
+    {"api"},
     {"plugin", "cli", "checks", "__main__"},
 ]
-MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}
+MAY_IMPORT_PYTEST = {"plugin", "api", "cli", "checks"}
 
 
 def modules():

@@ -9,7 +9,7 @@ import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
 from encheck.reporting.gate import family_cells, meanings, told, verdict
-from encheck.reporting.markdown import MOST_BYTES, render
+from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
 
 
@@ -219,7 +219,7 @@ def test_the_summary_stays_below_what_code_hosts_take():
         "run": {"notes": ["x" * 100 for _ in range(20_000)], "criteria": {}},
     }  # fmt: skip
     text = render(results)
-    assert len(text.encode()) < MOST_BYTES + 100
+    assert len(text.encode()) < MAX_SUMMARY_BYTES + 100
     assert text.endswith("The rest is in report.html.\n")
 
 

@@ -20,7 +20,7 @@ from encheck.errors import LockError, NothingToMeasure
 from encheck.items.catalogue import list_all, lock_lines
 from encheck.items.chains import PIVOTS, pivot_of, restated, swap_chains
 from encheck.items.fluency import unusual_of
-from encheck.items.lock import Lock, write
+from encheck.items.lock import VariantLock, write
 from encheck.items.variants import Maker
 from encheck.metrics.ranking import (
     accuracies,
@@ -324,13 +324,13 @@ def test_a_lock_file_holds_every_step_of_a_chain(own, maker, tmp_path):
     path = tmp_path / "own.lock"
     works = [(listing.generator, listing.level) for listing in listings]
     write(path, language=maker.english.describe(), seed=0, works=works, lines=lock_lines(listings))
-    held = Maker(0, maker.english, Lock.read(path))
+    held = Maker(0, maker.english, VariantLock.read(path))
     assert swap_chains()(own, "pivot=a", held) == swap_chains()(own, "pivot=a", maker)
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     next(line for line in lines if line.get("level") == 1)["variant"] = "0" * 16
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     with pytest.raises(LockError, match="swap_chain"):
-        swap_chains()(own, "pivot=a", Maker(0, maker.english, Lock.read(path)))
+        swap_chains()(own, "pivot=a", Maker(0, maker.english, VariantLock.read(path)))
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):

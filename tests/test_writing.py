@@ -17,7 +17,7 @@ from encheck.generators.back_translation import back_translation, why_not
 from encheck.generators.continuation import continuation
 from encheck.items.chains import continuation_chains, restated, swap_chains
 from encheck.items.fluency import Surprisal
-from encheck.items.lock import Lock
+from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker, Writers
 from encheck.language.english import English
 from encheck.store import Store
@@ -278,7 +278,7 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
 
 def test_back_translations_are_held_to_a_lock_file(tmp_path):
     group = Group("g", "The mill closed.", "x", "c")
-    lock = Lock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
+    lock = VariantLock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
     with pytest.raises(LockError, match="back_translation"):
         Maker(lock=lock).variants([group], back_translation({group.source: "They shut the mill."}))
     assert isinstance(Maker().variants([group], back_translation({group.source: "They shut the mill."}))[0], Variant)

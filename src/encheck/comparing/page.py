@@ -23,8 +23,8 @@ from encheck.reporting.view import edits_of, figure, sentence
 from encheck.types import Declaration
 from encheck.verdict import MIN_CLUSTERS
 
-MOST = 10
-FLIPS = 5  # texts shown of each direction and case
+MAX_MODELS = 10
+MAX_FLIPS_SHOWN = 5  # of each direction and case
 BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
     ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
     ("spearman", "", "spearman", "Spearman with people's scores"),
@@ -74,8 +74,8 @@ def read_models(folders: Sequence[Path]) -> list[Model]:
         if not items:
             raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
         found += [(folder.resolve().name, m["label"], results, items) for m in results["models"] if not m["error"]]
-    if not 2 <= len(found) <= MOST:
-        raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MOST}")
+    if not 2 <= len(found) <= MAX_MODELS:
+        raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MAX_MODELS}")
     names = names_of([(run, label) for run, label, _, _ in found])
     return [_model(name, label, run, items) for name, (_, label, run, items) in zip(names, found, strict=True)]
 
@@ -251,7 +251,7 @@ def _flips(found: Comparison, name: str, differences: Sequence[Difference]) -> I
         if d.lost or d.gained:
             columns = other.items[f"{d.claim}/{other.label}-{d.data}-{d.level}"]
             at = {item: i for i, item in enumerate(columns["item"])}
-            some = [("lost", i) for i in d.lost[:FLIPS]] + [("gained", i) for i in d.gained[:FLIPS]]
+            some = [("lost", i) for i in d.lost[:MAX_FLIPS_SHOWN]] + [("gained", i) for i in d.gained[:MAX_FLIPS_SHOWN]]
             shown = [(what, item, _texts(columns, at[item])) for what, item in some]
             yield {"model": name, "case": d, "shown": shown}
 

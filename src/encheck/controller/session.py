@@ -10,7 +10,7 @@ from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.controller.locks import _held, _held_if_free
-from encheck.items.lock import Lock as LockFile
+from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.known_failures import known_failure
 from encheck.options import Settings, model_options
@@ -45,7 +45,7 @@ class Session:
         self.store = open_store(settings)
         subjects = resolve_models(settings, self.store)
         self.english = resolve_english(settings, self.store, lock=self._parse_lock)
-        locked = LockFile.read(settings.lock) if settings.lock else None
+        locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, lock=self._lock)
         maker = Maker(settings.seed, self.english, locked, writers)
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)

@@ -28,7 +28,7 @@ from encheck.types import Group, SentencePair, content_hash
 
 log = logging.getLogger("encheck")
 REFERENCE_PAIRS = 2_000
-DEFAULT_SAMPLE = 2_000
+DEFAULT_SAMPLE_CLUSTERS = 2_000
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def load(
     spec: str,
     *,
     label: str | None = None,
-    sample: int | None = DEFAULT_SAMPLE,
+    sample: int | None = DEFAULT_SAMPLE_CLUSTERS,
     seed: int = 0,
     skip_bad_rows: bool = False,
 ) -> Dataset:

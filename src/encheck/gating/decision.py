@@ -167,7 +167,7 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
     high = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, -wide), f.change + reach * f.error)
-    for i in np.flatnonzero(f.rate & (f.n < stats.EXACT_BELOW)):
+    for i in np.flatnonzero(f.rate & (f.n < stats.EXACT_BELOW_ITEMS)):
         low[i], high[i] = stats.exact_bounds(int(f.n[i]), round(f.up[i]), round(f.down[i]))
     return low, high
 

@@ -2,8 +2,8 @@
 
 The first line says what made the set, and which generators it covers; each further line is one variant: the hash of
 its source, by which generator and level, its edits, and the hash of its text. What an edit takes from elsewhere in the
-sentence is kept as a span of it, not as text. `Lock.check` holds variants that are made again, from the user's copy of
-the data, to the file.
+sentence is kept as a span of it, not as text. `VariantLock.check` holds variants that are made again, from the user's
+copy of the data, to the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from encheck.types import Edit, Variant, apply_edits, content_hash
 
 VERSION = 2
 LOG = logging.getLogger("encheck")
-SHORTEST = 4  # characters that are worth a span
+MIN_SPAN_CHARACTERS = 4  # a shorter text is not worth a span
 Piece = str | tuple[int, int] | tuple[int, int, str]
 Key = tuple[str, str, int]  # hash of the source, generator, level
 
@@ -40,7 +40,7 @@ def pieces(source: str, text: str) -> list[Piece]:
     at = 0
     while at < len(text):
         start, size = _longest(source, text, at)
-        if size >= SHORTEST:
+        if size >= MIN_SPAN_CHARACTERS:
             same = source[start] == text[at]
             found.append((start, start + size) if same else (start, start + size, text[at]))
             at += size
@@ -143,7 +143,7 @@ def _written_to(path: Path) -> list[Path]:
 
 
 @dataclass
-class Lock:
+class VariantLock:
     """A lock file that was read. LockError for one that is none."""
 
     path: Path
@@ -153,7 +153,7 @@ class Lock:
     lines: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path) -> Lock:
+    def read(cls, path: Path) -> VariantLock:
         """The lock file at `path`."""
         try:
             head, *rows = [json.loads(line) for line in _lines(path)]

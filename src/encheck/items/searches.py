@@ -12,7 +12,7 @@ from encheck.types import Items, Query, Repeated, SentencePair, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 REPEATED, CUT, TAIL = 32, 64, 3
-LONGEST = 8  # sentences of a passage
+MAX_PASSAGE_SENTENCES = 8
 
 
 def queries(*others: str, counts: bool = False) -> Builder:
@@ -89,7 +89,9 @@ def _texts(dataset: Dataset, count: int) -> list[tuple[str, str]]:
 
 
 def _longest(dataset: Dataset) -> list[tuple[str, str]]:
-    whole = [(g.cluster, g.passage.around(g.source, sentences=LONGEST)) for g in dataset.groups if g.passage]
+    whole = [
+        (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
+    ]
     by_cluster: dict[str, str] = {}
     for cluster, text in [*whole, *_all(dataset)]:
         by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))

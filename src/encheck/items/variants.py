@@ -8,7 +8,7 @@ from itertools import islice
 
 from encheck.errors import CheckError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, name_of
-from encheck.items.lock import Lock
+from encheck.items.lock import VariantLock
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
 from encheck.system.memory import uncollected
@@ -34,7 +34,7 @@ class Maker:
 
     seed: int = 0
     english: English = field(default_factory=English)
-    lock: Lock | None = None
+    lock: VariantLock | None = None
     writers: Writers = Writers()
     _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
 

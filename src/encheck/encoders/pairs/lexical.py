@@ -22,12 +22,11 @@ from encheck.types import content_hash
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
-WEIGHTINGS = ("jaccard", "tf-idf", "bm25")
 K1, B = 1.5, 0.75  # as in Robertson and Zaragoza 2009
 
 
 class LexicalScorer(PairModel):
-    """One of `WEIGHTINGS`."""
+    """Scores pairs by their shared words; `weighting` is jaccard, tf-idf or bm25."""
 
     engine = "lexical-1"
 

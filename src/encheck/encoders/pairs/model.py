@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Pair = tuple[str, str]
-DIRECTIONS = ("forward", "both")
 PAIRS_AT_ONCE = 1_024
 
 

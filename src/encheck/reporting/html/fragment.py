@@ -10,7 +10,7 @@ from encheck.reporting.view import WORDS, figure, lexical, worst_items
 
 Row = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
-EXAMPLES = 3
+MAX_EXAMPLES = 3
 
 
 def fragment(rows: Sequence[Row], items: Mapping[str, Sequence[Any]]) -> str:
@@ -56,7 +56,7 @@ def _examples(items: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     from markupsafe import escape
 
     if items:
-        for item in worst_items(items, EXAMPLES):
+        for item in worst_items(items, MAX_EXAMPLES):
             far = f"<br>{item['far_score']:.3f} far: {_marked(item['far_pieces'])}" if item["far_pieces"] else ""
             near = f"{item['near_score']:.3f} near: {_marked(item['near_pieces'])}"
             yield f"<p>{escape(visible(item['source']))}<br>{near}{far}<br><code>{escape(item['item'])}</code></p>"
