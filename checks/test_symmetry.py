@@ -7,12 +7,12 @@ depend on the order of the input.
 import pytest
 
 from encheck import claim
-from encheck.items import turned_pairs
+from encheck.items import both_orders
 from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry
 
 
 @pytest.mark.symmetry
-@claim(turned_pairs)
+@claim(both_orders)
 def test_prediction_stays_when_the_sentences_are_exchanged(scores, judge, report):
     """A pair is a paraphrase, or is none, in whichever order it comes."""
     report(flip_rate(scores), largest_asymmetry(scores))

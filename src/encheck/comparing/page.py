@@ -14,11 +14,13 @@ from encheck.errors import UsageError
 from encheck.gating.baseline import case_of
 from encheck.gating.pairing import WHOLE_SETS as WHOLE
 from encheck.gating.weighing import Side, side_of
+from encheck.ids import CaseId
 from encheck.reporting.html import page as html
-from encheck.reporting.html.payload import Items, pack
+from encheck.reporting.html.payload import pack
 from encheck.reporting.results import read_items, read_results, write_named
 from encheck.reporting.text import pieces, table, visible
-from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
+from encheck.reporting.view import CRITERIA, Items, figure, sentence
+from encheck.scoring.frame import edits_of
 from encheck.verdict import MIN_CLUSTERS
 
 MOST = 10
@@ -217,7 +219,7 @@ def _flips(found: Comparison, name: str, differences: Sequence[Difference]) -> I
     other = next(m for m in found.models if m.name == name)
     for d in differences:
         if d.lost or d.gained:
-            columns = other.items[f"{d.claim}/{other.label}-{d.data}-{d.level}"]
+            columns = other.items[str(CaseId(d.claim, other.label, d.data, d.level))]
             at = {item: i for i, item in enumerate(columns["item"])}
             some = [("lost", i) for i in d.lost[:FLIPS]] + [("gained", i) for i in d.gained[:FLIPS]]
             shown = [(what, item, _texts(columns, at[item])) for what, item in some]

@@ -16,6 +16,7 @@ from encheck.gating.balance import parts, win_rates
 from encheck.gating.pairing import CHAINS, HEALTH, Table, alike, values
 from encheck.gating.pairing import WHOLE_SETS as WHOLE
 from encheck.gating.weighing import Side
+from encheck.ids import ItemId
 from encheck.scoring.scores import DECIMALS, Scale
 from encheck.scoring.splits import TEST
 from encheck.statistics.bootstrap import Resampler, interval
@@ -146,7 +147,7 @@ def _chains(table: Table) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
     margins = (table.near - table.far).round(DECIMALS)
     chains: dict[str, list[int]] = {}
     for i, item in enumerate(table.items):
-        chains.setdefault(item.rpartition("/")[0], []).append(i)
+        chains.setdefault(str(ItemId(item).chain), []).append(i)
     worth = [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in chains.values()]
     return tuple(chains), tuple(table.clusters[at[0]] for at in chains.values()), np.array(worth)
 

@@ -19,6 +19,7 @@ from encheck.gating.weighing import (
     side_of_baseline,
     weigh,
 )
+from encheck.ids import figure_name
 from encheck.options import Settings
 from encheck.reporting import gate
 from encheck.running.labels import labels
@@ -169,4 +170,4 @@ def _fill(rows: Mapping[str, dict[str, Any]], baseline: Baseline) -> None:
 
 
 def _figure(row: Mapping[str, Any]) -> str:
-    return str(row["id"].rpartition("/")[2])
+    return figure_name(row)

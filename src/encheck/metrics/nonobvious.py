@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
+from encheck.ids import ItemId
 from encheck.metrics.classification import predictions
 from encheck.metrics.pairs import figure, of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
@@ -308,4 +309,5 @@ def _warn(cases: Cases) -> None:
 
 
 def _data(scores: PairScores) -> str:
-    return scores.items[0].id.partition("/")[0] if scores.items else "the data"
+    parts = ItemId(scores.items[0].id).known if scores.items else None
+    return parts.data if parts else "the data"

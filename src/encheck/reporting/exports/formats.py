@@ -14,6 +14,7 @@ from typing import Any
 from encheck.errors import UsageError, unknown
 from encheck.gating.pairing import CHAINS
 from encheck.gating.pairing import WHOLE_SETS as WHOLE
+from encheck.ids import CaseId
 from encheck.reporting.exports import sarif
 from encheck.reporting.results import into, write_text
 from encheck.scoring.splits import TEST, splits_together
@@ -44,7 +45,7 @@ def export(
 
 def _measured(row: Row, splits: Mapping[str, Collection[str]]) -> set[str]:
     """The splits that a row's figure is of."""
-    found = set(splits.get(row["id"].rpartition("/")[0], ()))
+    found = set(splits.get(str(CaseId.of(row)), ()))
     return (found & TEST if row["check"] in TEST_PART else set()) or found
 
 
