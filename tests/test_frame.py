@@ -12,7 +12,7 @@ import pytest
 from encheck.gating.baseline import KINDS as OF_BASELINES
 from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
-from encheck.reporting.results import find_item, read_items, write_items
+from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
 from encheck.scoring.frame import CONTESTS, KINDS, Frame
 from encheck.scoring.measure import WordOverlap
 from encheck.scoring.schema_1 import is_schema_1, kind_of
@@ -96,13 +96,13 @@ def test_a_frame_comes_back_from_its_columns(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_of_schema_1_gives_the_same_frame(kind):
+    """Of chains the scores were of (member, source) with pivot b, and in continuations."""
     columns = frame(kind).to_columns()
     old = {column: values for column, values in columns.items() if column not in NEW}
     assert is_schema_1(old)
     back = Frame.from_columns(CASE, old)
-    found = {column: values for column, values in back.to_columns().items() if column != "source_is_second"}
-    assert found == {column: values for column, values in columns.items() if column != "source_is_second"}
-    assert [*back.source_is_second] == ([True] * len(back) if kind == "chain" else [False] * len(back))
+    assert back.to_columns() == columns
+    assert back.source_is_second == ((True, True, True) if kind == "chain" else ())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,6 +111,16 @@ def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     write_items(tmp_path, {str(CASE): made.to_columns()})
     back = Frame.from_columns(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
+
+
+@pytest.mark.parametrize(
+    ("relation", "generator", "is_second"), [("swap", "pivot-a", False), ("continuation", "words", True)]
+)
+def test_the_order_of_a_chain_of_schema_1_is_read_out_of_its_id(relation, generator, is_second):
+    stem = ItemId.of("d/1", content_hash("1"), relation, 3, generator, 0)
+    columns = frame("chain").to_columns() | {"item": [stem.member(k) for k in (1, 2, 3)]}
+    old = {column: values for column, values in columns.items() if column not in NEW}
+    assert Frame.from_columns(CASE, old).source_is_second == (is_second,) * 3
 
 
 def test_roles_and_slices_come_back_too():
@@ -270,6 +280,12 @@ def test_the_kinds_of_the_shipped_baseline_are_read_out_of_its_ids_as_its_summar
     assert some["repeated"] == {"same_text_gets_the_same_answer_twice"}
     assert some["both_orders"] == {"prediction_stays_when_the_sentences_are_exchanged"}
     assert len(some["labelled"]) == 3
+
+
+def test_the_document_of_the_report_says_what_every_column_and_kind_is():
+    text = (ROOT / "docs/report.md").read_text("utf-8")
+    assert [name for name in (*COLUMNS, *GIVEN, *KINDS) if f"`{name}`" not in text] == []
+    assert {*frame("chain").to_columns(), *frame("pair").to_columns()} <= {*COLUMNS, *GIVEN}
 
 
 def test_a_row_of_a_file_of_schema_1_is_found_with_its_kind(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.ids import CaseId, ItemId, ItemParts, figure_name
+from encheck.ids import CaseId, ItemId, ItemParts, figure_name, question_of
 from encheck.types import CheckResult, content_hash
 
 HASH = content_hash("A dog barks.")
@@ -51,6 +51,17 @@ def test_an_id_of_somebody_else_s_rules_has_no_parts_and_is_refused_by_name(fore
     with pytest.raises(ValueError, match="should be data/hash/relation/level/generator/occurrence") as refusal:
         _ = ItemId(foreign).parts
     assert repr(foreign) in str(refusal.value)
+
+
+def test_the_data_set_of_an_id_is_known_whoever_made_it():
+    assert ItemId.of("my/own", HASH, "pair", 1, "data", 0).data == "my/own"
+    assert ItemId("own/3").data == "own"
+    assert ItemId("3").data == "3"
+
+
+def test_a_question_is_what_stands_before_the_last_slash_of_a_key():
+    assert question_of("Q1/R2/C3") == "Q1/R2"
+    assert question_of("17") is question_of("") is None
 
 
 def test_an_id_is_its_text_for_everything_that_stores_it():

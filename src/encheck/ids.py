@@ -80,6 +80,11 @@ class ItemId(str):
         return ItemId(self.rpartition("/")[0])
 
     @property
+    def data(self) -> str:
+        """The data set, also of an id that was made by other rules: what stands before its first slash."""
+        return found.data if (found := self.known) else self.partition("/")[0]
+
+    @property
     def known(self) -> ItemParts | None:
         """The parts, or None where the id was made by other rules than ours."""
         found = _ITEM.fullmatch(self)
@@ -147,6 +152,16 @@ class CaseId:
         'spearman_2012/MSRpar'
         """
         return figure.removeprefix(f"{self}/")
+
+
+def question_of(key: str) -> str | None:
+    """The question of a pair of ranking data, whose key is "question id/candidate id"; None for another key.
+
+    >>> question_of("Q268/Q268_R4")
+    'Q268'
+    """
+    question, slash, _ = key.rpartition("/")
+    return question if slash else None
 
 
 def figure_name(row: Mapping[str, Any]) -> str:

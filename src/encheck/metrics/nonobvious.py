@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
-from encheck.ids import ItemId
+from encheck.ids import ItemId, question_of
 from encheck.metrics.classification import predictions
 from encheck.metrics.pairs import figure, of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
@@ -289,8 +289,8 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
     found: dict[str, list[int]] = {}
     for i, item in enumerate(scores.items):
-        if "/" in item.key:
-            found.setdefault(item.key.rpartition("/")[0], []).append(i)
+        if (question := question_of(item.key)) is not None:
+            found.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
 
 
@@ -309,5 +309,4 @@ def _warn(cases: Cases) -> None:
 
 
 def _data(scores: PairScores) -> str:
-    parts = ItemId(scores.items[0].id).known if scores.items else None
-    return parts.data if parts else "the data"
+    return ItemId(scores.items[0].id).data if scores.items else "the data"

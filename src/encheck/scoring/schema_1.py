@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.ids import ItemId
+from encheck.ids import ItemId, ItemParts
 from encheck.types import Kind
 
 Columns = Mapping[str, Sequence[Any]]
@@ -26,9 +26,14 @@ def with_kind(columns: Columns) -> dict[str, Sequence[Any]]:
     """The columns of one case with `kind`, `step` and `source_is_second`, as schema 2 has them."""
     first = {name: columns[name][0] for name in ("item", "label", "far", "far_score")}
     kind = kind_of(**first)
-    steps = [_step(item, kind) for item in columns["item"]]
-    second = [_is_second(item) for item in columns["item"]]
-    return {**columns, "kind": [kind] * len(steps), "step": steps, "source_is_second": second}
+    parts = [ItemId(item).parts for item in columns["item"]] if kind == "chain" else []
+    nothing = [None] * len(columns["item"])
+    return {
+        **columns,
+        "kind": [kind] * len(nothing),
+        "step": [p.step for p in parts] or nothing,
+        "source_is_second": [_is_second(p) for p in parts] or nothing,
+    }
 
 
 def row_with_kind(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,12 +55,6 @@ def kind_of(item: str, label: int | None, far: str | None, far_score: float | No
     return named or "triplet"
 
 
-def _step(item: str, kind: Kind) -> int | None:
-    parts = ItemId(item).known
-    return parts.step if parts and kind == "chain" else None
-
-
-def _is_second(item: str) -> bool:
+def _is_second(parts: ItemParts) -> bool:
     """Members of a continuation, and of a chain with pivot b, were scored as first texts."""
-    parts = ItemId(item).known
-    return parts is not None and (parts.relation == "continuation" or parts.generator == "pivot-b")
+    return parts.relation == "continuation" or parts.generator == "pivot-b"
