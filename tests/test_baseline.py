@@ -1,17 +1,32 @@
 """A baseline folder: what it holds, what it leaves out, and what is said of a broken one."""
 
 import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from faults import Killed, failing, steps
 from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
-from encheck.gating.baseline import read, save, shown_name, tables_of
+from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
 from encheck.gating.types import Noise
+from encheck.system import files
 
 NOISE = Noise(0.25, {"antonym/d/1": 0.5})
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda number: None)
 
 
 @pytest.fixture
@@ -136,3 +151,152 @@ def test_what_is_no_summary_is_refused(folder, text):
 )
 def test_neither_folder_nor_host_of_a_model_is_kept(name, shown):
     assert shown_name(name, "tei") == shown
+
+
+def changed(folder):
+    """Save other scores over the baseline."""
+    found, items = results(), {f"{CASE}/m-d-1": columns(*scores(wins=0.5))}
+    save(folder, found, tables_of(found, items, "m"), model="m")
+
+
+def told(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def both(folder, tmp_path):
+    changed(tmp_path / "other")
+    return told(folder), told(tmp_path / "other")
+
+
+def read_whole(folder, both):
+    """Which of the two baselines is read from the folder: all of it, and from then on under its own names."""
+    share = np.mean([table.near > table.far for table in read(folder).tables.values()])
+    found = told(folder)
+    which = both.index({name: found[name] for name in ("baseline.json", "items.parquet")})
+    assert share == pytest.approx((0.9, 0.5)[which])
+    return which
+
+
+def put_back(folder, files_of):
+    shutil.rmtree(folder)
+    folder.mkdir()
+    for name, data in files_of.items():
+        (folder / name).write_bytes(data)
+
+
+def test_a_save_that_is_killed_at_any_step_leaves_the_old_baseline_or_the_new_one(folder, both):
+    found = []
+    for error in steps(lambda: changed(folder), between=lambda: put_back(folder, both[0])):
+        assert isinstance(error, Killed)
+        found.append(read_whole(folder, both))
+        changed(folder)
+        assert told(folder) == both[1]
+    assert found == sorted(found)
+    assert set(found) == {0, 1}
+
+
+def test_a_first_save_that_is_killed_at_any_step_can_be_made_again(tmp_path, both):
+    folder, is_read = tmp_path / "new", []
+    for _ in steps(lambda: changed(folder), between=lambda: shutil.rmtree(folder, ignore_errors=True)):
+        try:
+            is_read.append(bool(read(folder).tables))
+        except BaselineError:
+            is_read.append(False)
+        refuse_place(folder)
+        changed(folder)
+        assert told(folder) == both[1]
+    assert is_read == sorted(is_read)
+    assert set(is_read) == {False, True}
+
+
+def test_a_disk_that_is_full_at_any_write_leaves_the_old_baseline_and_says_which_file(folder, both):
+    for error in steps(lambda: changed(folder), full=True):
+        assert isinstance(error, BaselineError)
+        assert re.search(
+            r"in \S+base: (items\.parquet|baseline\.json): No space left on device\. Make room", str(error)
+        )
+        assert told(folder) == both[0]
+    assert told(folder) == both[1]
+
+
+def test_a_save_that_is_interrupted_between_its_two_names_is_finished(folder, both, monkeypatch):
+    real = files.put
+
+    def put(path, to):
+        real(path, to)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "put", put)
+    with pytest.raises(KeyboardInterrupt):
+        changed(folder)
+    monkeypatch.undo()
+    assert read_whole(folder, both) == 1
+
+
+DIES = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from encheck.system import files
+from test_baseline import changed
+
+real = files.put
+def put(path, to):
+    real(path, to)
+    os.kill(os.getpid(), signal.SIGKILL)
+files.put = put
+changed(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_written_and_mended_later(folder, both):
+    process = subprocess.run([sys.executable, "-c", DIES, str(folder), str(Path(__file__).parent)], check=False)
+    assert process.returncode == -signal.SIGKILL
+    found = told(folder)
+    assert len(found) == 3
+    assert found["baseline.json"] == both[1]["baseline.json"]
+    assert found["items.parquet"] == both[0]["items.parquet"]
+    with failing(0), pytest.raises(Killed):
+        read(folder)  # it would mend
+    with failing(0, full=True), mock.patch.object(files, "alone", side_effect=PermissionError):
+        assert read(folder).tables
+    assert told(folder) == found
+    assert read_whole(folder, both) == 1
+    assert told(folder) == both[1]
+
+
+def test_what_older_versions_left_is_swept_and_a_users_files_are_not(folder):
+    (folder / ".baseline.json.4711").write_text("half")
+    (folder / "README.md").write_text("mine")
+    refuse_place(folder)
+    write(folder)
+    assert sorted(told(folder)) == ["README.md", "baseline.json", "items.parquet"]
+    for name in (".encheck-partial-notes", ".baseline.json.bak", ".items.parquet.4711.txt"):
+        (folder / name).write_text("mine")
+        with pytest.raises(BaselineError, match=f"holds other files than a baseline's: {re.escape(name)}. Name a new"):
+            write(folder)
+        assert (folder / name).read_text() == "mine"
+        (folder / name).unlink()
+
+
+def test_of_many_files_in_the_way_three_are_named(folder):
+    for name in "dbeac":
+        (folder / name).mkdir()
+    with pytest.raises(BaselineError, match=r": a, b, c and 2 more\."):
+        write(folder)
+
+
+def test_a_file_in_the_place_of_the_folder_is_said(tmp_path):
+    (tmp_path / "base").write_text("")
+    with pytest.raises(BaselineError, match="base is a file, but a baseline is a folder"):
+        refuse_place(tmp_path / "base")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked there")
+def test_two_saves_at_once_wait_for_each_other(folder, monkeypatch):
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    with files.alone(folder), pytest.raises(BaselineError, match="another process is writing there"):
+        changed(folder)
+    changed(folder)

@@ -587,7 +587,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, "tests")
 from test_edits import SENTENCES, WORKS, groups
-from encheck.making import Maker
+from encheck.items.variants import Maker
 maker = Maker(7)
 found = [v for g in WORKS for v in maker.variants(groups(*SENTENCES), g)]
 print([(getattr(v, "text", v), getattr(v, "certificate", "")) for v in found])

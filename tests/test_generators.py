@@ -110,7 +110,7 @@ SCRIPT = """
 from encheck.datasets.base import load
 from encheck.generators.jumble import jumble
 from encheck.items import edited
-from encheck.making import Maker
+from encheck.items.variants import Maker
 print([pair.second for pair in edited(jumble)(load("probes"), 2, Maker()).kept])
 """
 

@@ -125,6 +125,53 @@ def test_a_folder_of_sentence_transformers_scores_as_its_own_class_does(folders,
     assert cross_encoder(folder).score_pairs(FIRST, SECOND) == pytest.approx(theirs.predict(PAIRS), abs=1e-6)
 
 
+STATED = {
+    "as now": ("config_sentence_transformers.json", "activation_fn", "mine.Sigmoid"),
+    "as in 4 and 5": ("config.json", "activation_fn", "torch.nn.modules.activation.ReLU"),
+    "as before": ("config.json", "sbert_ce_default_activation_function", "os.abort"),
+}
+
+
+@pytest.mark.parametrize(("file", "key", "named"), STATED.values(), ids=STATED.keys())
+def test_an_activation_that_is_not_known_is_refused_unless_the_entry_says_which(folders, file, key, named):
+    folder = folders / key / named
+    classifier(folder)
+    found = {"sentence_transformers": {key: named}} if (file, key) == ("config.json", "activation_fn") else {key: named}
+    before = json.loads((folder / file).read_text()) if (folder / file).exists() else {}
+    (folder / file).write_text(json.dumps(before | found))
+    with pytest.raises(ModelError, match=rf"{folder / file}: {key} is '{named}', but only torch's Sigmoid and Ident"):
+        cross_encoder(folder)
+    assert cross_encoder(folder, activation="sigmoid").activation == "sigmoid"
+
+
+UNDONE = {
+    "a prompt": (
+        "config_sentence_transformers.json", {"prompts": {"ask": "Q: "}, "default_prompt_name": "ask"}, "pairs get no"
+    ),
+    "another module": (
+        "modules.json", [{"path": "", "type": "sentence_transformers.models.Transformer"},
+                         {"path": "1", "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}],
+        "type is 'sentence_transformers.cross_encoder.modules.logit_score.LogitScore', but the scores here are"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "found", "told"), UNDONE.values(), ids=UNDONE.keys())
+def test_what_is_not_done_for_pairs_is_refused_by_name(folders, file, found, told):
+    folder = classifier(folders / f"with-{file}")
+    (folder / file).write_text(json.dumps(found))
+    with pytest.raises(ModelError, match=f"{folder / file}: .*{told}"):
+        cross_encoder(folder)
+
+
+def test_layers_that_are_kept_in_full_precision_are_refused_in_half_of_it(folders):
+    folder = classifier(folders / "kept")
+    (folder / "config_sentence_transformers.json").write_text('{"keep_in_fp32_modules": ["0.model.classifier"]}')
+    assert cross_encoder(folder).dtype == "float32"
+    with pytest.raises(ModelError, match=r"keep_in_fp32_modules is .*, but dtype bfloat16. Remedy: dtype float32"):
+        load(ModelConfig("tiny", "cross-encoder", str(folder), dtype="bfloat16"), device=CPU)
+
+
 def test_classes_that_say_nothing_must_be_named(folders):
     folder = classifier(folders / "three", labels=("a", "b", "c"))
     with pytest.raises(ModelError, match="none that surely means the same"):

@@ -4,16 +4,18 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from faults import Killed, steps
 
-from encheck.controller.recorder import Recorder
-from encheck.controller.write import _new_folder, clear
-from encheck.errors import UsageError
+from encheck.controller.write import WRITTEN, clear, place_of, write
+from encheck.errors import EncheckError, UsageError
 from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
@@ -23,6 +25,7 @@ from encheck.reporting.html import payload
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
+from encheck.system.files import PARTIAL, partial
 from encheck.types import CheckResult, Estimate, SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
@@ -329,8 +332,8 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
 
 
 def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
-    recorder, settings = Recorder(), Settings(root=tmp_path)
-    folders = [_new_folder(recorder, settings) for _ in range(3)]
+    now = datetime.now(UTC)
+    folders = [place_of(Settings(root=tmp_path), None, started=now) for _ in range(3)]
     assert [folder.is_dir() for folder in folders] == [True, True, True]
     assert len(set(folders)) == 3
 
@@ -340,3 +343,40 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
         (tmp_path / name).write_text("")
     clear(tmp_path)
     assert (tmp_path / "items.parquet").exists()
+
+
+@pytest.fixture
+def write_run(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+    monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
+    return lambda place: write(place, results(row()), items())
+
+
+def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(write_run, tmp_path):
+    named = set()
+    for error in steps(lambda: write_run(tmp_path), full=True):
+        assert isinstance(error, EncheckError)
+        said = re.match(
+            rf"cannot write the results to {tmp_path}: (\S+): No space left on device. Make room", str(error)
+        )
+        named.add(said[1])
+        assert not list(tmp_path.glob(".*"))
+    assert named == set(WRITTEN) == {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_a_killed_report_left_is_swept_by_the_next_run(write_run, tmp_path):
+    def write_again():
+        write_run(tmp_path)
+
+    left = set()
+    for error in steps(write_again):
+        assert isinstance(error, Killed)
+        left |= {path.name[: len(PARTIAL)] for path in tmp_path.glob(".*")}
+        (tmp_path / ".encheck-partial-mine").write_text("a user's")
+        partial(tmp_path / "thesis.tex").touch()
+        clear(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2
+        for path in tmp_path.iterdir():
+            path.unlink()
+    assert left == {PARTIAL}
+    assert {path.name for path in tmp_path.iterdir()} == set(WRITTEN)

@@ -1,39 +1,31 @@
-"""The pytest plugin: hooks and fixtures only. Nothing heavy is imported before a check was collected.
+"""The pytest plugin: hooks and fixtures, which delegate to `encheck.controller`.
 
-It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. What a
-run keeps lives in `encheck.controller.session`; what becomes of its rows in `encheck.reporting`.
+It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. Nothing
+heavy is imported before a check was collected.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from encheck import options as settings
-from encheck.claims import Claim, claim_of, told_of
-from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError, unknown
+from encheck.controller import collection, outcomes
+from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
+from encheck.errors import CheckError, EncheckError, NothingToMeasure
 from encheck.reporting.text import LINES, visible
 
 if TYPE_CHECKING:
-    from encheck.controller.recorder import Recorder
     from encheck.controller.session import Session
     from encheck.running.case import Case
-    from encheck.running.subject import Subject
     from encheck.scoring.scores import Scores
-    from encheck.types import CheckResult, Estimate
+    from encheck.types import Estimate
 
+PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
-RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
-STORE: pytest.StashKey[str] = pytest.StashKey()
-ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()
 MARKERS = {
     "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
@@ -57,12 +49,6 @@ MARKERS = {
     "health": "the space is sound: room between texts, no noise, no hubs",
     "contract": "finite, of one shape, the same twice, nothing cut off",
     "symmetry": "the prediction stays when the two sentences are exchanged",
-}
-PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
-STATUS = {
-    "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
-    "stale_known_failure": ("stale known failures", "S", ("STALE KNOWN FAILURE", {"yellow": True})),
-    "inconclusive": ("inconclusive", "?", ("INCONCLUSIVE", {"yellow": True})),
 }
 
 
@@ -105,147 +91,79 @@ def _in_project(config: pytest.Config, path: Path) -> bool:
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
-    with _usage_errors():
+    with usage_errors():
         settings.refuse_empty(config.option)
         settings.refuse_contradictions(config.option)
-    if config.option.encheck_no_store:
-        worker = getattr(config, "workerinput", None)
-        if worker is None:
-            folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
-            config.add_cleanup(folder.cleanup)
-        config.stash[STORE] = worker["encheck_store"] if worker else str(Path(folder.name) / "store.sqlite")
-    if not hasattr(config, "workerinput"):
-        from encheck.controller.recorder import Recorder
-
-        config.stash[RECORDER] = Recorder()
-        config.pluginmanager.register(_Reports(config.stash[RECORDER]), "encheck.reports")
+    config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker where the store of a run without a store is."""
-    if STORE in node.config.stash:
-        node.workerinput["encheck_store"] = node.config.stash[STORE]
+    _controller(node.config).node_configured(node)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one case of each model x data x level; nothing is loaded or checked yet."""
-    claim = claim_of(metafunc.function)
-    if claim is None:
-        return
-    from encheck.controller.cases import cases
-
-    name = metafunc.definition.originalname or metafunc.function.__name__
-    found = cases(metafunc.config.option, name, claim, _marker(metafunc.definition))
-    metafunc.parametrize("encheck_case", found, ids=[case.name for case in found], indirect=True)
+    """Make one case of each model x data x level."""
+    collection.parametrize(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Read the baselines; find out in the controller of xdist what is wrong, before any worker starts."""
-    config = session.config
-    if RECORDER in config.stash and config.option.encheck_report_dir:
-        with _usage_errors():
-            settings.refuse_place(config.option.encheck_report_dir)
-    if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
-        from encheck.controller.gate import read_baselines
-
-        with _usage_errors():
-            config.stash[RECORDER].baselines = read_baselines(_settings(config))
-    if getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput"):
-        with _usage_errors():
-            _find_faults(config)
-
-
-def _find_faults(config: pytest.Config) -> None:
-    """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
-    asked, subjects = _settings(config), {}
-    if config.option.encheck_model or config.option.encheck_data:
-        from encheck.running.notes import store_notes
-        from encheck.running.resources import open_store, resolve_data, resolve_models
-
-        with store_notes() as config.stash[RECORDER].notes:
-            subjects = resolve_models(asked, open_store(asked))
-        _refuse_models(config, subjects)
-        resolve_data(asked)
-    _refuse_unknown_checks(config, subjects, {})
+    """Find out what is wrong before any worker starts."""
+    session.config.stash[PROCESS].start()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Once it is known which checks run: load the data and find the models, or say what is wrong with them."""
-    with _usage_errors(config, items):
-        if any(map(_claim, items)):
-            _refuse_unknown_markers(config, items)
-    offered = {_case(item).claim_name: set(map(str, _case(item).claim.levels)) for item in items if _claim(item)}
+    process, checks = config.stash[PROCESS], collection.checks_among(items)
+    with process.refusing(items):
+        if checks:
+            collection.refuse_unknown_markers(config, checks)
+    offered = collection.levels_offered(checks)
     yield
-    found = [_case(item) for item in items if _claim(item)]
-    if RECORDER in config.stash:
-        config.stash[RECORDER].select(item.nodeid for item in items if _claim(item))
-    if found and not config.option.collectonly:
-        from encheck.controller.cases import clashes
-        from encheck.controller.session import Session
-
-        for item, problem in clashes([(item, item.nodeid, _case(item)) for item in items if _claim(item)]):
-            item.stash[CLASH] = problem
-        with _usage_errors(config, items):
-            config.stash[SESSION] = Session(_settings(config), found)
-            subjects = config.stash[SESSION].bench.subjects
-            _refuse_models(config, subjects)
-            _refuse_unknown_checks(config, subjects, offered)
+    checks = collection.checks_among(items)
+    process.selected(item.nodeid for item in checks)
+    if checks and not config.option.collectonly:
+        with process.refusing(items):
+            config.stash[SESSION] = _open_session(config, checks)
+            process.refuse_models(config.stash[SESSION])
+            collection.refuse_unknown_checks(
+                config, config.stash[SESSION].settings, config.stash[SESSION].bench.subjects, offered
+            )
 
 
-def _refuse_unknown_checks(
-    config: pytest.Config, subjects: Mapping[str, Subject], offered: Mapping[str, set[str]]
-) -> None:
-    """Refuse thresholds and known failures of checks that there are not: of the project, and of the models that run."""
-    asked = _settings(config)
-    place, known = "[tool.encheck] of pyproject.toml", asked.project.get("known_failures", {})
-    tables = {f"{place}: thresholds": asked.project.get("thresholds", {})}
-    tables |= {f"{place}: {model}'s known_failures": keys for model, keys in known.items()}
-    for label, subject in subjects.items():
-        tables[f"models.yaml: {label}'s thresholds"] = subject.config.thresholds
-        tables[f"models.yaml: {label}'s known_failures"] = subject.config.known_failures or {}
-    if any(tables.values()):
-        settings.refuse_unknown_checks(tables, offered, places=[asked.root, *_places(config)])
+def _open_session(config: pytest.Config, checks: list[pytest.Item]) -> Session:
+    """The session of these checks; those that have the name of another one are marked."""
+    from encheck.controller.cases import clashes
+    from encheck.controller.session import Session
 
-
-def _places(config: pytest.Config) -> Iterator[Path]:
-    """The files and folders that pytest was given, also as the names of modules."""
-    for arg in (text.partition("::")[0] for text in config.args):
-        with suppress(ImportError, ValueError):  # pytest says what is wrong with it
-            found = find_spec(arg) if config.option.pyargs and not Path(arg).exists() else None
-            yield Path(found.origin).parent if found and found.origin else Path(arg)
-
-
-def _refuse_models(config: pytest.Config, subjects: Mapping[str, Subject]) -> None:
-    """Refuse what a gate cannot weigh, before anything is encoded."""
-    if RECORDER in config.stash and (config.option.encheck_baseline or config.option.encheck_save_baseline):
-        from encheck.controller.gate import refuse_models
-
-        refuse_models(config.stash[RECORDER].baselines, subjects)
+    for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
+        item.stash[CLASH] = problem
+    return Session(_settings(config), list(map(collection.case_of, checks)))
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
     """With --collect-only: what would run, and roughly how long."""
-    found = [_case(item) for item in items if _claim(item)]
+    found = list(map(collection.case_of, collection.checks_among(items)))
     if not found or not config.option.collectonly:
         return []
     from encheck.controller.cases import roughly
     from encheck.running.resources import resolve_data
 
-    with _usage_errors():
+    with usage_errors():
         return [f"encheck: {roughly(found, resolve_data(_settings(config)))}"]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Encode what the selected checks declared, before the first of them runs."""
-    if SESSION in session.config.stash and not session.testsfailed:
-        is_worker = hasattr(session.config, "workerinput")  # its checks fail with the same message, one by one
-        with suppress(EncheckError) if is_worker else _usage_errors():
-            _clear_report(session.config)
-            session.config.stash[SESSION].prepare()
+    config = session.config
+    if SESSION in config.stash and not session.testsfailed:
+        with config.stash[PROCESS].preparing():
+            _clear_report(config)
+            config.stash[SESSION].prepare()
 
 
 def _clear_report(config: pytest.Config) -> None:
@@ -258,160 +176,49 @@ def _clear_report(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    """Skip a check that found that there is nothing to measure; one that ended without a judgement is an error."""
-    try:
-        result = yield
-    except NothingToMeasure as nothing:
-        if not _claim(pyfuncitem):
-            raise
-        pytest.skip(str(nothing))
-    if _claim(pyfuncitem) and all(row.threshold is None for row in pyfuncitem.stash.get(ROWS, [])):
-        pytest.fail(
-            f"{pyfuncitem.name} ended without a judgement and holds the model to nothing. "
-            "Remedy: let it end with judge(FIGURE, at_least=THRESHOLD)",
-            pytrace=False,
-        )
-    return result
+    """Hold every check to a judgement."""
+    return (yield from outcomes.called(pyfuncitem)) if collection.claim_at(pyfuncitem) else (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-    """Send the rows and the item scores of a check along with its report, which reaches the xdist controller."""
-    report: Any = yield
-    if _claim(item) and SESSION in item.config.stash and (call.when == "call" or not report.passed):
-        from encheck.controller.recorder import payload
-
-        rows = item.stash.setdefault(ROWS, [])
-        if call.excinfo and not any(row.verdict for row in rows):
-            rows.append(_outcome(item, call.excinfo))
-        told = told_of(item.function)  # type: ignore[attr-defined]
-        report.encheck = payload(item.config.stash[SESSION], _case(item), rows, told)
-        _attach(report, item.config)
+    """Send the rows and the items of a check along with its report."""
+    report = yield
+    if collection.claim_at(item) and SESSION in item.config.stash:
+        outcomes.attach(report, item, call, item.config.stash[SESSION])
     return report
 
 
-def _attach(report: Any, config: pytest.Config) -> None:
-    """Figures, curves and items for pytest-html, where a report of it is asked for."""
-    if config.getoption("htmlpath", None) is None:
-        return
-    from encheck.reporting.html.fragment import fragment
-
-    content = fragment(report.encheck["rows"], report.encheck["items"])
-    extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
-    report.extras = [*getattr(report, "extras", []), extra]
-
-
-def _outcome(item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> CheckResult:
-    """The row of a check that gave no verdict: skipped, failed by a bare assert, or not able to measure."""
-    session, case = item.config.stash[SESSION], _case(item)
-    if excinfo.errisinstance(pytest.skip.Exception):
-        return session.row(case, None, "skipped", None, str(excinfo.value))
-    verdict: Any = "fail" if excinfo.errisinstance(AssertionError) else "error"
-    return session.row(case, None, verdict, None, str(excinfo.value))
-
-
 def pytest_report_teststatus(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones and inconclusive checks have letters of their own: k, S, ?."""
-    rows = getattr(report, "encheck", {}).get("rows", [])
-    verdicts = [row["verdict"] for row in rows if row["verdict"]]
-    return STATUS.get(verdicts[0]) if verdicts else None
-
-
-class _Reports:
-    """Hands every report of this process, or of its xdist workers, to the recorder."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.recorder.add(report)
+    """Known failures, stale ones and inconclusive checks have letters of their own."""
+    return outcomes.status(report)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
     """Note what an xdist worker selected."""
-    node.config.stash[RECORDER].select(ids)
+    _controller(node.config).selected(ids)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take what an xdist worker says of models, data and times, and why it refused to run."""
-    recorder, said = node.config.stash[RECORDER], getattr(node, "workeroutput", {})
-    if described := said.get("encheck"):
-        recorder.described.append(described)
-    recorder.refusal = recorder.refusal or said.get("encheck_refusal", "")
+    """Take what an xdist worker sent."""
+    _controller(node.config).node_down(node)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the results, after the gate has spoken; a worker sends its part to the controller."""
-    config = session.config
-    here = config.stash.get(SESSION, None)
+    """Write the results, after the gate has decided; a worker sends its part to the controller."""
+    here = session.config.stash.get(SESSION, None)
     described = here.describe() if here else None
     if here:
         here.close()
-    if hasattr(config, "workeroutput"):
-        config.workeroutput["encheck"] = described
-        return
-    recorder = config.stash[RECORDER]
-    recorder.described += [described] if described else []
-    if recorder.refusal:
-        session.exitstatus = pytest.ExitCode.USAGE_ERROR
-    if recorder.measured_nothing and session.exitstatus == 0:
-        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
-    if recorder.rows:
-        from encheck.controller.write import write_run
-
-        try:
-            asked = _settings(config)
-            session.exitstatus = _gated(session, recorder, asked)
-            write_run(recorder, asked, config.option.encheck_report_dir, sys.argv, int(session.exitstatus))
-        except EncheckError as error:
-            recorder.problems.append(str(error))
-            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
-
-
-def _gated(session: pytest.Session, recorder: Recorder, asked: settings.Settings) -> int:
-    """The exit status after the gate; that of wrong use where the run and a baseline cannot be compared."""
-    from encheck.controller.gate import conclude
-
-    option = session.config.option
-    selected = recorder.selected if option.markexpr or option.keyword else None
-    try:
-        status = conclude(recorder, asked, int(session.exitstatus), selected=selected)
-    except UsageError as error:
-        recorder.problems.append(str(error))
-        status = int(pytest.ExitCode.USAGE_ERROR)
-    _note_properties(session.config, recorder)
-    return status
-
-
-def _note_properties(config: pytest.Config, recorder: Recorder) -> None:
-    """Hand the capabilities of a gate to --junitxml, where it is asked for."""
-    if recorder.gate:
-        from encheck.reporting.gate import properties
-
-        files = [p for p in config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
-        for file in files:
-            for name, value in properties(recorder.gate):
-                file.add_global_property(name, value)
+    session.config.stash[PROCESS].finish(session, described)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The table of verdicts, and where the report is."""
-    recorder = config.stash.get(RECORDER, None)
-    if recorder and recorder.refusal:
-        terminalreporter.write_line(f"ERROR: {visible(recorder.refusal, keep=LINES)}", red=True)
-    if recorder and recorder.told and recorder.folder:
-        from encheck.reporting.terminal import lines
-
-        terminalreporter.section("encheck")
-        for line in lines(recorder.told):
-            terminalreporter.write_line(line)
-        for problem in recorder.problems:
-            terminalreporter.write_line(problem)
-        if (recorder.folder / "report.html").exists():
-            terminalreporter.write_line(f"report: {recorder.folder / 'report.html'}")
+    config.stash[PROCESS].summarize(terminalreporter)
 
 
 @pytest.fixture
@@ -464,7 +271,7 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
     def add(*estimates: Estimate) -> None:
         for estimate in estimates:
-            _record(request.node, session.row(encheck_case, estimate, None, None, ""))
+            outcomes.record(request.node, session.row(encheck_case, estimate, None, None, ""))
 
     return add
 
@@ -476,7 +283,7 @@ def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., N
 
     def decide(estimate: Estimate, *, at_least: float) -> None:
         row = session.judged(encheck_case, estimate, at_least)
-        _record(request.node, row)
+        outcomes.record(request.node, row)
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)
         if row.verdict == "known_failure":
@@ -485,57 +292,11 @@ def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., N
     return decide
 
 
-def _record(item: pytest.Item, row: CheckResult) -> None:
-    from encheck.reporting.failures import figure_line
-
-    item.stash.setdefault(ROWS, []).append(row)
-    assert row.estimate is not None
-    item.user_properties.append((row.case.name_of(row.id), figure_line(row.estimate)))
-    if row.verdict:
-        item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
-
-
-def _claim(item: pytest.Item) -> Claim | None:
-    return claim_of(getattr(item, "function", None))
-
-
-def _case(item: pytest.Item) -> Case:
-    case: Case = item.callspec.params["encheck_case"]  # type: ignore[attr-defined]
-    return case
-
-
-def _marker(definition: pytest.Item) -> str:
-    """The check's own marker: its nearest one that is not pytest's."""
-    return next((m.name for m in definition.iter_markers() if m.name not in PYTEST_MARKERS), "unmarked")
+def _controller(config: pytest.Config) -> Controller:
+    process = config.stash[PROCESS]
+    assert isinstance(process, Controller)
+    return process
 
 
 def _settings(config: pytest.Config) -> settings.Settings:
-    return settings.from_options(config.option, root=config.rootpath, store=config.stash.get(STORE, None))
-
-
-@contextmanager
-def _usage_errors(config: pytest.Config | None = None, items: list[pytest.Item] | None = None) -> Iterator[None]:
-    """Turn what the user got wrong into pytest's own usage error: one message, exit code 4.
-
-    A worker of xdist that raised one would break the run: it runs none of its `items`, and its controller says why.
-    """
-    try:
-        yield
-    except EncheckError as error:
-        if items is None or config is None or not hasattr(config, "workeroutput"):
-            raise pytest.UsageError(str(error)) from error
-        config.workeroutput["encheck_refusal"] = str(error)
-        items.clear()
-
-
-def _refuse_unknown_markers(config: pytest.Config, items: list[pytest.Item]) -> None:
-    registered = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
-    offered = {m.name for item in items if _claim(item) for m in item.iter_markers()} - PYTEST_MARKERS
-    for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
-        if name not in registered | {"and", "or", "not", "True", "False", "None"}:
-            raise UsageError(
-                f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
-                f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
-                if name in offered
-                else unknown("marker", name, offered)
-            )
+    return settings_of(config, config.stash[PROCESS].store)

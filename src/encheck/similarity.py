@@ -13,6 +13,7 @@ Vectors = NDArray[np.float32]
 Values = NDArray[np.float64]
 Similarity = Callable[[Vectors, Vectors], Values]
 
+ROUNDING = 1e-3  # bf16 in another batch moves a vector by less; dropout left on, by more
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -34,6 +35,17 @@ def _scaled(vectors: Vectors) -> Vectors:
     _, exponents = np.frexp(np.abs(vectors).max(axis=1, initial=0))
     powers = np.ldexp(np.float32(1), np.clip(-exponents, -126, 126))
     return np.asarray(vectors * powers[:, None], vectors.dtype)
+
+
+def moved(first: Vectors, second: Vectors) -> Values:
+    """How far each row lies from the same row of `second` [n, d]; shape [n]. For rows of one length, 1 - cosine.
+
+    >>> moved(np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)).round(6).tolist()
+    [0.0, 1.0]
+    """
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    size = np.maximum(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
+    return np.asarray((np.linalg.norm(a - b, axis=1) / np.maximum(size, 1e-12)) ** 2 / 2, np.float64)
 
 
 def dot(first: Vectors, second: Vectors) -> Values:

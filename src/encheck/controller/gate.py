@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from encheck.controller.recorder import Recorder
+from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
 from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save
 from encheck.gating.weighing import (
@@ -61,31 +61,38 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
             )
 
 
-def conclude(recorder: Recorder, settings: Settings, status: int, *, selected: Collection[str] | None) -> int:
-    """Weigh the run against its baselines, or keep it as one; the exit status that comes of it.
+def conclude(
+    recorder: Recorder,
+    settings: Settings,
+    status: int,
+    *,
+    baselines: Sequence[Baseline] = (),
+    selected: Collection[str] | None,
+) -> Conclusion:
+    """Weigh the run against its baselines, or keep it as one.
 
-    What was interrupted, or could not be used, keeps its own status, and the reports say so. Where both are asked for,
-    only a candidate that passes is kept.
+    What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
+    passes is kept. UsageError where the run and a baseline cannot be compared.
     """
-    weighs = bool(recorder.baselines) and status in (*FINISHED, NOTHING)
+    weighs = bool(baselines) and status in (*FINISHED, NOTHING)
     saves = settings.save_baseline is not None and status in FINISHED
     if not weighs and not saves:
-        _note_the_end(recorder, settings, status)
-        return status
-    results = recorder.results(command="", settings=described(settings), exit_status=status)
+        return Conclusion(status, problems=tuple(_left_undone(settings, status, bool(baselines))))
+    results = recorder.results(settings=described(settings), end=Conclusion(status))
     model, *twins = labels(settings.models)
     sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
+    end = Conclusion(status)
     if weighs:
         _refuse_copies(dict(zip(twins, sides[1:], strict=True)), model, sides[0])
-        _weigh_all(recorder, settings, results, model, sides[1:], status=status, selected=selected)
-    final = recorder.gate["exit_code"] or status if recorder.gate and status != 1 else status
-    if settings.save_baseline and recorder.gate and (recorder.gate["outcome"] != "pass" or final):
-        why = f"the gate's outcome is {recorder.gate['outcome']}, and the run's exit code {final}"
-        recorder.problems.append(f"no baseline was saved: {why}")
-    elif settings.save_baseline and saves:
+        weighed = _weigh_all(recorder, results, model, sides[1:], baselines=baselines, selected=selected)
+        end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]))
+    if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
+        why = f"the gate's outcome is {end.gate['outcome']}, and the run's exit code {end.status}"
+        return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
+    if settings.save_baseline and saves:
         noise = seed_noise(sides) if twins else None
         save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
-    return final
+    return end
 
 
 def _refuse_copies(twins: Mapping[str, Side], model: str, candidate: Side) -> None:
@@ -99,42 +106,45 @@ def _refuse_copies(twins: Mapping[str, Side], model: str, candidate: Side) -> No
             )
 
 
-def _note_the_end(recorder: Recorder, settings: Settings, status: int) -> None:
-    """Say of a run that was stopped, or measured nothing, what it did not come to."""
-    left = ["the gate did not decide"] * bool(recorder.baselines) + ["no baseline was saved"] * bool(
-        settings.save_baseline
-    )
+def _left_undone(settings: Settings, status: int, has_baselines: bool) -> Iterator[str]:
+    """What a run that was stopped, or measured nothing, did not come to."""
+    left = ["the gate did not decide"] * has_baselines + ["no baseline was saved"] * bool(settings.save_baseline)
     if status not in (*FINISHED, NOTHING):
         how = "the run was interrupted" if status == INTERRUPTED else f"the run broke off (exit code {status})"
-        recorder.problems.append(f"{how}: {' and '.join(left or ['what it did not come to is not here'])}")
+        yield f"{how}: {' and '.join(left or ['what it did not come to is not here'])}"
     elif left:
-        recorder.problems.append(f"nothing was measured: {' and '.join(left)}")
+        yield f"nothing was measured: {' and '.join(left)}"
 
 
 def _weigh_all(
     recorder: Recorder,
-    settings: Settings,
     results: Mapping[str, Any],
     model: str,
     twins: Sequence[Side],
     *,
-    status: int,
+    baselines: Sequence[Baseline],
     selected: Collection[str] | None,
-) -> None:
+) -> list[Weighed]:
+    """The decision against each baseline; BaselineError where one cannot be compared."""
     try:
-        weighed = [_weigh(b, results, recorder, model, twins, selected=selected) for b in recorder.baselines]
+        weighed = [_weigh(b, results, recorder, model, twins, selected=selected) for b in baselines]
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
         weighed[-1] = replace(weighed[-1], baseline=f"{weighed[-1].baseline} (anchor)")
-    recorder.gate = gate.as_dict(weighed, settings.inconclusive)
-    if status == 1 and recorder.gate["outcome"] != "block":
-        recorder.gate["exit_code"] = 1
-        recorder.problems.append(
-            f"the gate's outcome is {recorder.gate['outcome']}, and the run fails all the same: a check failed that "
-            "has a threshold of yours, or could not measure"
-        )
-    _fill(recorder.rows, recorder.baselines[0])
+    return weighed
+
+
+def _decided(weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any]) -> Conclusion:
+    """The conclusion of a gate; a check that failed fails the run, whatever the gate decided."""
+    decided = gate.as_dict(weighed, settings.inconclusive)
+    if status != 1 or decided["outcome"] == "block":
+        return Conclusion(status if status == 1 else decided["exit_code"] or status, decided, baseline=beside)
+    problem = (
+        f"the gate's outcome is {decided['outcome']}, and the run fails all the same: a check failed that "
+        "has a threshold of yours, or could not measure"
+    )
+    return Conclusion(status, {**decided, "exit_code": 1}, (problem,), beside)
 
 
 def described(settings: Settings) -> dict[str, Any]:
@@ -161,12 +171,11 @@ def _weigh(
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise)
 
 
-def _fill(rows: Mapping[str, dict[str, Any]], baseline: Baseline) -> None:
-    """Put the baseline's figure beside each row's own."""
+def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:
+    """The baseline's figure beside each row's own."""
     known = {(case_of(r), _figure(r)): r for r in baseline.summary["checks"]}
-    for row in rows.values():
-        found = known.get((case_of(row), _figure(row)))
-        row["baseline"] = {k: found[k] for k in ("value", "low", "high", "n")} if found else None
+    found = {key: known.get((case_of(row), _figure(row))) for key, row in rows.items()}
+    return {key: {k: row[k] for k in ("value", "low", "high", "n")} for key, row in found.items() if row}
 
 
 def _figure(row: Mapping[str, Any]) -> str:

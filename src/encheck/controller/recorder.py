@@ -1,22 +1,34 @@
-"""Gathers what the processes of a run send, and writes it once at the end."""
+"""What the processes of a run send, gathered until its end."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.types import CheckResult
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
-    from encheck.gating.baseline import Baseline
     from encheck.running.case import Case
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """How a run ended: its exit status, what the gate decided, and what went wrong at the end.
+
+    `baseline` has the baseline's figure (value, low, high, n) beside each row that it has one for, by the row's id.
+    """
+
+    status: int
+    gate: Mapping[str, Any] | None = None
+    problems: tuple[str, ...] = ()
+    baseline: Mapping[str, Any] = field(default_factory=dict)
 
 
 def payload(session: Session, case: Case, rows: list[CheckResult], told: dict[str, str]) -> dict[str, Any]:
@@ -79,21 +91,15 @@ class Recorder:
         self.claims: dict[str, dict[str, str]] = {}
         self.described: list[dict[str, Any]] = []
         self.measuring: dict[str, float] = {}
-        self.folder: Path | None = None
-        self.told: dict[str, Any] = {}
-        self.problems: list[str] = []
-        self.notes: list[str] = []
-        self.refusal = ""
         self.selected: set[str] = set()
-        self.baselines: list[Baseline] = []
-        self.gate: dict[str, Any] | None = None
+        self.cut_short: list[str] = []
 
     def add(self, report: Any) -> None:
         """Take what a test report carries."""
         sent = getattr(report, "encheck", None)
         if not sent:
             if report.failed and _claim_named(report.nodeid) in self.selected:
-                self.problems.append(f"{report.nodeid} was cut short: its process died")
+                self.cut_short.append(f"{report.nodeid} was cut short: its process died")
             return
         for row in sent["rows"]:
             self.rows[row["id"]] = row
@@ -119,22 +125,34 @@ class Recorder:
         shown = any(row["threshold"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
 
-    def results(self, *, command: str, settings: dict[str, Any], exit_status: int) -> dict[str, Any]:
-        """results.json: `run` may differ between equal runs, the rest may not."""
+    def results(
+        self,
+        *,
+        settings: dict[str, Any],
+        end: Conclusion,
+        folder: str = "",
+        command: str = "",
+        notes: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """results.json: `run` may differ between equal runs, the rest may not.
+
+        `notes` were logged before any check was selected.
+        """
         from encheck.reporting.results import SCHEMA_VERSION, versions
 
+        logged = (note for described in self.described for note in described["notes"])
         first = self.described[0] if self.described else {"models": [], "data": []}
         return {
             "schema_version": SCHEMA_VERSION,
             "run": {
-                "id": self.folder.name if self.folder else "",
+                "id": folder,
                 "started": self.started.isoformat(timespec="seconds"),
                 "seconds": round(time.perf_counter() - self._clock, 3),
                 "command": command,
-                "exit_status": exit_status,
+                "exit_status": end.status,
                 "versions": versions(),
                 "settings": settings,
-                "notes": sorted({*self.problems, *self.notes, *(line for d in self.described for line in d["notes"])}),
+                "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
                 "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
                 "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
                 "encoded": self._encoded(),
@@ -143,8 +161,8 @@ class Recorder:
             "models": sorted(first["models"], key=lambda m: m["label"]),
             "data": self._data(),
             "claims": {name: self.claims[name] for name in sorted(self.claims)},
-            "checks": [self.rows[key] for key in sorted(self.rows)],
-            **({"gate": self.gate} if self.gate else {}),
+            "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
+            **({"gate": end.gate} if end.gate else {}),
         }
 
     def _encoded(self) -> dict[str, int]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
+from datetime import datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-from encheck.controller.gate import described
-from encheck.controller.recorder import Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.html import page as html
-from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results, write_text
+from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.running.labels import label_of
+from encheck.system import files
+from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
 
@@ -27,8 +28,7 @@ def clear(folder: Path) -> None:
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    halves = [p for name in WRITTEN for p in folder.glob(f".{name}.*") if p.suffix[1:].isdigit()]
-    for path in [*(folder / name for name in WRITTEN), *halves]:
+    for path in [*(folder / name for name in WRITTEN), *files.leftovers(folder, names=WRITTEN)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -38,30 +38,30 @@ def clear(folder: Path) -> None:
             ) from error
 
 
-def write_run(
-    recorder: Recorder, settings: Settings, folder: str | None, argv: Sequence[str], exit_status: int
-) -> None:
+def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Path:
+    """The folder of a run: the one that was named, or a new one below reports/."""
+    return Path(folder) if folder else _new_folder(settings, started)
+
+
+def write(place: Path, results: Mapping[str, Any], items: Mapping[str, Any]) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""
-    recorder.folder = Path(folder) if folder else _new_folder(recorder, settings)
-    asked = described(settings)
-    command = shlex.join([Path(argv[0]).name, *argv[1:]])
-    recorder.told = results = recorder.results(command=command, settings=asked, exit_status=exit_status)
     try:
-        recorder.folder.mkdir(parents=True, exist_ok=True)
-        write_results(recorder.folder, results)
-        write_items(recorder.folder, recorder.items)
-        write_text(recorder.folder / "summary.md", markdown.render(results, recorder.items))
-        write_text(recorder.folder / "report.html", html.render(results, recorder.items, folder=recorder.folder))
+        place.mkdir(parents=True, exist_ok=True)
+        write_results(place, results)
+        write_items(place, items)
+        write_text(place / "summary.md", markdown.render(results, items))
+        write_text(place / "report.html", html.render(results, items, folder=place))
     except OSError as error:
         raise EncheckError(
-            f"cannot write the results to {recorder.folder}: {error.strerror}. Make room, or name another place with "
-            "--report-dir=DIR; the store keeps what was encoded, so the next run is quick"
+            f"cannot write the results to {place}: {files.told(error, folder=place)}. "
+            "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
+            "is quick"
         ) from error
 
 
-def _new_folder(recorder: Recorder, settings: Settings) -> Path:
+def _new_folder(settings: Settings, started: datetime) -> Path:
     """Make reports/<time>-<first model>, with a number where another run has that name already."""
-    stem = f"{recorder.started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
+    stem = f"{started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
     for number in count(1):
         folder = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
         try:

@@ -72,6 +72,18 @@ class Fitted(Model, Protocol):
 
 
 @runtime_checkable
+class Verified(Model, Protocol):
+    """A model that others can change while a run goes on, such as one behind an address.
+
+    The run asks it before it keeps what came: about once a second, and at the end.
+    """
+
+    def verify_fingerprint(self) -> None:
+        """Return where this is still the model that the fingerprint names; else EncoderError."""
+        ...
+
+
+@runtime_checkable
 class FittedEncoder(Encoder, Protocol):
     """An encoder that learns from the run's own texts; its fingerprint depends on them."""
 

@@ -125,7 +125,7 @@ class Writer(ABC):
         """The checkpoint's tokenizer."""
         from transformers import AutoTokenizer
 
-        found: Any = AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
+        found: Any = AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True, trust_remote_code=False)
         if found.pad_token is None:
             found.pad_token = found.eos_token
         return found
@@ -156,7 +156,7 @@ class Continuer(Writer):
         """AutoModelForCausalLM."""
         from transformers import AutoModelForCausalLM
 
-        return AutoModelForCausalLM.from_pretrained(str(self.folder), local_files_only=True)
+        return AutoModelForCausalLM.from_pretrained(str(self.folder), local_files_only=True, trust_remote_code=False)
 
     def new_tokens(self, made: Any, padded: Any) -> Any:
         """What stands after the prompt."""
@@ -181,7 +181,7 @@ class Translator(Writer):
         """AutoModelForSeq2SeqLM."""
         from transformers import AutoModelForSeq2SeqLM
 
-        return AutoModelForSeq2SeqLM.from_pretrained(str(self.folder), local_files_only=True)
+        return AutoModelForSeq2SeqLM.from_pretrained(str(self.folder), local_files_only=True, trust_remote_code=False)
 
 
 class BackTranslator:

@@ -2,17 +2,21 @@
 
 `baseline.json` says what was measured and how, `items.parquet` has ids, hashes of texts and clusters, splits, scores:
 no sentence, no path, no host. The hashes are the lock of the items: a candidate is compared on exactly these texts.
+
+The summary holds the hash of the items file. So a new baseline takes the old one's place in one step, when its summary
+is renamed: if the process is killed before it has renamed the items too, they are found by their hash.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,10 +27,12 @@ from encheck.ids import CaseId
 from encheck.options import try_place
 from encheck.scoring.frame import Columns, Frame
 from encheck.scoring.scale import Floats
+from encheck.system import files
 from encheck.types import Kind, content_hash
 
 VERSION = 1
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
+WRITTEN = (SUMMARY, ITEMS)
 LEFT_OUT = ("curve", "lexical", "left_out", "reason")  # of the rows: large, not the model's, or a place for paths
 STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
@@ -112,14 +118,19 @@ def save(
     model: str,
     seed_noise: Noise | None = None,
 ) -> None:
-    """Write a baseline, the summary last; BaselineError where the folder holds something else, or takes nothing."""
-    _refuse_others(folder)
+    """Write a baseline; BaselineError where the folder holds something else, or takes nothing.
+
+    Whatever goes wrong or ends the process, the folder holds the old baseline or the new one, and can be read.
+    """
     if not tables:
         raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
     summary = _summary(results, tables, model, seed_noise)
     try:
+        _refuse_others(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder, summary, tables)
+        with files.alone(folder):
+            _tidy(folder)
+            _write(folder, summary, tables)
     except OSError as error:
         raise _unwritten(folder, error) from error
 
@@ -134,29 +145,60 @@ def refuse_place(folder: Path) -> None:
 
 
 def _refuse_others(folder: Path) -> None:
-    if folder.exists() and not (
-        folder.is_dir() and {p.name for p in folder.iterdir()} <= {SUMMARY, ITEMS, "README.md"}
-    ):
-        raise BaselineError(
-            f"{folder} holds other files: name a new folder, or one of an older baseline, for --save-baseline"
-        )
+    remedy = "Name a new folder, or one of an older baseline, for --save-baseline"
+    if folder.exists() and not folder.is_dir():
+        raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
+    ours = {*WRITTEN, "README.md", *(path.name for path in files.leftovers(folder, names=WRITTEN))}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.exists() else []
+    if others:
+        named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+        raise BaselineError(f"{folder} holds other files than a baseline's: {named}. {remedy}")
 
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
-        f"no baseline can be saved in {folder}: {error.strerror or error}. Make room, or name another folder with "
-        "--save-baseline=DIR"
+        f"no baseline can be saved in {folder}: {files.told(error, folder=folder)}. Make room, or name another folder "
+        "with --save-baseline=DIR"
     )
 
 
 def _write(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, Table]) -> None:
-    (folder / SUMMARY).unlink(missing_ok=True)
-    _write_items(folder / ITEMS, tables)
-    sealed = {**summary, "items_sha256": _hash(folder / ITEMS)}
-    text = json.dumps({**sealed, "checksum": _checksum(sealed)}, indent=1, ensure_ascii=False, allow_nan=False)
-    partial = folder / f".{SUMMARY}.{os.getpid()}"
-    partial.write_text(f"{text}\n", "utf-8", newline="\n")
-    partial.replace(folder / SUMMARY)
+    items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
+    try:
+        with files.flushed(items, to=folder / ITEMS) as file:
+            _write_items(file, tables)
+        sealed = {**summary, "items_sha256": _hash(items.read_bytes())}
+        text = json.dumps({**sealed, "checksum": _checksum(sealed)}, indent=1, ensure_ascii=False, allow_nan=False)
+        with files.flushed(head, to=folder / SUMMARY) as file:
+            file.write(f"{text}\n".encode())
+        files.sync(folder)
+        files.put(head, folder / SUMMARY)  # from here on the folder holds the new baseline
+    finally:
+        _tidy(folder)
+
+
+def _tidy(folder: Path) -> None:
+    """Give the items their name where a save was cut off before it did, then remove what else such saves left."""
+    _mend(folder)
+    files.sweep(folder, names=WRITTEN)
+
+
+def _mend(folder: Path) -> None:
+    left = files.leftovers(folder, names=(ITEMS,))
+    if not left:
+        return
+    try:
+        wanted = _read_summary(folder / SUMMARY).get("items_sha256")
+    except BaselineError:
+        return
+    if not _holds(folder / ITEMS, wanted):
+        for path in (path for path in left if _holds(path, wanted)):
+            files.put(path, folder / ITEMS)
+            return
+
+
+def _holds(path: Path, wanted: str | None) -> bool:
+    return path.is_file() and _hash(path.read_bytes()) == wanted
 
 
 def _summary(
@@ -196,7 +238,7 @@ def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
 
 
-def _write_items(path: Path, tables: Mapping[str, Table]) -> None:
+def _write_items(file: BinaryIO, tables: Mapping[str, Table]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -210,23 +252,41 @@ def _write_items(path: Path, tables: Mapping[str, Table]) -> None:
         columns["far"] += [None if v != v else v for v in table.far.tolist()]
     types = {name: pyarrow.string() for name in STRINGS} | {"label": pyarrow.int8()}
     arrays = {name: pyarrow.array(v, types.get(name, pyarrow.float32())) for name, v in columns.items()}
-    pyarrow.parquet.write_table(pyarrow.table(arrays), path, compression="zstd")
+    pyarrow.parquet.write_table(pyarrow.table(arrays), file, compression="zstd")
 
 
 def read(folder: Path) -> Baseline:
     """The baseline in `folder`; BaselineError where it is none, half-written, edited, or from a newer encheck."""
-    summary = _read_summary(folder / SUMMARY)
-    items = folder / ITEMS
-    if not items.is_file():
-        raise BaselineError(f"{folder} is half of a baseline: it has no {ITEMS}. Make it again with --save-baseline")
-    if _hash(items) != summary.get("items_sha256"):
-        raise BaselineError(f"{items} is not the one that was saved: it was changed. Make the baseline again")
+    _mend_if_it_may(folder)
+    summary, data = _read_parts(folder)
     try:
-        return Baseline(folder, summary, _read_items(items, summary))
+        return Baseline(folder, summary, _read_items(data, summary))
     except (KeyError, TypeError, ValueError) as error:
         raise BaselineError(
             f"{folder} holds other fields than --save-baseline writes ({error!r}). Make the baseline again"
         ) from error
+
+
+def _mend_if_it_may(folder: Path) -> None:
+    if files.leftovers(folder, names=(ITEMS,)):
+        with suppress(OSError), files.alone(folder):
+            _mend(folder)
+
+
+def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
+    """Summary and items file; read once more where they do not fit, since a save may have come between."""
+    for is_last in (False, True):
+        summary = _read_summary(folder / SUMMARY)
+        for path in (folder / ITEMS, *files.leftovers(folder, names=(ITEMS,))):
+            with suppress(OSError):
+                data = path.read_bytes()
+                if _hash(data) == summary.get("items_sha256"):
+                    return summary, data
+        if is_last and not (folder / ITEMS).is_file():
+            raise BaselineError(
+                f"{folder} is half of a baseline: it has no {ITEMS}. Make it again with --save-baseline"
+            )
+    raise BaselineError(f"{folder / ITEMS} is not the one that was saved: it was changed. Make the baseline again")
 
 
 def _read_summary(path: Path) -> dict[str, Any]:
@@ -249,10 +309,10 @@ def _read_summary(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_items(path: Path, summary: Mapping[str, Any]) -> dict[str, Table]:
+def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
     import pyarrow.parquet
 
-    columns = pyarrow.parquet.read_table(path).to_pydict()
+    columns = pyarrow.parquet.read_table(io.BytesIO(data)).to_pydict()
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
@@ -271,5 +331,5 @@ def _checksum(summary: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

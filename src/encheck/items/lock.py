@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import LockError, UsageError
+from encheck.system.files import is_special, write_text
 from encheck.types import Edit, Variant, apply_edits, content_hash
 
 VERSION = 2
@@ -95,11 +96,17 @@ def write(
     works: Iterable[tuple[str, int]],
     lines: Iterable[Mapping[str, Any]],
 ) -> int:
-    """Write a lock file of these (generator, level), its lines sorted and distinct; how many variants it holds."""
+    """Write a lock file of these (generator, level), its lines sorted and distinct; how many variants it holds.
+
+    UsageError where the disk does not take it; an older file stays as it was.
+    """
     body = sorted({json.dumps(line, ensure_ascii=False) for line in lines})
     said = {"variants": len(body), "seed": seed, "language": dict(language), "works": sorted(works)}
     head = {"encheck_lock": VERSION, **said}
-    path.write_text("".join(f"{line}\n" for line in (json.dumps(head), *body)), "utf-8", newline="\n")
+    try:
+        write_text(path, "".join(f"{line}\n" for line in (json.dumps(head), *body)))
+    except OSError as error:
+        raise UsageError(f"cannot write --lock={path}: {error.strerror or error}") from error
     return len(body)
 
 
@@ -124,10 +131,15 @@ def refuse_place(path: Path) -> None:
         state = "is a folder"
     elif not path.parent.is_dir():
         state = f"is in no folder: there is no {path.parent}"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+    elif not all(os.access(place, os.W_OK) for place in _written_to(path)):
         state = "may not be written"
     if state:
         raise UsageError(f"--lock={path} {state}. Name a file in a folder that is there and can be written to")
+
+
+def _written_to(path: Path) -> list[Path]:
+    """What has to be writable: the file and its folder, where the new one is written beside; a device by itself."""
+    return [path] if is_special(path) else [place for place in (path, path.resolve().parent) if place.exists()]
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata, resources
@@ -12,6 +11,8 @@ from typing import Any
 
 from encheck.errors import UsageError
 from encheck.scoring.schema_1 import row_with_kind
+from encheck.system import files
+from encheck.system.files import write_text
 
 SCHEMA_VERSION = 1
 RESULTS, ITEMS = "results.json", "items.parquet"
@@ -52,16 +53,6 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, "utf-8", newline="\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def write_named(path: Path, text: str) -> None:
     """Write a file that the user named, as `write_text` does; UsageError where no file can be there."""
     with into(path.parent):
@@ -77,7 +68,7 @@ def into(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        said = error.strerror or error
+        said = files.told(error, folder=folder)
         raise UsageError(f"cannot write into {folder}, which should be a folder that takes files: {said}") from error
 
 
@@ -100,12 +91,8 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
         some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]
         columns[name] = [value for values in some for value in values]
     table = pyarrow.table({name: pyarrow.array(columns[name], types[name]) for name in columns})
-    partial = folder / f".{ITEMS}.{os.getpid()}"
-    try:
-        pyarrow.parquet.write_table(table, partial, compression="zstd")
-        partial.replace(folder / ITEMS)
-    finally:
-        partial.unlink(missing_ok=True)
+    with files.whole(folder / ITEMS) as file:
+        pyarrow.parquet.write_table(table, file, compression="zstd")
 
 
 def read_results(folder: Path) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from encheck.claims import Claim
 from encheck.datasets.base import Dataset
-from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, batches_of, check_scores
+from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.items.variants import Maker
 from encheck.running.repeating import again
@@ -193,17 +193,18 @@ class Bench:
             arrays, there = self.store.get(kind, fingerprint, keys)
             missing = [int(i) for i in np.flatnonzero(~there)]
             with progress.task(f"encoding with {name}", len(missing)):
-                saver = Saver(self.store, kind, fingerprint, name)
+                verify = subject.model.verify_fingerprint if isinstance(subject.model, Verified) else None
+                saver = Saver(self.store, kind, fingerprint, name, verify=verify)
                 try:
-                    for positions, computed in compute(missing, progress):
-                        if not arrays.shape[1]:
-                            arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
-                        _same_width(computed, arrays, fingerprint)
-                        arrays[positions] = computed
-                        saver.add([keys[i] for i in positions], computed)
-                        subject.encoded += len(positions)
+                    with saver.keeping():
+                        for positions, computed in compute(missing, progress):
+                            if not arrays.shape[1]:
+                                arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                            _same_width(computed, arrays, fingerprint)
+                            arrays[positions] = computed
+                            saver.add([keys[i] for i in positions], computed)
                 finally:
-                    saver.flush()
+                    subject.encoded += saver.kept
         return arrays
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -246,23 +247,61 @@ def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], finger
 
 
 class Saver:
-    """Hands batches to the store about once a second, so that little is lost and little time is spent."""
+    """Hands batches to the store about once a second, so that little is lost and little time is spent.
 
-    def __init__(self, store: Store, kind: Kind, fingerprint: str, name: str) -> None:
+    With `verify` a batch waits until that was called after it came, and raised nothing. Where calls are slow they take
+    at most one part in twenty of the time.
+    """
+
+    def __init__(
+        self, store: Store, kind: Kind, fingerprint: str, name: str, *, verify: Callable[[], None] | None = None
+    ) -> None:
         self._put: Callable[[list[bytes], NDArray[np.float32]], None] = partial(store.put, kind, fingerprint, name=name)
+        self._verify, self._what = verify, "vectors" if kind == "vector" else "scores"
         self._keys: list[bytes] = []
         self._arrays: list[NDArray[np.float32]] = []
-        self._saved = time.monotonic()
+        self._saved, self._pause = time.monotonic(), 1.0
+        self.kept = 0
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep the rest at the end, after an error too; but nothing that `verify` did not follow: the error says so."""
+        try:
+            yield
+            if self._verify:
+                self.flush()
+        except EncoderError as error:
+            if self._verify is None:
+                raise
+            raise EncoderError(f"{error}. {self._lost()}") from error
+        finally:
+            if self._verify is None:
+                self.flush()
 
     def add(self, keys: list[bytes], arrays: NDArray[np.float32]) -> None:
         """Take a batch."""
         self._keys += keys
         self._arrays.append(arrays)
-        if time.monotonic() - self._saved > 1:
+        if time.monotonic() - self._saved > self._pause:
             self.flush()
 
     def flush(self) -> None:
         """Keep what was taken."""
         if self._keys:
+            self._check()
             self._put(self._keys, np.concatenate(self._arrays))
+            self.kept += len(self._keys)
         self._keys, self._arrays, self._saved = [], [], time.monotonic()
+
+    def _check(self) -> None:
+        if self._verify:
+            start = time.monotonic()
+            self._verify()
+            self._pause = max(1.0, 20 * (time.monotonic() - start))
+
+    def _lost(self) -> str:
+        what, lost = self._what, len(self._keys)
+        return (
+            f"Thrown away: {lost} {what} that came after the last good check of the model, and the requests under way. "
+            f"Kept in this pass: {self.kept} {what}, checked after they came"
+        )

@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.protocol import Encoder, Model, PairScorer, batches_of, check_scores
+from encheck.encoders.protocol import Encoder, Model, PairScorer, Verified, batches_of, check_scores
+from encheck.similarity import ROUNDING, moved
 from encheck.store import Kind, Store, text_key
 
-ROUNDING = 1e-3  # bf16 in another batch differs by less; dropout left on, by more
 Lock = Callable[[], AbstractContextManager[object]]
 
 
@@ -28,6 +28,8 @@ def again(
         return arrays
     with lock():
         computed = _compute(model, texts)
+        if isinstance(model, Verified):
+            model.verify_fingerprint()
     store.put(kind, fingerprint, keys, computed, name=f"{name}, again")
     return computed
 
@@ -47,7 +49,4 @@ def _compute(model: Model, texts: Sequence[str]) -> NDArray[np.float32]:
 
 def same(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
     """1 for each row that is the same in both to within rounding, else 0; shape [n]."""
-    size = np.maximum(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1))
-    apart = np.linalg.norm(first.astype(float) - second, axis=1)
-    held: NDArray[np.float64] = (apart <= np.sqrt(2 * ROUNDING) * np.maximum(size, 1e-12)).astype(np.float64)
-    return held
+    return (moved(first, second) <= ROUNDING).astype(np.float64)

@@ -8,7 +8,7 @@ from pathlib import Path
 from encheck.encoders.files import OTHER_VOCABULARY, largest_token, read_json
 from encheck.errors import ModelError
 
-POINTING = ("modules.json", "router_config.json", "*.index.json")
+POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps those that are not its default
 
 
@@ -39,13 +39,14 @@ def below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
 
 
 def pointed_at(file: Path) -> list[Path]:
-    """The files and folders that modules.json, a router or the index of weights in parts names."""
+    """The files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
     found = read_json(file)
     if isinstance(found, list):
         return [Path(str(module.get("path") or "")) for module in found if isinstance(module, dict)]
     told = found if isinstance(found, dict) else {}
     parts, types = (told.get(key) for key in ("weight_map", "types"))
     named = [*(parts.values() if isinstance(parts, dict) else ()), *(types if isinstance(types, dict) else ())]
+    named += [told["transformers_weights"]] if told.get("transformers_weights") else []
     return sorted({Path(str(name)) for name in named})
 
 

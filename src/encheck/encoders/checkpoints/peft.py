@@ -10,6 +10,7 @@ from typing import Any
 
 from encheck.encoders.checkpoints.pretrained import files_of
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
+from encheck.encoders.checkpoints.trust import refuse_code
 from encheck.encoders.files import check_weights, read_json
 from encheck.encoders.models_file import ModelConfig
 from encheck.errors import EncoderError, ModelError
@@ -29,6 +30,7 @@ class PeftEncoder(TransformersEncoder):
             raise ModelError(f"{self.source} has no weights: a PEFT adapter holds adapter_model.safetensors")
         for path in weights:
             check_weights(path)
+        refuse_code(self.source)
         super().check()
 
     @cached_property

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
 from encheck.encoders.checkpoints.folders import model_files
+from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
 from encheck.encoders.checkpoints.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
 from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
 
+def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
+    """The prompts that a checkpoint has; ModelError where its default is none of them, or one is no text."""
+    file, default = source / "config_sentence_transformers.json", stored.get("default_prompt_name")
+    prompts = stored.get("prompts") or {}
+    if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
+        raise ModelError(f"{file}: prompts is {prompts!r}, but should be a mapping of names to texts")
+    if default is not None and str(default) not in {*prompts, "query", "document"}:  # these two there always are
+        raise ModelError(f"{file}: default_prompt_name: {unknown('prompt', str(default), prompts)}")
+    return prompts
+
+
 class SentenceTransformerEncoder(LocalEncoder):
     """A checkpoint that sentence-transformers loads. Nothing of torch is imported before `encode`."""
 
@@ -41,14 +53,17 @@ class SentenceTransformerEncoder(LocalEncoder):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, trusted=config.trust_remote_code)
+        refuse_kind(source)
+        if not config.trust_remote_code:
+            refuse_ignored(source)
         self.bases = self._bases()
         check_length(source, config.max_length)
         stored = read_json(source / "config_sentence_transformers.json", dict)
         self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
-        if self.similarity not in SIMILARITIES:
+        if str(self.similarity) not in SIMILARITIES:
             raise ModelError(f"{source}: {unknown('similarity', str(self.similarity), SIMILARITIES)}")
-        prompts = stored.get("prompts") or {}
-        default = prompts.get(stored.get("default_prompt_name")) if config.prompt is None else None
+        prompts = _prompts(source, stored)
+        default = prompts.get(str(stored.get("default_prompt_name"))) if config.prompt is None else None
         self.prompt = default or config.prompt or ""
         self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
         self.pooling = stored_pooling(source)

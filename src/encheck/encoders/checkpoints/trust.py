@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from encheck.encoders.checkpoints.folders import POINTING, model_files, pointed_at
+from encheck.encoders.checkpoints.known import ACTIVATIONS, ARGUMENTS, GROUPS, MODULES, TOKENIZERS
 from encheck.encoders.files import COPY, read_json
 from encheck.errors import ModelError
 
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
 
+OWN = ": without that, transformers' own class of this type is what is loaded"
+
 
 def confine(folder: Path) -> None:
-    """ModelError where modules.json, a router or the index of a weight file in parts points out of the folder."""
+    """ModelError where modules.json, a router or what names a file of weights points out of the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
         for named in pointed_at(file):
             if named.is_absolute() or ".." in named.parts:
@@ -27,35 +31,122 @@ def _is_of_parts(file: Path) -> bool:
     return file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
 
 
-def refuse_code(folder: Path) -> None:
-    """ModelError where a configuration names classes that neither sentence-transformers nor transformers has."""
-    for file, kind in _classes_named(folder):
-        if not kind.startswith("sentence_transformers."):
-            raise ModelError(f"{file} names code of its own ({kind}), which is not run. {TRUST}")
-    for file in (p for p in model_files(folder) if p.name == "config.json"):
-        config = read_json(file)
-        if own := config.get("auto_map") if isinstance(config, dict) else None:
-            named = ", ".join(map(str, own.values())) if isinstance(own, dict) else str(own)
-            if not _is_built_in(str(config.get("model_type"))):
-                raise ModelError(f"{file} names code of its own ({named}), which is not run. {TRUST}")
+class Named(NamedTuple):
+    """A module that modules.json or a router names: where, by which class, and the folder that holds it."""
+
+    file: Path
+    key: str
+    kind: str
+    folder: Path
 
 
-def _classes_named(folder: Path) -> Iterator[tuple[Path, str]]:
-    """(file, class) of what modules.json, routers and modules of word vectors would import."""
-    for module in read_json(folder / "modules.json", list):
-        yield folder / "modules.json", str(module.get("type") if isinstance(module, dict) else module)
+def modules(folder: Path) -> Iterator[Named]:
+    """Every module that is named at any depth of a checkpoint; routers of before 5.0 stand in a config.json."""
     for file in model_files(folder):
-        if file.name == "router_config.json":
-            types = read_json(file, dict).get("types")
-            yield from ((file, str(kind)) for kind in (types.values() if isinstance(types, dict) else ()))
-        elif file.name == "wordembedding_config.json":
-            yield file, str(read_json(file, dict).get("tokenizer_class"))
+        if file.name == "modules.json":
+            for module in read_json(file, list):
+                found = module if isinstance(module, dict) else {"type": module}
+                yield Named(file, "type", str(found.get("type")), file.parent / str(found.get("path") or ""))
+        elif file.name in ("router_config.json", "config.json"):
+            found = read_json(file)
+            types = found.get("types") if isinstance(found, dict) else None
+            for name, kind in (types if isinstance(types, dict) else {}).items():
+                yield Named(file, f"types.{name}", str(kind), file.parent / name)
 
 
-def _is_built_in(kind: str) -> bool:
-    """Whether transformers has this type itself, so that no code beside it is needed; told without importing it."""
+def settings(module: Named) -> tuple[Path, Mapping[str, Any]]:
+    """The config.json of a module, and what it holds; nothing where it has none."""
+    file = module.folder / "config.json"
+    found = read_json(file)
+    return file, found if isinstance(found, dict) else {}
+
+
+def refuse_code(folder: Path) -> None:
+    """ModelError where a configuration would run what neither sentence-transformers, torch nor transformers has."""
+    for file, key, named in _code_named(folder):
+        own = OWN if key == "auto_map" and _is_built_in(file) else ""
+        raise ModelError(
+            f"{file} names code of its own ({named}), which is not run. {TRUST}. It stands under {key}{own}"
+        )
+    _refuse_activations(folder)
+    _refuse_arguments(folder)
+
+
+def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """(file, key, name) of whatever a loader would import that is not known, or fetch to run it."""
+    yield from ((m.file, m.key, m.kind) for m in modules(folder) if m.kind not in MODULES)
+    for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
+        found = read_json(file)
+        if file.name == "wordembedding_config.json":
+            named = str(found.get("tokenizer_class") if isinstance(found, dict) else found)
+            yield from ((file, "tokenizer_class", named) for _ in range(named not in TOKENIZERS))
+        for key, value in _pairs(found):
+            if key == "auto_map" and value:
+                yield file, key, ", ".join(_texts(value)) or str(value)
+            elif key.endswith("_implementation") and "/" in str(value):  # a kernel of the hub
+                yield file, key, str(value)
+            elif key == "megatron_config" and value:  # peft imports what megatron_core names
+                yield file, "megatron_core", str(found.get("megatron_core") if isinstance(found, dict) else value)
+
+
+def _pairs(found: object) -> Iterator[tuple[str, Any]]:
+    """Every (key, value) of the mappings in a JSON, at any depth."""
+    waiting = [found]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield from part.items()
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+def _texts(found: object) -> Iterator[str]:
+    """The texts in a JSON, the keys left out."""
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, dict | list):
+        for part in found.values() if isinstance(found, dict) else found:
+            yield from _texts(part)
+
+
+def _refuse_activations(folder: Path) -> None:
+    """ModelError where a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
+    for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
+        file, found = settings(module)
+        named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
+        if not isinstance(named, str) or named not in ACTIVATIONS:
+            raise ModelError(
+                f"{file}: activation_function is {named!r}, which is none of torch.nn's, so that it is not run, and "
+                f"another would give other vectors. {TRUST}"
+            )
+
+
+def _refuse_arguments(folder: Path) -> None:
+    """ModelError where a Transformer module hands on what chooses code, files, or how weights are read."""
+    for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
+        found = read_json(file, dict)
+        for group in GROUPS:
+            given = found.get(group)
+            for key in sorted(set(given if isinstance(given, dict) else ()) - ARGUMENTS[GROUPS[group]]):
+                raise ModelError(
+                    f"{file}: {group} has {key} {given[key]!r}, which is not handed on: it can choose code, files, or "
+                    f"how weights are read. Remedy: leave it out. {TRUST}"
+                )
+        for key in ("tokenizer_name_or_path", "processor_name", "path"):
+            if found.get(key):
+                raise ModelError(
+                    f"{file} points elsewhere ({key} is {found[key]!r}), which is not followed. "
+                    "Remedy: leave it out, with the tokenizer in the folder"
+                )
+
+
+def _is_built_in(config: Path) -> bool:
+    """Whether transformers has a class of this configuration's type itself; told without importing it."""
     import importlib.util
 
+    found = read_json(config)
+    kind = str(found.get("model_type") if isinstance(found, dict) else None).replace("-", "_")
     spec = importlib.util.find_spec("transformers")
     roots = (spec.submodule_search_locations or []) if spec else []
-    return any((Path(root) / "models" / kind.replace("-", "_")).is_dir() for root in roots)
+    return any((Path(root) / "models" / kind).is_dir() for root in roots)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
 from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
+from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import read_json
 from encheck.encoders.models_file import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
@@ -30,8 +31,13 @@ SAME = (
     *("yes", "true", "positive"),
 )
 NO_LIMIT = 1_000_000  # tokenizers say 1e30 where they know of none
+OLDEST = "sbert_ce_default_activation_function"  # as until sentence-transformers 4
+WITHOUT = "Remedy: take it out, to have the scores without"
 ACTIVATIONS = ("sigmoid", "identity")
-STATED = {"Sigmoid": "sigmoid", "Identity": "identity"}
+STATED = {
+    "torch.nn.Sigmoid": "sigmoid", "torch.nn.modules.activation.Sigmoid": "sigmoid", "torch.nn.Identity": "identity",
+    "torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.Identity": "identity",
+}  # fmt: skip
 
 
 class CrossEncoderScorer(PairModel):
@@ -46,7 +52,24 @@ class CrossEncoderScorer(PairModel):
         self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
         self.classes = _classes(self.settings)
         self.positive = _positive(self.classes, config, source)
-        self.activation: str = config.options.get("activation") or _activation(self.settings, source)
+        self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
+        self._refuse_ignored()
+
+    def _refuse_ignored(self) -> None:
+        """ModelError where the checkpoint has what is not done here: other modules, a prompt, layers in fp32."""
+        for module in modules(self.source):
+            if module.kind.rpartition(".")[2] != "Transformer":
+                raise ModelError(
+                    f"{module.file}: {module.key} is {module.kind!r}, but the scores here are those of the "
+                    "transformer's head alone. Remedy: a checkpoint without that module"
+                )
+        file = self.source / "config_sentence_transformers.json"
+        stored = read_json(file, dict)
+        prompts, default = stored.get("prompts"), stored.get("default_prompt_name")
+        if isinstance(prompts, dict) and prompts.get(str(default)):
+            raise ModelError(f"{file}: default_prompt_name is {default!r}, but pairs get no prompt here. {WITHOUT}")
+        if (kept := stored.get("keep_in_fp32_modules")) and self.dtype != "float32":
+            raise ModelError(f"{file}: keep_in_fp32_modules is {kept!r}, but dtype {self.dtype}. Remedy: dtype float32")
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes scores."""
@@ -76,7 +99,7 @@ class CrossEncoderScorer(PairModel):
         """The checkpoint's tokenizer."""
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True)
+        return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
 
     @cached_property
     def model(self) -> Any:
@@ -88,8 +111,9 @@ class CrossEncoderScorer(PairModel):
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
-                str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True
-            )
+                str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
+                trust_remote_code=False,
+            )  # fmt: skip
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         if missing := sorted(told["missing_keys"]):
@@ -149,11 +173,23 @@ def _positive(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
     return found
 
 
-def _activation(settings: Mapping[str, Any], source: Path) -> str:
-    """What squashes a head of one number: as sentence-transformers says, else nothing where it is a regression."""
-    stated = read_json(source / "config_sentence_transformers.json", dict).get("activation_fn")
-    stated = stated or (settings.get("sentence_transformers") or {}).get("activation_fn")
-    stated = stated or settings.get("sbert_ce_default_activation_function")
-    if stated:
-        return STATED.get(str(stated).rpartition(".")[2], "identity")
+def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
+    """What squashes a head of one number: as sentence-transformers says, else nothing where it is a regression.
+
+    ModelError for one that is not known; a head of several classes has none.
+    """
+    file = source / "config_sentence_transformers.json"
+    found = (
+        (file, "activation_fn", read_json(file, dict).get("activation_fn")),
+        (source / "config.json", "activation_fn", (settings.get("sentence_transformers") or {}).get("activation_fn")),
+        (source / "config.json", OLDEST, settings.get(OLDEST)),
+    )
+    for where, key, stated in found:
+        if stated and str(stated) in STATED:
+            return STATED[str(stated)]
+        if stated and classes == 1:
+            raise ModelError(
+                f"{where}: {key} is {stated!r}, but only torch's Sigmoid and Identity are known here. "
+                "Remedy: --model-arg activation=sigmoid, or identity, whichever gives the scores you want"
+            )
     return "identity" if settings.get("problem_type") == "regression" else "sigmoid"

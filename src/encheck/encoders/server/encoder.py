@@ -1,6 +1,7 @@
 """Encoders behind HTTP: OpenAI-compatible /v1/embeddings, and text-embeddings-inference's /embed.
 
 Batches are halved where the server finds them too large, sent several at a time, and put together by their indices.
+A probe sentence goes with every request: its vector says which model gave the others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
@@ -19,15 +20,15 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import Ints, slices
 from encheck.encoders.models_file import ModelConfig
-from encheck.encoders.protocol import Batch, check_vectors
+from encheck.encoders.protocol import Batch
 from encheck.encoders.server.http import Client, Refused
+from encheck.encoders.server.watch import ONE_MODEL, WRONG_SERVER, Watch, checked, widened
 from encheck.encoders.text import PROBE, TextEncoder, coarse
 from encheck.errors import EncheckError, EncoderError, ModelError
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
 TOO_MUCH = {400, 413, 422}
-WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
 log = logging.getLogger("encheck")
 
 
@@ -43,6 +44,7 @@ class RemoteEncoder(TextEncoder):
         self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
         self.concurrency = int(options.get("concurrency", 4))
         self._counting = Lock()
+        self.watch = Watch(self.client.url, self.ask, self._probed)
         self._width: int | None = None
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
@@ -68,7 +70,16 @@ class RemoteEncoder(TextEncoder):
     @cached_property
     def _probe(self) -> str:
         """What a vector of the server's comes to."""
-        return coarse(self._settle(lambda: self._same_width(self._asked([PROBE])[0][1], [PROBE]))[0])
+        return coarse(self._settle(self.watch.alone))
+
+    def _probed(self) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._same_width(self._asked([PROBE])[0][1], [PROBE])[0]
+        return vector
+
+    def verify_fingerprint(self) -> None:
+        """EncoderError where another model answers than at first; two that take turns are two answers in a row."""
+        for _ in range(2):
+            self.watch.alone()
 
     def fingerprint(self) -> str:
         """The model's name, a probe vector and the prompts: another model under the same address is another one."""
@@ -76,10 +87,10 @@ class RemoteEncoder(TextEncoder):
         parts = [self.model_name(), self._probe, self.prompt, str(self.config.truncate_dim), *prompts]
         return f"{type(self).__name__}:{content_hash(*parts)}"
 
-    def _settle(self, ask: Any) -> Vectors:
+    def _settle(self, ask: Any) -> NDArray[np.float32]:
         """Before the run, what goes wrong is the user's to set right."""
         try:
-            found: Vectors = ask()
+            found: NDArray[np.float32] = ask()
         except EncoderError as error:
             raise ModelError(f"{self.config.label}: {error}") from error
         return found
@@ -89,13 +100,18 @@ class RemoteEncoder(TextEncoder):
         return super().about() | {"model": self.model_name()}
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Several requests at a time; what comes back is handed on in order, slice by slice."""
+        """Several requests at a time; what comes back is handed on in order, slice by slice.
+
+        EncoderError where the probe in an answer shows another model than at first.
+        """
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
         stop: Future[None] = Future()
         with ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,)) as pool:
             try:
-                asked = pool.map(lambda at: self._asked([prompted[i] for i in at], at), slices(len(texts), self.batch))
+                ask = partial(self._asked, watched=self.batch > 1)
+                size = max(1, self.batch - 1)  # the probe is one of a request's texts
+                asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
                 for found in asked:
                     for positions, vectors in found:
                         yield positions, self._same_width(vectors, [texts[i] for i in positions])
@@ -108,32 +124,31 @@ class RemoteEncoder(TextEncoder):
 
     def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
         if self._width not in (None, vectors.shape[1]):
-            raise EncoderError(
-                f"{self.place} gave vectors of {self._width} dimensions before, and now of {vectors.shape[1]}: another "
-                "model answers under this address. Remedy: one model for a whole run; then run again"
-            )
-        try:
-            checked = check_vectors(vectors, texts)
-        except EncoderError as error:
-            raise EncoderError(f"{self.place}: {error}. {WRONG_SERVER}") from error
-        self._width = checked.shape[1]
-        return checked
+            raise widened(self.place, self._width or 0, vectors.shape[1])
+        found = checked(vectors, texts, self.place)
+        self._width = found.shape[1]
+        return found
 
-    def _asked(self, texts: list[str], positions: Ints | None = None) -> list[Batch]:
-        """Batches of these texts: halves where the server finds them too many or too long together."""
+    def _asked(self, texts: list[str], positions: Ints | None = None, *, watched: bool = False) -> list[Batch]:
+        """Batches of these texts: halves where the server finds them too many or too long together.
+
+        The probe goes with each that is `watched`, but not with a text that the server takes alone only.
+        """
         positions = np.arange(len(texts)) if positions is None else positions
         try:
-            return [(positions, self.ask(texts))]
+            return [(positions, self.watch.beside(texts) if watched else self.ask(texts))]
         except Refused as refused:
             if refused.status not in TOO_MUCH:
                 remedy = f"Remedy: see that the address, the model and the key in {self.client.key_env} are right"
                 raise EncoderError(
                     f"{self.place}{self.client.through} refuses the request: {refused}. {remedy}"
                 ) from None
-            if len(texts) == 1:
+            if len(texts) == 1 and not watched:
                 return [(positions, self._cut(texts[0], refused))]
-        middle = len(texts) // 2
-        return self._asked(texts[:middle], positions[:middle]) + self._asked(texts[middle:], positions[middle:])
+        if len(texts) == 1:
+            return self._asked(texts, positions)
+        middle, ask = len(texts) // 2, partial(self._asked, watched=watched)
+        return ask(texts[:middle], positions[:middle]) + ask(texts[middle:], positions[middle:])
 
     def _cut(self, text: str, refused: Refused) -> Vectors:
         """A text that is too long for the server, cut by it or here, by halves, until it fits; it is counted."""
@@ -185,6 +200,9 @@ class TeiEncoder(RemoteEncoder):
 
     @cached_property
     def _info(self) -> dict[str, Any]:
+        return self._ask_info()
+
+    def _ask_info(self) -> dict[str, Any]:
         try:
             found = self.client.get("/info")
         except EncheckError as error:
@@ -208,7 +226,20 @@ class TeiEncoder(RemoteEncoder):
 
     def model_name(self) -> str:
         """As the server says it, with its revision."""
-        return f"{self._info.get('model_id')}@{self._info.get('model_sha')}"
+        return _name_in(self._info)
+
+    def verify_fingerprint(self) -> None:
+        """The name that the server gives, too, should be that of before."""
+        super().verify_fingerprint()
+        try:
+            now = _name_in(self._ask_info())
+        except ModelError as error:
+            raise EncoderError(str(error)) from error
+        if now != self.model_name():
+            raise EncoderError(
+                f"{self.place} answers with another model than at the start of the run: it was {self.model_name()}, "
+                f"and is {now}. {ONE_MODEL}"
+            )
 
     def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
@@ -216,6 +247,10 @@ class TeiEncoder(RemoteEncoder):
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(f"{self.place}/embed answers no list of {len(texts)} vectors. {WRONG_SERVER}")
         return _rows(rows, self.place)
+
+
+def _name_in(info: dict[str, Any]) -> str:
+    return f"{info.get('model_id')}@{info.get('model_sha')}"
 
 
 def _by_index(rows: list[dict[str, Any]], count: int, place: str) -> Vectors:

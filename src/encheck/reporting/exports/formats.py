@@ -6,6 +6,7 @@ Files are written and nothing is ever pushed.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -16,8 +17,9 @@ from encheck.gating.pairing import CHAINS
 from encheck.gating.pairing import WHOLE_SETS as WHOLE
 from encheck.ids import CaseId
 from encheck.reporting.exports import sarif
-from encheck.reporting.results import into, write_text
+from encheck.reporting.results import into
 from encheck.scoring.splits import TEST, splits_together
+from encheck.system.files import whole, write_text
 
 Results = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -159,10 +161,11 @@ def _flat(results: Results) -> list[dict[str, Any]]:
 
 def _write_csv(results: Results, folder: Path) -> list[Path]:
     path = folder / "figures.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows({k: _safe(v) for k, v in row.items()} for row in _flat(results))
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, COLUMNS)
+    writer.writeheader()
+    writer.writerows({k: _safe(v) for k, v in row.items()} for row in _flat(results))
+    write_text(path, out.getvalue())
     return [path]
 
 
@@ -181,7 +184,8 @@ def _write_parquet(results: Results, folder: Path) -> list[Path]:
         k: pyarrow.float64() if k in numbers else pyarrow.int64() if k in ("n", "clusters") else None for k in COLUMNS
     }
     arrays = {k: pyarrow.array([r[k] for r in rows], types[k] or pyarrow.string()) for k in COLUMNS}
-    pyarrow.parquet.write_table(pyarrow.table(arrays), path)
+    with whole(path) as file:
+        pyarrow.parquet.write_table(pyarrow.table(arrays), file)
     return [path]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from encheck.reporting.gate import cells
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.results import write_text
+from encheck.system.files import write_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {

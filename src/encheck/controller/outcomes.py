@@ -1,0 +1,88 @@
+"""What becomes of a check that ran: its rows, their way into the report, and the letter that pytest prints."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from encheck.claims import told_of
+from encheck.controller.collection import case_of
+from encheck.errors import NothingToMeasure
+
+if TYPE_CHECKING:
+    from encheck.controller.session import Session
+    from encheck.types import CheckResult
+
+ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
+STATUS = {
+    "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
+    "stale_known_failure": ("stale known failures", "S", ("STALE KNOWN FAILURE", {"yellow": True})),
+    "inconclusive": ("inconclusive", "?", ("INCONCLUSIVE", {"yellow": True})),
+}
+
+
+def record(item: pytest.Item, row: CheckResult) -> None:
+    """Keep a row of this check, and show its figure as a property of its test."""
+    from encheck.reporting.failures import figure_line
+
+    item.stash.setdefault(ROWS, []).append(row)
+    assert row.estimate is not None
+    item.user_properties.append((row.case.name_of(row.id), figure_line(row.estimate)))
+    if row.verdict:
+        item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
+
+
+def called(item: pytest.Function) -> Generator[None, Any, Any]:
+    """Skip a check that found nothing to measure; one that ended without a judgement is an error."""
+    try:
+        result = yield
+    except NothingToMeasure as nothing:
+        pytest.skip(str(nothing))
+    if all(row.threshold is None for row in item.stash.get(ROWS, [])):
+        pytest.fail(
+            f"{item.name} ended without a judgement and holds the model to nothing. "
+            "Remedy: let it end with judge(FIGURE, at_least=THRESHOLD)",
+            pytrace=False,
+        )
+    return result
+
+
+def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session: Session) -> None:
+    """Send the rows and the items of a check along with its report, which reaches the xdist controller."""
+    from encheck.controller.recorder import payload
+
+    if call.when != "call" and report.passed:
+        return
+    rows = item.stash.setdefault(ROWS, [])
+    if call.excinfo and not any(row.verdict for row in rows):
+        rows.append(_without_verdict(item, session, call.excinfo))
+    report.encheck = payload(session, case_of(item), rows, told_of(item.function))  # type: ignore[attr-defined]
+    if item.config.getoption("htmlpath", None) is not None:
+        _attach_fragment(report)
+
+
+def _attach_fragment(report: Any) -> None:
+    """Figures, curves and items for pytest-html."""
+    from encheck.reporting.html.fragment import fragment
+
+    content = fragment(report.encheck["rows"], report.encheck["items"])
+    extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
+    report.extras = [*getattr(report, "extras", []), extra]
+
+
+def _without_verdict(item: pytest.Item, session: Session, excinfo: pytest.ExceptionInfo[BaseException]) -> CheckResult:
+    """The row of a check that gave no verdict: skipped, failed by a bare assert, or not able to measure."""
+    case = case_of(item)
+    if excinfo.errisinstance(pytest.skip.Exception):
+        return session.row(case, None, "skipped", None, str(excinfo.value))
+    verdict: Any = "fail" if excinfo.errisinstance(AssertionError) else "error"
+    return session.row(case, None, verdict, None, str(excinfo.value))
+
+
+def status(report: pytest.TestReport) -> Any:
+    """Known failures, stale ones and inconclusive checks have letters of their own: k, S, ?."""
+    rows = getattr(report, "encheck", {}).get("rows", [])
+    verdicts = [row["verdict"] for row in rows if row["verdict"]]
+    return STATUS.get(verdicts[0]) if verdicts else None

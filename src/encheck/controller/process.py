@@ -1,0 +1,252 @@
+"""Which part of a run this process has: xdist's controller or a worker. A run without xdist is its own controller."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from encheck import options
+from encheck.controller.recorder import Conclusion, Recorder
+from encheck.errors import EncheckError, UsageError
+from encheck.options import Settings
+from encheck.reporting.text import LINES, visible
+
+if TYPE_CHECKING:
+    from encheck.controller.session import Session
+    from encheck.gating.baseline import Baseline
+
+DESCRIBED, REFUSED, STORE = "encheck_described", "encheck_refused", "encheck_store"  # what xdist carries
+
+
+class Worker:
+    """A worker of xdist: it measures, and sends what it found to the controller."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.output = config, config.workeroutput  # type: ignore[attr-defined]
+        self.store: str | None = config.workerinput.get(STORE)  # type: ignore[attr-defined]
+
+    def start(self) -> None:
+        """The controller has looked for faults already."""
+
+    def selected(self, ids: Iterable[str]) -> None:
+        """The controller learns from xdist which checks were selected."""
+
+    def refuse_models(self, session: Session) -> None:
+        """The controller refuses what a gate cannot weigh."""
+
+    @contextmanager
+    def refusing(self, items: list[pytest.Item]) -> Iterator[None]:
+        """Run none of the `items` where the user got something wrong: an error raised here would break xdist's run."""
+        try:
+            yield
+        except EncheckError as error:
+            self.output[REFUSED] = str(error)
+            items.clear()
+
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        """Whatever cannot be prepared is the error of each check."""
+        with suppress(EncheckError):
+            yield
+
+    def finish(self, _session: pytest.Session, described: dict[str, Any] | None) -> None:
+        """Send what this worker says of models, data and times."""
+        self.output[DESCRIBED] = described
+
+    def summarize(self, terminal: pytest.TerminalReporter) -> None:
+        """The controller tells."""
+
+
+class Controller:
+    """The process that reports: it gathers what was measured, has the gate decide, writes and tells."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.recorder = config, Recorder()
+        self.baselines: list[Baseline] = []
+        self.notes: list[str] = []
+        self.problems: list[str] = []
+        self.refusal = ""
+        self.results: dict[str, Any] = {}
+        self.page: Path | None = None
+        self.store = self._temporary_store() if config.option.encheck_no_store else None
+        config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
+
+    def _temporary_store(self) -> str:
+        folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
+        self.config.add_cleanup(folder.cleanup)
+        return str(Path(folder.name) / "store.sqlite")
+
+    def start(self) -> None:
+        """Read the baselines, and find what is wrong before any worker starts."""
+        option = self.config.option
+        with usage_errors():
+            if option.encheck_report_dir:
+                options.refuse_place(option.encheck_report_dir)
+            if self._gates:
+                from encheck.controller.gate import read_baselines
+
+                self.baselines = read_baselines(settings_of(self.config, self.store))
+            if getattr(option, "dist", "no") != "no":
+                self._find_faults()
+
+    @property
+    def _gates(self) -> bool:
+        return bool(self.config.option.encheck_baseline or self.config.option.encheck_save_baseline)
+
+    def _find_faults(self) -> None:
+        """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
+        from encheck.controller.collection import refuse_unknown_checks
+
+        settings, subjects = settings_of(self.config, self.store), {}
+        if self.config.option.encheck_model or self.config.option.encheck_data:
+            from encheck.running.notes import store_notes
+            from encheck.running.resources import open_store, resolve_data, resolve_models
+
+            with store_notes() as self.notes:
+                subjects = resolve_models(settings, open_store(settings))
+            self._refuse_models(subjects)
+            resolve_data(settings)
+        refuse_unknown_checks(self.config, settings, subjects, {})
+
+    def selected(self, ids: Iterable[str]) -> None:
+        """Note which checks were selected: what a crash cuts short has no report."""
+        self.recorder.select(ids)
+
+    def refuse_models(self, session: Session) -> None:
+        """Refuse what a gate cannot weigh, before anything is encoded."""
+        self._refuse_models(session.bench.subjects)
+
+    def _refuse_models(self, subjects: Any) -> None:
+        if self._gates:
+            from encheck.controller.gate import refuse_models
+
+            refuse_models(self.baselines, subjects)
+
+    @contextmanager
+    def refusing(self, _items: list[pytest.Item]) -> Iterator[None]:
+        """What the user got wrong ends the run with one message."""
+        with usage_errors():
+            yield
+
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        """What cannot be prepared ends the run with one message."""
+        with usage_errors():
+            yield
+
+    def node_configured(self, node: Any) -> None:
+        """Tell a worker where the store of a run without a store is."""
+        if self.store is not None:
+            node.workerinput[STORE] = self.store
+
+    def node_down(self, node: Any) -> None:
+        """Take what a worker says of models, data and times, and why it refused to run."""
+        sent = getattr(node, "workeroutput", {})
+        if described := sent.get(DESCRIBED):
+            self.recorder.described.append(described)
+        self.refusal = self.refusal or sent.get(REFUSED, "")
+
+    def finish(self, session: pytest.Session, described: dict[str, Any] | None) -> None:
+        """Have the gate decide, then write the results."""
+        self.recorder.described += [described] if described else []
+        if self.refusal:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        if self.recorder.measured_nothing and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        if self.recorder.rows:
+            self._conclude(session)
+
+    def _conclude(self, session: pytest.Session) -> None:
+        try:
+            settings = settings_of(self.config, self.store)
+            end = self._decide(settings, int(session.exitstatus))
+            session.exitstatus, self.problems = end.status, [*end.problems]
+            self._note_properties(end)
+            self._write(settings, end)
+        except EncheckError as error:
+            self.problems.append(str(error))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
+
+    def _write(self, settings: Settings, end: Conclusion) -> None:
+        """Write the run; the terminal shows its results even where the disk is full."""
+        from encheck.controller.gate import described
+        from encheck.controller.write import place_of, write
+
+        recorder = self.recorder
+        place = place_of(settings, self.config.option.encheck_report_dir, started=recorder.started)
+        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        self.results = recorder.results(
+            settings=described(settings), end=end, folder=place.name, command=command, notes=self.notes
+        )
+        self.page = place / "report.html"
+        write(place, self.results, recorder.items)
+
+    def _decide(self, settings: Settings, status: int) -> Conclusion:
+        """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
+        from encheck.controller.gate import conclude
+
+        option = self.config.option
+        selected = self.recorder.selected if option.markexpr or option.keyword else None
+        try:
+            return conclude(self.recorder, settings, status, baselines=self.baselines, selected=selected)
+        except UsageError as error:
+            return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
+
+    def _note_properties(self, end: Conclusion) -> None:
+        """Hand the rows of a gate to --junitxml, where it is asked for."""
+        if end.gate:
+            from encheck.reporting.gate import properties
+
+            files = [p for p in self.config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
+            for file in files:
+                for name, value in properties(end.gate):
+                    file.add_global_property(name, value)
+
+    def summarize(self, terminal: pytest.TerminalReporter) -> None:
+        """The table of verdicts, and where the report is."""
+        if self.refusal:
+            terminal.write_line(f"ERROR: {visible(self.refusal, keep=LINES)}", red=True)
+        if self.results:
+            from encheck.reporting.terminal import lines
+
+            terminal.section("encheck")
+            for line in lines(self.results):
+                terminal.write_line(line)
+        for problem in (*self.recorder.cut_short, *self.problems):
+            terminal.write_line(visible(problem, keep=LINES))
+        if self.page and self.page.exists():
+            terminal.write_line(f"report: {self.page}")
+
+
+class _Reports:
+    """Hands every report of this process, or of its xdist workers, to the recorder."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.recorder.add(report)
+
+
+Process = Controller | Worker
+
+
+def settings_of(config: pytest.Config, store: str | None) -> Settings:
+    """The settings that the options ask for; `store` goes before theirs."""
+    return options.from_options(config.option, root=config.rootpath, store=store)
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn what the user got wrong into pytest's own usage error: one message, exit code 4."""
+    try:
+        yield
+    except EncheckError as error:
+        raise pytest.UsageError(str(error)) from error

@@ -1,0 +1,159 @@
+"""Files that are written whole or not at all, whatever ends the writing: a full disk, a signal, a power cut.
+
+The bytes go to a file beside, under a name that is encheck's own; when they are on the disk, it is renamed. What a
+killed process leaves has such a name, and the next writing removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+PARTIAL = ".encheck-partial-"
+OWN = re.compile(re.escape(PARTIAL) + "([0-9a-f]{8})-[0-9a-f]{8}")
+OLDER = r"\.{name}\.\d+"  # as encheck named them at first: the name and the number of the process
+PATIENCE = 10.0  # seconds that another process may take to write a baseline
+
+
+def partial(path: Path) -> Path:
+    """A new name beside `path` for what will take its place."""
+    return path.with_name(f"{PARTIAL}{_mark(path)}-{secrets.token_hex(4)}")
+
+
+def _mark(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
+
+
+def leftovers(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
+    """What writings of these names that were cut off have left in this folder."""
+    if not folder.is_dir():
+        return []
+    marks = {_mark(Path(name)) for name in names}
+    older = re.compile("|".join(OLDER.format(name=re.escape(name)) for name in names))
+    return sorted(path for path in folder.iterdir() if _is_left(path, marks, older))
+
+
+def _is_left(path: Path, marks: set[str], older: re.Pattern[str]) -> bool:
+    own = OWN.fullmatch(path.name)
+    named = own[1] in marks if own else older.fullmatch(path.name) is not None
+    return named and path.is_file() and not path.is_symlink()
+
+
+def sweep(folder: Path, *, names: tuple[str, ...]) -> None:
+    """Remove what writings of these names that were cut off have left in this folder."""
+    for path in leftovers(folder, names=names):
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
+    """A new file at `path`, on the disk when the block ends; an OSError names `to`, whose place it is to take."""
+    try:
+        with path.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = str(to)
+        raise
+
+
+def put(path: Path, to: Path) -> None:
+    """Give a finished file its name, in the place of what has it; known on the disk too."""
+    path.replace(to)
+    sync(to.parent)
+
+
+def sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` when the block ends well; else `path` stays as it was, and nothing is left.
+
+    Pipes and devices are written straight. OSError where the disk does not take it: it names `path`.
+    """
+    if is_special(path):
+        with path.open("wb") as file:
+            yield file
+        return
+    path = path.resolve()  # a link stays one
+    sweep(path.parent, names=(path.name,))
+    beside = partial(path)
+    try:
+        with flushed(beside, to=path) as file:
+            yield file
+        put(beside, path)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def is_special(path: Path) -> bool:
+    """Whether this is a pipe or a device, whose place no file may take."""
+    return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    with whole(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for this folder out of it; the system lets go of it when this one is killed.
+
+    OSError where another one stays in it for ten seconds. Where folders cannot be locked, nobody is kept out.
+    """
+    if fcntl is None:
+        yield
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(number)
+        yield
+    finally:
+        os.close(number)
+
+
+def _lock(number: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise OSError(errno.EAGAIN, "another process is writing there") from None
+            time.sleep(0.05)
+        except OSError:
+            return
+        else:
+            return
+
+
+def told(error: OSError, *, folder: Path) -> str:
+    """What went wrong, after the name of the file in `folder` that it is about."""
+    said = error.strerror or ", ".join(map(str, error.args))
+    path = Path(error.filename) if isinstance(error.filename, str) else None
+    return f"{path.name}: {said}" if path and path.parent.resolve() == folder.resolve() else said

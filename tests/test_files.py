@@ -1,0 +1,118 @@
+"""Files are written whole or not at all: lock files, sheets, exports, reports."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from faults import Killed, steps
+from test_lock import LANGUAGE
+from test_reporting import results, row
+
+from encheck.annotation.sheets import Line, read_sheet, write_sheet
+from encheck.errors import UsageError
+from encheck.items.lock import Lock, refuse_place, write
+from encheck.reporting.exports.formats import export
+from encheck.system import files
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+
+
+def lock(path, seed=0):
+    write(path, language=LANGUAGE, seed=seed, works=[], lines=[])
+
+
+def left(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(files.PARTIAL)]
+
+
+def test_a_lock_file_whose_writing_is_killed_is_the_old_one_or_the_new_one(tmp_path):
+    path = tmp_path / "v.lock"
+    lock(path)
+    for error in steps(lambda: lock(path, seed=1)):
+        assert isinstance(error, Killed)
+        assert Lock.read(path).seed in (0, 1)
+    assert Lock.read(path).seed == 1
+    assert left(tmp_path) == []
+
+
+def test_a_full_disk_leaves_an_older_lock_file_as_it_was(tmp_path):
+    path = tmp_path / "v.lock"
+    lock(path)
+    for error in steps(lambda: lock(path, seed=1), full=True):
+        assert isinstance(error, UsageError)
+        assert str(error) == f"cannot write --lock={path}: No space left on device"
+        assert (Lock.read(path).seed, left(tmp_path)) == (0, [])
+
+
+def test_a_sheet_that_is_saved_when_the_process_dies_keeps_every_answer(tmp_path):
+    path = tmp_path / "sheet.csv"
+    write_sheet(path, [Line("a", "x", "y", "1", 2.0), Line("b", "x", "z")])
+    for _ in steps(lambda: write_sheet(path, [Line("a", "x", "y", "1", 2.0), Line("b", "x", "z", "0", 1.0)])):
+        assert read_sheet(path)[0].same == "1"
+    assert read_sheet(path)[1].same == "0"
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet"])
+def test_an_export_is_whole_or_the_older_one(tmp_path, name):
+    export(results(row()), tmp_path, formats=[name])
+    (before,) = (path.read_bytes() for path in tmp_path.iterdir())
+    for error in steps(lambda: export(results(row(value=0.2)), tmp_path, formats=[name]), full=True):
+        assert f"a folder that takes files: figures.{name}: No space left on device" in str(error)
+        assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
+    assert [path.read_bytes() for path in tmp_path.iterdir()] != [before]
+
+
+def test_what_is_renamed_is_on_the_disk_before(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(os, "fsync", lambda number: done.append(stat.S_ISDIR(os.fstat(number).st_mode)))
+    real = files.put
+    monkeypatch.setattr(files, "put", lambda *both: (done.append("renamed"), real(*both)))
+    files.write_text(tmp_path / "a", "text")
+    assert done == [False, "renamed", True]
+
+
+def test_what_is_left_of_another_file_is_not_swept(tmp_path):
+    """It may be being written: several people label in one folder."""
+    other, own = (files.partial(tmp_path / name) for name in ("other.csv", "own.csv"))
+    other.touch()
+    own.touch()
+    files.write_text(tmp_path / "own.csv", "text")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([other.name, "own.csv"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "v.lock").symlink_to(tmp_path / "real/v.lock")
+    lock(tmp_path / "v.lock")
+    assert (tmp_path / "v.lock").is_symlink()
+    assert Lock.read(tmp_path / "real/v.lock").seed == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such device")
+def test_a_device_is_written_straight(tmp_path):
+    refuse_place(Path("/dev/null"))
+    lock(Path("/dev/null"))
+    assert not Path("/dev/null").is_file()
+    with pytest.raises(UsageError, match="cannot write --lock=/dev/full: No space left on device"):
+        lock(Path("/dev/full"))
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_lock_file_in_a_folder_that_takes_none_is_refused_before_the_work(tmp_path):
+    lock(tmp_path / "v.lock")
+    tmp_path.chmod(0o500)
+    with pytest.raises(UsageError, match="may not be written"):
+        refuse_place(tmp_path / "v.lock")
+    tmp_path.chmod(0o700)
+
+
+def test_files_have_the_rights_that_the_user_gives_new_ones(tmp_path):
+    (tmp_path / "plain").touch()
+    files.write_text(tmp_path / "ours", "text")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
