@@ -18,6 +18,7 @@ from encheck.types import Edit, Item, Kind
 Columns = Mapping[str, Sequence[Any]]
 KINDS: tuple[str, ...] = get_args(Kind)
 CONTESTS: frozenset[Kind] = frozenset({"triplet", "chain", "search"})  # a far text that the near one has to beat
+TWO_SCORES = CONTESTS | {"both_orders"}
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Frame:
         given = {field: _given(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
         return cls(
             kind, case, tuple(c["item"]), tuple(c["source"]), _side(c, "near"), tuple(c["cluster"]),
-            tuple(s or "" for s in c["split"]), None if c["far_score"][0] is None else _side(c, "far"),
+            tuple(s or "" for s in c["split"]), _side(c, "far") if kind in TWO_SCORES else None,
             roles=(_role(c, "source_role"), _role(c, "text_role")), **given,
         )  # fmt: skip
 
