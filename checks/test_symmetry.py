@@ -5,12 +5,12 @@ depend on the order of the input.
 """
 
 from encheck import claim
-from encheck.items import turned_pairs
+from encheck.items import both_orders
 from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry, symmetry
 
 
 @claim(
-    turned_pairs,
+    both_orders,
     property="symmetry",
     family="invariance",
     metric=consistency,

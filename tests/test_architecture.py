@@ -37,6 +37,7 @@ HEAVY = {
     "huggingface_hub",
 }
 LAYERS = [
+    {"ids"},
     {"types", "errors", "system"},
     {"statistics", "similarity"},
     {"store"},

@@ -17,13 +17,13 @@ from faults import Killed, steps
 from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
 from encheck.gating import schema1
+from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
 from encheck.reporting.html import payload
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
-from encheck.scoring.item_table import item_table
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
@@ -327,7 +327,7 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
     labels = np.ones(3, np.int8)
     scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
-    write_items(tmp_path, {"x": item_table("x/m-d-1", pairs, scores)})
+    write_items(tmp_path, {"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()})
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
 

@@ -14,12 +14,14 @@ from encheck.errors import UsageError
 from encheck.gating.baseline import case_of
 from encheck.gating.declared import declarations
 from encheck.gating.weighing import Side, side_of
+from encheck.ids import CaseId
 from encheck.metrics import named
 from encheck.reporting.html import page as html
-from encheck.reporting.html.payload import Items, pack
+from encheck.reporting.html.payload import pack
 from encheck.reporting.results import read_items, read_results, write_named
 from encheck.reporting.text import pieces, table, visible
-from encheck.reporting.view import edits_of, figure, sentence
+from encheck.reporting.view import Items, figure, sentence
+from encheck.scoring.frame import edits_of
 from encheck.types import Declaration
 from encheck.verdict import MIN_CLUSTERS
 
@@ -249,7 +251,7 @@ def _flips(found: Comparison, name: str, differences: Sequence[Difference]) -> I
     other = next(m for m in found.models if m.name == name)
     for d in differences:
         if d.lost or d.gained:
-            columns = other.items[f"{d.claim}/{other.label}-{d.data}-{d.level}"]
+            columns = other.items[str(CaseId(d.claim, other.label, d.data, d.level))]
             at = {item: i for i, item in enumerate(columns["item"])}
             some = [("lost", i) for i in d.lost[:MAX_FLIPS_SHOWN]] + [("gained", i) for i in d.gained[:MAX_FLIPS_SHOWN]]
             shown = [(what, item, _texts(columns, at[item])) for what, item in some]

@@ -19,6 +19,7 @@ from encheck.gating.weighing import (
     side_of_baseline,
     weigh,
 )
+from encheck.ids import figure_name
 from encheck.options import Settings
 from encheck.reporting import gate
 from encheck.running.labels import labels
@@ -178,4 +179,4 @@ def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[s
 
 
 def _figure(row: Mapping[str, Any]) -> str:
-    return str(row["id"].rpartition("/")[2])
+    return figure_name(row)

@@ -29,7 +29,7 @@ def record(item: pytest.Item, row: CheckResult) -> None:
 
     item.stash.setdefault(ROWS, []).append(row)
     assert row.estimate is not None
-    item.user_properties.append((row.id.rpartition("/")[2], figure_line(row.estimate)))
+    item.user_properties.append((row.case.name_of(row.id), figure_line(row.estimate)))
     if row.verdict:
         item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
 

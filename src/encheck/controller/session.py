@@ -21,7 +21,6 @@ from encheck.running.labels import label_of, labels
 from encheck.running.notes import Notes
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.subject import Subject
-from encheck.scoring.item_table import item_table, shown
 from encheck.scoring.scores import Scores
 from encheck.system.progress import Progress
 from encheck.types import (
@@ -94,7 +93,7 @@ class Session:
             said = f"{estimate.value:.2f} ({case.claim_name})"
             log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, said)
         return CheckResult(
-            id=f"{case.claim_name}/{case.name}/{metric}",
+            id=case.id.figure(metric),
             claim=case.claim_name,
             check=case.marker,
             capability=case.marker,
@@ -151,7 +150,7 @@ class Session:
         """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
         scores = self.scores(case)
         model, folder = self._model_option(case), self.settings.report_dir
-        return failure_message(row, shown(self.items(case).kept, scores), scores, model=model, folder=folder)
+        return failure_message(row, self.items(case).kept, scores, model=model, folder=folder)
 
     def _model_option(self, case: Case) -> str:
         spec = labels(self.settings.models)[case.model]
@@ -159,8 +158,7 @@ class Session:
 
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""
-        scores = self.scores(case)
-        return item_table(case.id, shown(self.items(case).kept, scores), scores)
+        return self.scores(case).frame(case.id, self.items(case).kept).to_columns()
 
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""

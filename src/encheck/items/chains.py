@@ -10,6 +10,7 @@ from encheck.datasets.base import Dataset
 from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
+from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect
 from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
@@ -106,7 +107,7 @@ def _chain(
     tags = maker.english.parse(group.paraphrase).tags
     odd = [unusual(tags), *(unusual([tags[i] for i in step.order]) for step in made.steps)]
     return Chain(
-        id=f"{dataset.name}/{content_hash(group.source, group.paraphrase)}/swap/{SWAPS}/pivot-{pivot}",
+        id=ItemId.of(dataset.name, content_hash(group.source, group.paraphrase), "swap", SWAPS, f"pivot-{pivot}"),
         source=group.source, partner=group.paraphrase, members=members, cluster=group.cluster, pivot=pivot,
         split=group.split, edits=tuple(step.edits for step in made.steps),
         overlap=float(jaccard([group.source], [group.paraphrase])[0]), unusual=tuple(odd), rejected=made.rejected,
@@ -155,7 +156,7 @@ def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | s
         return str(outcomes[0])
     key = content_hash(group.source, group.paraphrase, found[-1].text)
     return Chain(
-        id=f"{dataset.name}/{key}/continuation/{len(found)}/words",
+        id=ItemId.of(dataset.name, key, "continuation", len(found), "words"),
         source=group.source, partner=group.paraphrase, members=tuple(made.text for made in found),
         cluster=group.cluster, pivot="b", split=group.split, edits=tuple(made.edits for made in found), edited="source",
         overlap=float(jaccard([group.source], [group.paraphrase])[0]), why=tuple(made.certificate for made in found),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from encheck.datasets.base import Dataset
 from encheck.errors import NothingToMeasure
+from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.types import Items, Query, Repeated, SentencePair, content_hash
 
@@ -43,7 +44,7 @@ def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[
             continue
         seen.add(texts)
         wrong = tuple(v.text for name in others if (v := group.variant(name)))
-        name = f"{dataset.name}/{content_hash(*texts)}/query/1/{'counted' if counts else 'searched'}/0"
+        name = ItemId.of(dataset.name, content_hash(*texts), "query", 1, "counted" if counts else "searched", 0)
         edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
         yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts)
 
@@ -61,7 +62,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """A few texts of different clusters, to be encoded a second time."""
     return Items(
         tuple(
-            Repeated(f"{dataset.name}/{content_hash(text)}/repeated/1/again/0", text, cluster)
+            Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
             for cluster, text in _texts(dataset, REPEATED)
         )
     )
@@ -74,7 +75,9 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
     return Items(
         tuple(
-            SentencePair(f"{dataset.name}/{content_hash(text)}/cut/1/last-words/0", text, short, None, cluster)
+            SentencePair(
+                ItemId.of(dataset.name, content_hash(text), "cut", 1, "last-words", 0), text, short, None, cluster
+            )
             for cluster, text, short in found
         )
     )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
+from encheck.ids import ItemId, question_of
 from encheck.metrics.classification import predictions
 from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import of_two_labels
@@ -278,8 +279,8 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
     found: dict[str, list[int]] = {}
     for i, item in enumerate(scores.items):
-        if "/" in item.key:
-            found.setdefault(item.key.rpartition("/")[0], []).append(i)
+        if (question := question_of(item.key)) is not None:
+            found.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
 
 
@@ -298,4 +299,4 @@ def _warn(cases: Cases) -> None:
 
 
 def _data(scores: PairScores) -> str:
-    return scores.items[0].id.partition("/")[0] if scores.items else "the data"
+    return ItemId(scores.items[0].id).data if scores.items else "the data"

@@ -9,7 +9,7 @@ from typing import Any
 from encheck.gating.types import EXIT_CODES, Outcome, Row
 from encheck.gating.weighing import Weighed
 from encheck.reporting.text import escape, marked, table
-from encheck.reporting.view import edits_of
+from encheck.scoring.frame import edits_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 MAX_FLIPS_KEPT = 10  # of each direction and capability, in results.json

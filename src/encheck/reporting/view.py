@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from encheck.gating.declared import declarations
+from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
-from encheck.types import Edit
+from encheck.scoring.frame import Columns, Frame, edits_of
 
 Row = Mapping[str, Any]
-Columns = Mapping[str, Sequence[Any]]
+Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
 CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
     1: "1 Paraphrasing",
     2: "2 Synonym replacement",
@@ -123,19 +123,16 @@ def _worst(verdicts: Sequence[str | None]) -> str | None:
     return min(verdicts, key=_WORST_FIRST.index)
 
 
-def worst_items(columns: Columns, count: int) -> list[dict[str, Any]]:
-    """The items of one case that went most wrong, each as a mapping of the columns, with texts in marked pieces."""
-    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    rows.sort(key=rightness)
-    return [_with_pieces(row) for row in rows[:count]]
+def frames(results: Mapping[str, Any], items: Items) -> dict[str, Frame]:
+    """The items of every case that the results have a row of."""
+    cases = {str(case): case for case in map(CaseId.of, results["checks"])}
+    return {name: Frame.from_columns(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
-def rightness(row: Row) -> float:
-    """How right an item is, to sort by: its margin, or the similarity of a pair (of a negative one, less it)."""
-    if row["far_score"] is not None:
-        margin = float(row["near_score"] - row["far_score"])
-        return margin if row["far"] is not None else -abs(margin)  # no far text: the pair itself, turned round
-    return float(-row["near_score"] if row["label"] == 0 else row["near_score"])
+def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:
+    """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
+    columns = frame.to_columns()
+    return [_with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
 
 
 def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
@@ -143,12 +140,3 @@ def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
     row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
     row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []
     return row
-
-
-def edits_of(text: str | None) -> list[Edit]:
-    """Edits from the JSON of an items column.
-
-    >>> edits_of('[[2, 6, "slow"]]')
-    [Edit(start=2, end=6, text='slow')]
-    """
-    return [Edit(*edit) for edit in json.loads(text)] if text else []

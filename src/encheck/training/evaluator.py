@@ -35,7 +35,6 @@ from encheck.metrics import named
 from encheck.running.bench import Bench
 from encheck.running.case import Case
 from encheck.running.subject import Subject
-from encheck.scoring.item_table import item_table, shown
 from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
 from encheck.similarity import SIMILARITIES
@@ -229,8 +228,8 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
         with suppress(NothingToMeasure):
             found = bench.items("data", case.claim, case.level)
             scores = bench.scores(MODEL, "data", found)
-            name = f"{case.claim_name}/{case.name}"
-            items[name] = item_table(case.id, shown(found.kept, scores), scores)
+            name = str(case.id)
+            items[name] = scores.frame(case.id, found.kept).to_columns()
             rows.append(
                 {
                     "id": f"{name}/x", "claim": case.claim_name, "check": case.marker, "data": "data",

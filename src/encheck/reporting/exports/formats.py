@@ -14,6 +14,7 @@ from typing import Any
 
 from encheck.errors import UsageError, unknown
 from encheck.gating.declared import declarations
+from encheck.ids import CaseId
 from encheck.reporting.exports import sarif
 from encheck.reporting.results import into
 from encheck.scoring.splits import TEST, splits_together
@@ -46,7 +47,7 @@ def export(
 
 def _measured(row: Row, declared: Declaration, splits: Mapping[str, Collection[str]]) -> set[str]:
     """The splits that a row's figure is of."""
-    found = set(splits.get(row["id"].rpartition("/")[0], ()))
+    found = set(splits.get(str(CaseId.of(row)), ()))
     return (found & TEST if declared.part == "test" else set()) or found
 
 
