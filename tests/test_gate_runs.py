@@ -240,7 +240,7 @@ def test_a_blocked_candidate_is_not_kept_as_a_baseline(run, baseline, tmp_path):
     assert (tmp_path / "new/baseline.json").exists()
 
 
-OWN_FLOOR = "[tool.encheck.metrics.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
+OWN_FLOOR = "[tool.encheck.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
 
 
 def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(run, baseline, tmp_path, pytester):

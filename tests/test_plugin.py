@@ -237,7 +237,7 @@ def test_a_cut_off_of_the_users_own_is_answered(results):
 def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
     pytester.makepyprojecttoml(
         """
-        [tool.encheck.metrics.thresholds]
+        [tool.encheck.thresholds]
         antonym_is_farther_than_control = 0.1
         "synonym_keeps_the_similarity/3" = 0.999
         [tool.encheck.known_failures.plain]
@@ -257,7 +257,7 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
     ("table", "says"),
     [
         (
-            "[tool.encheck.metrics.thresholds]\nantonym_is_farther_then_control = 0.1",
+            "[tool.encheck.thresholds]\nantonym_is_farther_then_control = 0.1",
             "*thresholds: unknown check 'antonym_is_farther_then_control'; did you mean 'antonym_is_farther_than_*",
         ),
         (
@@ -265,15 +265,15 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
             "*oracle's known_failures: unknown check 'antonymm_[*]'. There are: *",
         ),
         (
-            '[tool.encheck.metrics.thresholds]\n"antonym_*" = 0.1',
+            '[tool.encheck.thresholds]\n"antonym_*" = 0.1',
             "*thresholds: 'antonym_[*]' would decide nothing*CHECK/LEVEL*",
         ),
         (
-            '[tool.encheck.metrics.thresholds]\n"synonym_keeps_the_similarity/probes/1" = 0.1',
+            '[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/probes/1" = 0.1',
             "*thresholds: 'synonym_keeps_the_similarity/probes/1' would decide nothing*CHECK/LEVEL*",
         ),
         ("[tool.encheck.known_failures]\noracle = 1", "*known_failures] oracle is 1, but should be a table of checks*"),
-        ("[tool.encheck.metrics.thresholds]\nx = 'high'", "*thresholds] x is 'high', but should be a number*"),
+        ("[tool.encheck.thresholds]\nx = 'high'", "*thresholds] x is 'high', but should be a number*"),
     ],
 )
 @pytest.mark.parametrize("more", [[], ["-n1"]], ids=["alone", "workers"])
@@ -287,7 +287,7 @@ def test_a_check_that_there_is_not_is_refused_before_anything_is_encoded(pyteste
 
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
 def test_a_level_that_a_check_has_not_is_refused(pytester, run, workers):
-    pytester.makepyprojecttoml('[tool.encheck.metrics.thresholds]\n"synonym_keeps_the_similarity/7" = 0.1')
+    pytester.makepyprojecttoml('[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/7" = 0.1')
     outcome = run("--encheck-model=oracle", "-m", "synonym", *workers)
     assert outcome.ret == 4
     pytest.LineMatcher([*outcome.outlines, *outcome.errlines]).fnmatch_lines(
@@ -311,7 +311,7 @@ def test_a_threshold_of_a_model_that_is_a_pattern_is_refused(pytester, run):
 
 def test_thresholds_of_ones_own_checks_may_stand_though_these_do_not_run(pytester, run):
     pytester.makepyfile(test_own=OWN_CHECK.format(body="judge(mean_similarity(scores), at_least=0.1)"))
-    pytester.makepyprojecttoml("[tool.encheck.metrics.thresholds]\nantonyms_are_at_all_similar = 0.2\n")
+    pytester.makepyprojecttoml("[tool.encheck.thresholds]\nantonyms_are_at_all_similar = 0.2\n")
     assert run("--encheck-model=oracle", "-m", "synonym").ret == 0
 
 

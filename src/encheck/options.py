@@ -333,7 +333,7 @@ def project_table(path: Path) -> dict[str, Any]:
             raise ConfigError(f"{path}: [tool.encheck] {key} is {value!r}, but should be of type {KEYS[key].__name__}")
     for key, value in table.get("thresholds", {}).items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-            raise ConfigError(f"{path}: [tool.encheck.metrics.thresholds] {key} is {value!r}, but should be a number")
+            raise ConfigError(f"{path}: [tool.encheck.thresholds] {key} is {value!r}, but should be a number")
     for model, reasons in table.get("known_failures", {}).items():
         if not isinstance(reasons, dict) or not all(isinstance(reason, str) for reason in reasons.values()):
             raise ConfigError(
