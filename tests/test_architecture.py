@@ -11,7 +11,7 @@ import pytest
 
 import encheck
 from encheck.items.catalogue import WORKS
-from encheck.options import KEYS
+from encheck.options.project import KEYS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(encheck.__file__).parent
@@ -52,9 +52,9 @@ LAYERS = [
     {"deciding", "comparing"},
     {"annotation", "training", "scale"},
     {"controller"},
-    {"plugin", "cli", "checks", "__main__"},
+    {"plugin", "short_options", "cli", "checks", "__main__"},
 ]
-MAY_IMPORT_PYTEST = {"plugin", "cli", "checks"}
+MAY_IMPORT_PYTEST = {"plugin", "short_options", "cli", "checks"}
 
 
 def modules():

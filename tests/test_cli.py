@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from encheck import __version__
 from encheck.cli import app
+from encheck.options import GROUPS, OPTIONS
 from encheck.store import Store, default_path
 
 
@@ -39,7 +40,15 @@ def test_help_shows_every_command(encheck):
 def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
     said = " ".join(encheck("run", "--help").output.replace("│", " ").split())
     assert "Probes are taken whole" in said
-    assert "cuda:all, or several by comma" in said
+    assert "cuda:all, or several separated by commas" in said
+
+
+def test_help_shows_every_option_in_its_group(encheck):
+    said = encheck("run", "--help").output
+    assert all(f"--{option.name}" in said for option in OPTIONS.values())
+    assert [said.index(f"─ {group} ─") for group in GROUPS.values()] == sorted(
+        said.index(f"─ {group} ─") for group in GROUPS.values()
+    )
 
 
 def test_models_says_what_is_loadable_and_from_where(encheck):
@@ -185,7 +194,7 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
     """Of a model whose label is not what --model takes, in a folder that is not the default."""
     Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
-    chosen = "--epsilon=0.02 --sample=all --skip-bad-rows"
+    chosen = "--sample=all --skip-bad-rows --epsilon=0.02"
     model = "--model=lengths:embed --model-arg='licence=of my own'"
     told = run("-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
     again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
@@ -251,9 +260,12 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["run", "--baseline"], "'--baseline' requires an argument"),
+        (["run", "--baseline"], "argument --baseline: expected one argument"),
         (["runn"], "No such command 'runn'"),
-        (["run", "--seed=-3"], "Invalid value for '--seed'"),
+        (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
+        (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
+        (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --anchor, "),
+        (["run", "--junitxm=x"], "unrecognized arguments: --junitxm=x"),
         (["variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
@@ -343,7 +355,7 @@ def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck,
         done = encheck(*args, "--threshold=nan")
         assert done.exit_code == 4
         said = capfd.readouterr()
-        assert "--threshold is nan, but should be a number" in done.output + said.out + said.err
+        assert "--cutoff is nan, but should be a number" in done.output + said.out + said.err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The pytest plugin: hooks and fixtures only. Nothing heavy is imported before a check was collected.
 
-It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. What a
+It claims the options `--encheck-*`; `-p encheck.short_options` adds the short spellings, in a clone and for `encheck
+run`. What a
 run keeps lives in `encheck.controller.session`; what becomes of its rows in `encheck.reporting`.
 """
 
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import copy
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +60,7 @@ MARKERS = {
     "contract": "finite, of one shape, the same twice, nothing cut off",
     "symmetry": "the prediction stays when the two sentences are exchanged",
 }
+SHORT = "encheck.short_options"
 PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 STATUS = {
     "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
@@ -67,36 +70,53 @@ STATUS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
-    settings.add_options(parser.getgroup("encheck", "behavioural tests for sentence encoders"), prefix="encheck-")
+    group = parser.getgroup("encheck", "behavioural tests for sentence encoders")
+    settings.add_options(group, prefix=settings.PREFIX)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Take what was given after a blank for the value of its option, where pytest takes it for a test path.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Iterator[None]:
+    """Refuse a path outside the project that was given after a blank, and options that nobody knows."""
+    with _usage_errors():
+        for option, path in settings.given_after_a_blank(args, prefix=settings.PREFIX):
+            _refuse_outside(early_config, option, path)
+        for option, path in settings.given_after_a_blank(args):
+            if _has_short_options(early_config):
+                _refuse_outside(early_config, option, path)
+    yield
+    if not early_config.known_args_namespace.help:
+        unknown_args = parser.parse_known_and_unknown_args(list(args), copy(early_config.option))[1]
+        with _usage_errors():
+            settings.refuse_misspelt(unknown_args, prefix=settings.PREFIX)
+            if early_config.pluginmanager.has_plugin(SHORT):
+                settings.refuse_misspelt(unknown_args)
 
-    The short options are not known to pytest yet. A folder would be run; anything else would have pytest load the
-    conftest.py of every folder that is called test..., for want of a path. The root of the project has been looked for
-    already: a folder outside of it is refused.
-    """
-    tests, valued = early_config.known_args_namespace.file_or_dir, settings.valued_options()
-    for at in reversed(range(len(args) - 1)):
-        option, value = args[at : at + 2]
-        if value.startswith("-"):
-            continue
-        if option in settings.TAKE_PATHS and Path(value.partition("::")[0]).exists():
-            if not _in_project(early_config, Path(value)):
-                raise pytest.UsageError(
-                    f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
-                    "path and would run what lies in it"
-                )
-            args[at : at + 2] = [f"{option}={value}"]
-        if option in valued and value in tests:
-            tests.remove(value)
+
+def _has_short_options(config: pytest.Config) -> bool:
+    """Whether this run has the short options, or would have them: a path after a blank hides the project's settings."""
+    here = config.invocation_params.dir
+    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    return config.pluginmanager.has_plugin(SHORT) or any(
+        SHORT in file.read_text("utf-8", "replace") for file in files if file.is_file()
+    )
+
+
+def _refuse_outside(config: pytest.Config, option: str, path: str) -> None:
+    """UsageError for a path outside the project: pytest has looked there for its settings, and for conftest.py."""
+    if not _in_project(config, Path(path)):
+        raise UsageError(
+            f"write {option}={path} with an equals sign: after a blank, pytest takes {path!r} for a test path and "
+            "would run what lies in it"
+        )
 
 
 def _in_project(config: pytest.Config, path: Path) -> bool:
     """Whether the project's own settings were found although this path stood among the arguments."""
-    here = config.invocation_params.dir
+    here, known = config.invocation_params.dir, config.known_args_namespace
+    if known.inifilename and known.rootdir:
+        return True  # nothing was looked for
     return config.inipath is not None and all(
         p.is_relative_to(config.rootpath) for p in (here, (here / path).resolve())
     )
@@ -106,8 +126,7 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
     with _usage_errors():
-        settings.refuse_empty(config.option)
-        settings.refuse_contradictions(config.option)
+        settings.refuse_wrong(config.option)
     if config.option.encheck_no_store:
         worker = getattr(config, "workerinput", None)
         if worker is None:
@@ -431,8 +450,8 @@ def epsilon(pytestconfig: pytest.Config) -> float:
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The cut-off of the user's own that --threshold names."""
-    cut: float | None = pytestconfig.option.encheck_threshold
+    """The cut-off of the user's own that --cutoff names."""
+    cut: float | None = pytestconfig.option.encheck_cutoff
     return cut
 
 

@@ -124,10 +124,10 @@ def score(
     from encheck.comparing import scored
     from encheck.comparing.predictions import read_predictions
     from encheck.datasets.base import load
-    from encheck.options import cut_of, scope_of
+    from encheck.options import cutoff_of, scope_of
 
     with told():
-        scope, cut, read = scope_of(median_scope), cut_of(threshold), read_predictions(predictions)
+        scope, cut, read = scope_of(median_scope), cutoff_of(threshold), read_predictions(predictions)
         loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
         found = scored.score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
         if json_file:

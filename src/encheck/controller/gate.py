@@ -19,7 +19,7 @@ from encheck.gating.weighing import (
     side_of_baseline,
     weigh,
 )
-from encheck.options import Settings
+from encheck.options import Settings, described
 from encheck.reporting import gate
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
@@ -134,17 +134,6 @@ def _weigh_all(
             "has a threshold of yours, or could not measure"
         )
     _fill(recorder.rows, recorder.baselines[0])
-
-
-def described(settings: Settings) -> dict[str, Any]:
-    """The settings that a baseline keeps, and results.json shows."""
-    return {
-        "models": list(settings.models), "data": list(settings.data), "epsilon": settings.epsilon,
-        "median_scope": settings.median_scope, "sample": settings.sample, "seed": settings.seed,
-        "device": settings.device, "dtype": settings.dtype, "generator_mode": settings.generator_mode,
-        "lexicon": settings.lexicon, "spacy_model": settings.spacy_model, "skip_bad_rows": settings.skip_bad_rows,
-        "model_args": list(settings.model_args),
-    }  # fmt: skip
 
 
 def _weigh(

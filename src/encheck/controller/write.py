@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from encheck.controller.gate import described
 from encheck.controller.recorder import Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
-from encheck.options import Settings
+from encheck.options import Settings, described
 from encheck.reporting import markdown
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results, write_text
