@@ -166,7 +166,7 @@ def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tm
     ("args", "says"),
     [
         (["--encheck-inconclusive=pass"], "*name what to weigh with --baseline=DIR*"),
-        (["--encheck-twin=random"], "*give --baseline=DIR or --save-baseline=DIR*"),
+        (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
         (["--encheck-anchor=x"], "*--anchor is a second baseline*"),

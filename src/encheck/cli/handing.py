@@ -22,7 +22,7 @@ class HandsOn(typer.core.TyperCommand):
         if "--help" in args:
             return list(super().parse_args(ctx, ["--help"]))
         ctx.args = list(args)
-        return ctx.args
+        return args
 
 
 def as_option(setting: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from encheck.encoders.checkpoints.pretrained import files_of
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 from encheck.encoders.files import check_weights, read_json
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, ModelError
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
 from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
 from encheck.encoders.files import read_json
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.errors import EncoderError, ModelError
 
