@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from encheck.cli.handing import HandsOn, shows_options
 from encheck.cli.shared import app, told
+from encheck.cli.table import HandsOn, shows_options
 from encheck.errors import UsageError
 
 CACHED = (
@@ -22,11 +23,12 @@ CACHED = (
 NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 
 
-@app.command(cls=HandsOn)
+@app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
 @shows_options
 def run(context: typer.Context, **_shown: object) -> None:
-    """Run the checks. What is not listed here goes to pytest: -m MARKER, -n 2, -k NAME, -x, --junitxml=FILE,
-    --collect-only.
+    """Run the checks.
+
+    What is not listed here goes to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
 
     Exit code: 0 passed, 1 a check failed or the gate blocks, 4 usage or bad input, 5 nothing was measured, 10 the gate
     could not decide.
@@ -42,16 +44,31 @@ def run(context: typer.Context, **_shown: object) -> None:
         encheck run --model sbert --save-baseline=reports/baselines/sbert
 
         encheck run --model=./candidate --baseline=reports/baselines/sbert
+
+    With --predictions FILE, score other people's predictions in place of a model. Of the options, it takes --data,
+    --cutoff, --split, --median-scope, --seed, --json FILE and --skip-bad-rows:
+
+        encheck run --data pairs:mine.csv --predictions theirs.csv
     """
-    with told():
-        _refuse_cached(context.args)
+    if any(arg.partition("=")[0] == "--predictions" for arg in context.args):
+        _score(context)
+        return
     raise typer.Exit(run_checks(context.args))
+
+
+def _score(context: typer.Context) -> None:
+    commands: Any = context.parent and context.parent.command
+    command = commands.get_command(context.parent, "score")
+    with command.make_context("run", list(context.args), parent=context.parent) as scoring:
+        command.invoke(scoring)
 
 
 def run_checks(args: Sequence[str]) -> int:
     """Run encheck's own checks with these arguments of pytest; the exit code."""
     import pytest
 
+    with told():
+        _refuse_cached(args)
     ini = str(resources.files("encheck") / "run.ini")
     # The entry point's own name: so it is found where plugins are not loaded unasked, and not registered twice.
     plugins = ["-p", "encheck.plugin", "-p", "encheck.short_options"]

@@ -1,9 +1,9 @@
-"""Commands that hand their arguments to pytest; their help shows the table of options."""
+"""The table of options as the commands show it, and commands that hand their arguments to pytest."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -25,15 +25,19 @@ class HandsOn(typer.core.TyperCommand):
         return args
 
 
-def as_option(setting: str) -> Any:
+def as_option(setting: str, **attributes: Any) -> Any:
     """The typer option of one setting of a run, with the help that it has everywhere."""
-    return _typer_option(OPTIONS[setting])
+    return _typer_option(OPTIONS[setting], **attributes)
 
 
-def shows_options(command: Command) -> Command:
-    """Have typer show every option of a run in the help of a command that takes `context` alone."""
-    options = sorted((o for o in OPTIONS.values() if not o.hidden), key=lambda o: list(GROUPS).index(o.group))
-    shown = {option.dest: Annotated[_type(option), _typer_option(option, GROUPS[option.group])] for option in options}
+def shows_options(command: Command, *, but: Collection[str] = ()) -> Command:
+    """Have typer show the options of a run, but for these settings, in the help of a command of `context` alone."""
+    listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
+    options = sorted(listed, key=lambda option: list(GROUPS).index(option.group))
+    shown = {
+        option.dest: Annotated[_type(option), _typer_option(option, rich_help_panel=GROUPS[option.group])]
+        for option in options
+    }
     annotations: dict[str, Any] = {"context": typer.Context} | shown
     empty, kind = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
     parameters = [
@@ -51,7 +55,7 @@ def _type(option: Option) -> Any:
     return list[str] | None if option.repeatable else str | None
 
 
-def _typer_option(option: Option, panel: str | None = None) -> Any:
+def _typer_option(option: Option, **attributes: Any) -> Any:
     names = [f"--{name}" for name in option.names]
     metavar = None if option.is_flag else option.metavar or "|".join(option.choices)
-    return typer.Option(*names, help=option.text, metavar=metavar, rich_help_panel=panel, show_default=False)
+    return typer.Option(*names, help=option.text, metavar=metavar, show_default=False, **attributes)
