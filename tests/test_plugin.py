@@ -543,6 +543,8 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
+        (["--encheck-cutoff=nan"], "*--cutoff is nan, but should be a number to compare scores with*"),
+        (["--encheck-seed-replicate=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],
 )
@@ -611,7 +613,7 @@ def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run)
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
     outcome = run("--encheck-model", str(folder))
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*write --encheck-model=*ckpt with an equals sign*"])
+    outcome.stderr.fnmatch_lines(["*use --encheck-model=*ckpt, not --encheck-model *ckpt, for a path outside*"])
     assert not Path("ran").exists()
 
 
@@ -626,7 +628,7 @@ def test_a_short_option_with_a_folder_elsewhere_after_a_blank_is_refused_in_a_cl
     pytester.makepyprojecttoml(CLONE)
     outcome = pytester.runpytest("-p", "no:cacheprovider", *options, str(folder))
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines([f"*write {options[-1]}={folder} with an equals sign*"])
+    outcome.stderr.fnmatch_lines([f"*use {options[-1]}={folder}, not {options[-1]} {folder}, for a path outside*"])
     assert not Path("ran").exists()
 
 

@@ -107,8 +107,8 @@ def _refuse_outside(config: pytest.Config, option: str, path: str) -> None:
     """UsageError for a path outside the project: pytest has looked there for its settings, and for conftest.py."""
     if not _in_project(config, Path(path)):
         raise UsageError(
-            f"write {option}={path} with an equals sign: after a blank, pytest takes {path!r} for a test path and "
-            "would run what lies in it"
+            f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a path that "
+            "stands alone as a test, and would run what lies there"
         )
 
 

@@ -36,9 +36,9 @@ def _refuse_contradictions(option: Any) -> None:
             option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
             raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
     if option.encheck_anchor and not option.encheck_baseline:
-        raise UsageError("--anchor is a second baseline: name the first one with --baseline=DIR")
+        raise UsageError("--anchor requires --baseline=DIR: it is a second baseline")
     if option.encheck_inconclusive and not option.encheck_baseline:
-        raise UsageError("--inconclusive says what an undecided gate counts as: name what to weigh with --baseline=DIR")
+        raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
 
