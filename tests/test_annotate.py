@@ -287,7 +287,7 @@ def test_a_sheet_may_be_left_and_taken_up_again(encheck):
 
 def test_the_next_command_quotes_the_name_of_the_sheet(encheck):
     said = encheck("sheet", "--data", "pairs:own.csv", "--out", "my sheet.csv").output
-    assert "next: encheck annotate label 'my sheet.csv' --name YOU" in said
+    assert "next: encheck data annotate label 'my sheet.csv' --name YOU" in said
 
 
 def test_what_is_wrong_is_one_line_and_exit_4(encheck):

@@ -10,7 +10,7 @@ from encheck.claims import Claim
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Overlap, Random
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.items.builders import labelled_pairs
 from encheck.items.searches import random_pairs

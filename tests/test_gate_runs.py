@@ -165,11 +165,11 @@ def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tm
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--encheck-inconclusive=pass"], "*name what to weigh with --baseline=DIR*"),
-        (["--encheck-twin=random"], "*give --baseline=DIR or --save-baseline=DIR*"),
+        (["--encheck-inconclusive=pass"], "*--inconclusive requires --baseline=DIR*"),
+        (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
-        (["--encheck-anchor=x"], "*--anchor is a second baseline*"),
+        (["--encheck-anchor=x"], "*--anchor requires --baseline=DIR: it is a second baseline*"),
         (["--encheck-save-baseline=x", "--encheck-twin=oracle"], "*--twin=oracle is named twice, or is the model*"),
         (["--encheck-baseline="], "*the value of --baseline is empty*"),
         (["--encheck-baseline=x", "--encheck-anchor="], "*the value of --anchor is empty*"),

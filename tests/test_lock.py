@@ -97,7 +97,7 @@ def test_a_lock_file_is_read_back_whatever_ends_a_line_inside_an_edit(tmp_path, 
     )
 
 
-@pytest.mark.parametrize(("name", "says"), [("none/v.lock", "is in no folder"), (".", "is a folder")])
+@pytest.mark.parametrize(("name", "says"), [("none/v.lock", "does not exist"), (".", "is a directory")])
 def test_a_place_where_no_lock_file_can_be_is_refused(tmp_path, name, says):
     with pytest.raises(UsageError, match=says):
         refuse_place(tmp_path / name)

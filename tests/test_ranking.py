@@ -15,7 +15,7 @@ from encheck.datasets.base import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import LockError, NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.catalogue import list_all, lock_lines

@@ -9,7 +9,7 @@ from embedding_server import serving
 
 from encheck.encoders import fake
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import PROBE
 from encheck.errors import EncoderError
 from encheck.items.variants import Maker

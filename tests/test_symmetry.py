@@ -14,7 +14,7 @@ from encheck.cli import app
 from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.builders import both_orders

@@ -1,7 +1,7 @@
 """The pytest plugin: hooks and fixtures, which delegate to `encheck.controller`.
 
-It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. Nothing
-heavy is imported before a check was collected.
+It claims the options `--encheck-*`; `-p encheck.short_options` adds the short spellings, in a clone and for
+`encheck run`. Nothing heavy is imported before a check was collected.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck import options as settings
+from encheck import options
 from encheck.claims import aim_of
-from encheck.controller import collection, outcomes
+from encheck.controller import arguments, collection, outcomes
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.reporting.text import LINES, visible
@@ -31,46 +31,26 @@ CLASH: pytest.StashKey[str] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
-    settings.add_options(parser.getgroup("encheck", "behavioural tests for sentence encoders"), prefix="encheck-")
+    group = parser.getgroup("encheck", "behavioural tests for sentence encoders")
+    options.add_options(group, prefix=options.PREFIX)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Take what was given after a blank for the value of its option, where pytest takes it for a test path.
-
-    The short options are not known to pytest yet. A folder would be run; anything else would have pytest load the
-    conftest.py of every folder that is called test..., for want of a path. The root of the project has been looked for
-    already: a folder outside of it is refused.
-    """
-    tests, valued = early_config.known_args_namespace.file_or_dir, settings.valued_options()
-    for at in reversed(range(len(args) - 1)):
-        option, value = args[at : at + 2]
-        if value.startswith("-"):
-            continue
-        if option in settings.TAKE_PATHS and Path(value.partition("::")[0]).exists():
-            if not _in_project(early_config, Path(value)):
-                raise pytest.UsageError(
-                    f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
-                    "path and would run what lies in it"
-                )
-            args[at : at + 2] = [f"{option}={value}"]
-        if option in valued and value in tests:
-            tests.remove(value)
-
-
-def _in_project(config: pytest.Config, path: Path) -> bool:
-    """Whether the project's own settings were found although this path stood among the arguments."""
-    here = config.invocation_params.dir
-    return config.inipath is not None and all(
-        p.is_relative_to(config.rootpath) for p in (here, (here / path).resolve())
-    )
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Iterator[None]:
+    """Refuse a path outside the project that was given after a blank, and options that nobody knows."""
+    with usage_errors():
+        arguments.refuse_outside_paths(early_config, args)
+    yield
+    with usage_errors():
+        arguments.refuse_misspelt(early_config, parser, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     collection.register_markers(config)
     with usage_errors():
-        settings.refuse_empty(config.option)
-        settings.refuse_contradictions(config.option)
+        options.refuse_wrong(config.option)
     config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
 
 
@@ -220,15 +200,15 @@ def epsilon(pytestconfig: pytest.Config) -> float:
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The cut-off of the user's own that --threshold names."""
-    cut: float | None = pytestconfig.option.encheck_threshold
+    """The cut-off of the user's own that --cutoff names."""
+    cut: float | None = pytestconfig.option.encheck_cutoff
     return cut
 
 
 @pytest.fixture
 def median_scope(pytestconfig: pytest.Config) -> str | float:
     """Where --median-scope cuts between obvious and non-obvious pairs."""
-    return settings.scope_of(pytestconfig.option.encheck_median_scope)
+    return options.scope_of(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture
@@ -284,5 +264,5 @@ def _controller(config: pytest.Config) -> Controller:
     return process
 
 
-def _settings(config: pytest.Config) -> settings.Settings:
+def _settings(config: pytest.Config) -> options.Settings:
     return settings_of(config, config.stash[PROCESS].store)

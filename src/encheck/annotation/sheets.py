@@ -127,9 +127,9 @@ def read_sheet(path: Path) -> list[Line]:
     """The lines of a sheet; DataError names the file and the line of what is wrong."""
     rows = [_line(path, number, fields) for number, fields in named_rows(path, delimiter=",", bad=STRICT)]
     if not rows:
-        raise DataError(f"{path} holds no row; make a sheet with `encheck annotate sheet`")
+        raise DataError(f"{path} holds no row; make a sheet with `encheck data annotate sheet`")
     if len({row.item for row in rows}) < len(rows):
-        raise DataError(f"{path} holds an item twice; make a sheet with `encheck annotate sheet`")
+        raise DataError(f"{path} holds an item twice; make a sheet with `encheck data annotate sheet`")
     return rows
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from encheck.encoders.batching import pack, pick_devices, spread
 from encheck.encoders.files import check_weights, must_exist
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words

@@ -19,7 +19,7 @@ import numpy as np
 from encheck.encoders.batching import pack, pick_devices
 from encheck.encoders.checkpoints.pretrained import check_folder, files_of
 from encheck.encoders.load import HUB_ID, folder_of
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key

@@ -1,4 +1,4 @@
-"""What `encheck variants` makes: every generator's variants of a data set, counted, and frozen on request."""
+"""What `encheck data variants` makes: every generator's variants of a data set, counted, and frozen on request."""
 
 from __future__ import annotations
 

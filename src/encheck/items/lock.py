@@ -128,13 +128,13 @@ def refuse_place(path: Path) -> None:
     """UsageError where no lock file can be written: found out before the work."""
     state = ""
     if path.is_dir():
-        state = "is a folder"
+        state = " is a directory"
     elif not path.parent.is_dir():
-        state = f"is in no folder: there is no {path.parent}"
+        state = f": directory {path.parent} does not exist"
     elif not all(os.access(place, os.W_OK) for place in _written_to(path)):
-        state = "may not be written"
+        state = " cannot be written"
     if state:
-        raise UsageError(f"--lock={path} {state}. Name a file in a folder that is there and can be written to")
+        raise UsageError(f"--lock={path}{state}. Name a file in a directory that exists and can be written to")
 
 
 def _written_to(path: Path) -> list[Path]:
@@ -165,7 +165,7 @@ class VariantLock:
             works = frozenset((generator, level) for generator, level in head["works"])
             return cls(path, head["language"], head["seed"], works, lines)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise LockError(f"{path} is no lock file of `encheck variants --lock` ({error!r})") from error
+            raise LockError(f"{path} is no lock file of `encheck data variants --lock` ({error!r})") from error
 
     def check(
         self,
@@ -198,7 +198,7 @@ class VariantLock:
             raise LockError(
                 f"{generator} {level}: of {len(made)} sentences, {counts} (first: {first}), against {self.path}. "
                 + "; ".join(self._changes(now))
-                + ". Make the lock again with `encheck variants --lock`, or go back to what made it"
+                + ". Make the lock again with `encheck data variants --lock`, or go back to what made it"
             )
 
     def _difference(self, source: str, generator: str, level: int, outcome: Variant | str) -> str:

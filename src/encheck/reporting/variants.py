@@ -1,4 +1,4 @@
-"""What `encheck variants` prints: how many sentences have a variant, examples, and why the others have none."""
+"""What `encheck data variants` prints: how many sentences have a variant, examples, and why the others have none."""
 
 from __future__ import annotations
 

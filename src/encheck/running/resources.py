@@ -9,7 +9,8 @@ from typing import Any
 
 from encheck.datasets import base as datasets
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
-from encheck.encoders.models_file import ModelConfig, known_models, with_args
+from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.items.fluency import Surprisal

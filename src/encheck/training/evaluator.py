@@ -25,7 +25,7 @@ import numpy as np
 
 from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
 from encheck.gating.balance import PARTS, balanced, part_of, parts, win_rates

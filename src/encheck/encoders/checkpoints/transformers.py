@@ -23,7 +23,7 @@ from encheck.encoders.checkpoints.pretrained import (
 )
 from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pooling import pool
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError

@@ -18,7 +18,7 @@ import numpy as np
 from encheck.encoders.batching import slices
 from encheck.encoders.doc2vec.files import read_model
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.errors import EncoderError

@@ -19,7 +19,7 @@ from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_d
 from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
 from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import read_json
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.errors import EncoderError, ModelError
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.similarity import jaccard, words
 from encheck.types import content_hash

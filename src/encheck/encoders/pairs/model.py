@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError
 from encheck.types import content_hash

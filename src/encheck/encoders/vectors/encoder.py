@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import slices
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError
