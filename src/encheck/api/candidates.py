@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from encheck.api.checks import Option, run
 from encheck.api.loading import Spec, as_option
@@ -38,7 +38,7 @@ def gate(
         data: what to run models on.
         checks: which checks to run on models. The gate does not miss the others.
         verbose: print what `encheck run` prints.
-        options: as `run` takes them, without those of a gate (baseline, twin, ...).
+        options: as `run` takes them, `report_dir` included, without those of a gate (baseline, twin, ...).
 
     Returns:
         The outcome (pass, block or inconclusive), its reasons, and a row for each capability.
@@ -52,7 +52,8 @@ def gate(
     if refused := [name for name in OF_A_RUN if name in options]:
         raise UsageError(f"{refused[0]} is an option of run(); gate() takes a candidate and a baseline")
     models = list(dict.fromkeys(as_option(one) for one in (candidate, baseline) if not _folder(one)))
-    ran = run(models, data=data, checks=checks, verbose=verbose, **options) if models else None
+    how: dict[str, Any] = {**options}
+    ran = run(models, data=data, checks=checks, verbose=verbose, **how) if models else None
     results, label = _found(candidate, models, ran)
     selected = {row.check for row in results.rows} if checks else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:

@@ -23,7 +23,7 @@ from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.statistics.bootstrap import components
+from encheck.statistics.clusters import components
 from encheck.system.memory import uncollected
 from encheck.types import Group, SentencePair, content_hash
 

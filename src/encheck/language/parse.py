@@ -1,4 +1,4 @@
-"""A parsed text: what the generators know of it, column by column, and how it is kept."""
+"""A parsed text, column by column."""
 
 from __future__ import annotations
 

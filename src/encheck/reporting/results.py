@@ -1,4 +1,4 @@
-"""Reading and writing a run's folder: results.json (its schema beside this file) and items.parquet."""
+"""The files of a run's folder: results.json (its schema beside this file), items.parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Showing what an edit changed, and what nobody would see."""
+"""Texts as people are shown them: edits marked, hidden characters made visible, columns aligned."""
 
 from __future__ import annotations
 

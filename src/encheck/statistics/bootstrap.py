@@ -1,4 +1,4 @@
-"""Clusters and the bootstrap that resamples them.
+"""The bootstrap over clusters.
 
 Items that share a sentence are not independent, so a replicate draws whole clusters with replacement
 (Field and Welsh 2007, "Bootstrapping clustered data"). Weights are drawn once per cluster set and shared by
@@ -21,22 +21,6 @@ MIN_ITEMS_A_SIDE = 10  # of a share: with fewer, the percentiles of a bootstrap 
 _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
-
-
-def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
-    """Number the connected component of each edge from a node of `first` to the node at its place in `second`.
-
-    >>> components(np.array([7, 8, 9]), np.array([9, 8, 5]))
-    [0, 1, 0]
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    nodes, places = np.unique(np.stack([first, second]), return_inverse=True)
-    ends = places.reshape(2, -1).astype(np.int32)
-    edges = coo_array((np.ones(len(first), bool), tuple(ends)), shape=(len(nodes), len(nodes)))
-    numbers: list[int] = connected_components(edges, directed=False)[1][ends[0]].tolist()
-    return numbers
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""One-sided tests and intervals for paired changes, candidate minus baseline, over items that fall into clusters.
+"""One-sided inference on paired changes, candidate minus baseline, over items that fall into clusters.
 
 Everything takes arrays of one entry a capability, so that a gate of twenty is a handful of array operations.
 """
