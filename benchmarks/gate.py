@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from encheck.claims import FAMILIES
 from encheck.gating.decision import decide
-from encheck.gating.types import DEFAULT, FAMILIES, Noise, Paired, Rule
+from encheck.gating.types import DEFAULT, Noise, Paired, Rule
 
 SHAPE = (5, 5, 5, 1, 3, 1)
 NAMES = [(f"{family} {i}", family) for family, count in zip(FAMILIES, SHAPE, strict=True) for i in range(count)]

@@ -4,22 +4,32 @@ Caches, indexes and retries assume that a text has one vector. Without that, eve
 luck.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.items import cut, repeated
-from encheck.metrics.health import ends_seen, kept
-
-pytestmark = pytest.mark.contract
+from encheck.metrics.health import contract_kept, ends_seen
 
 
-@claim(repeated)
+@claim(
+    repeated,
+    property="contract",
+    family="contract",
+    metric=contract_kept,
+    aim=1.0,
+    source="docs/probes.md",
+)
 def test_same_text_gets_the_same_answer_twice(scores, judge):
     """Finite, of one shape (a model that breaks this ends in an error), and the same in other company."""
-    judge(kept(scores), at_least=1.0)
+    judge(contract_kept(scores))
 
 
-@claim(cut)
+@claim(
+    cut,
+    property="contract",
+    family="contract",
+    metric=ends_seen,
+    aim=1.0,
+    source="docs/probes.md",
+)
 def test_end_of_a_long_text_is_seen(scores, judge):
     """The longest texts of the data are told from themselves less their last three words: nothing is cut off."""
-    judge(ends_seen(scores), at_least=1.0)
+    judge(ends_seen(scores))

@@ -4,17 +4,27 @@ Documents are embedded in chunks. A fact that turns in one sentence has to move 
 tell the corrected page from the wrong one.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.phenomenon import PHENOMENA
 from encheck.items import in_passages
 from encheck.metrics import margin_rate, mean_margin
 
 
-@pytest.mark.dilution
-@claim(in_passages(PHENOMENA), levels=(1, 3, 8))
+@claim(
+    in_passages(PHENOMENA),
+    levels=(1, 3, 8),
+    property="dilution",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+    known_failures={
+        "*": (
+            "half of these edits are of order, roles and quantifiers, which encoders tell apart badly "
+            "in short texts too"
+        )
+    },
+)
 def test_changed_meaning_shows_in_a_passage(scores, judge, report, epsilon):
     """In a passage of one, three or eight sentences, a kept meaning is nearer than a changed one."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -4,25 +4,33 @@ A question about one company answered with another's figures is the costliest ki
 share nearly all their words.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
 from encheck.metrics import margin_rate, mean_margin
 
-pytestmark = pytest.mark.entity
 
-
-@claim(contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed")))
+@claim(
+    contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed")),
+    property="entity",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+)
 def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another name moves the sentence farther than another name of the same thing."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
-@claim(contrast(phenomenon("entity", "kept"), phenomenon("entity", "control")))
+@claim(
+    contrast(phenomenon("entity", "kept"), phenomenon("entity", "control")),
+    property="entity",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+)
 def test_unrelated_word_is_farther_than_edit_that_keeps_the_entity(scores, judge, report, epsilon):
     """An unrelated word in the same place moves the sentence farther than another name of the same thing."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -4,37 +4,61 @@ A space that is crowded into a cone, or in which some texts are near to everythi
 search the same few hits; it is the first thing that a bad fine-tune breaks.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.items import queries, random_pairs
 from encheck.metrics import mean_similarity
 from encheck.metrics.health import evenness, hubness, recall_at_1, room, steadiness, unseen
 
-pytestmark = pytest.mark.health
 
-
-@claim(random_pairs)
+@claim(
+    random_pairs,
+    property="health",
+    family="health",
+    metric=room,
+    aim=0.2,
+    source="Radovanovic et al. 2010; Ethayarajh 2019",
+)
 def test_random_pairs_are_apart(scores, judge, report):
     """Unrelated texts are not as near as identical ones: the space has not collapsed into a cone."""
     report(mean_similarity(scores))
-    judge(room(scores), at_least=0.2)
+    judge(room(scores))
 
 
-@claim(random_pairs)
+@claim(
+    random_pairs,
+    property="health",
+    family="health",
+    metric=steadiness,
+    aim=0.8,
+    source="Radovanovic et al. 2010; Ethayarajh 2019",
+)
 def test_random_pairs_are_alike_in_distance(scores, judge):
     """Unrelated texts are about equally unrelated: noise does not hide what is near."""
-    judge(steadiness(scores), at_least=0.8)
+    judge(steadiness(scores))
 
 
-@claim(queries())
+@claim(
+    queries(),
+    property="health",
+    family="health",
+    metric=recall_at_1,
+    aim=0.9,
+    source="Radovanovic et al. 2010; Ethayarajh 2019",
+)
 def test_sentence_finds_its_paraphrase_among_other_topics(scores, judge):
     """Without hard negatives, the nearest text is the paraphrase."""
-    judge(recall_at_1(scores), at_least=0.9)
+    judge(recall_at_1(scores))
 
 
-@claim(queries(counts=True))
+@claim(
+    queries(counts=True),
+    property="health",
+    family="health",
+    metric=evenness,
+    aim=0.6,
+    source="Radovanovic et al. 2010; Ethayarajh 2019",
+)
 def test_no_sentence_is_near_to_all(scores, judge, report):
     """Every text is an answer to about as many queries: there are no hubs."""
     report(hubness(scores), unseen(scores))
-    judge(evenness(scores), at_least=0.6)
+    judge(evenness(scores))

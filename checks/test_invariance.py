@@ -4,8 +4,6 @@ Users type in lower case, paste double spaces and write "don't". If that moves a
 does, results depend on who typed.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.antonym import antonym
 from encheck.generators.casing import casing
@@ -14,25 +12,47 @@ from encheck.generators.spacing import spacing
 from encheck.items import contrast
 from encheck.metrics import margin_rate, mean_margin
 
-pytestmark = pytest.mark.invariance
 
-
-@claim(contrast(casing, antonym))
+@claim(
+    contrast(casing, antonym),
+    property="invariance",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    aim=0.95,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    selects=True,
+)
 def test_lower_case_is_nearer_than_antonym(scores, judge, report):
     """A sentence in lower case is nearer than the sentence with one word turned into its opposite."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated), at_least=0.95)
+    judge(margin_rate(scores.calibrated))
 
 
-@claim(contrast(spacing, antonym))
+@claim(
+    contrast(spacing, antonym),
+    property="invariance",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    aim=0.95,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    selects=True,
+)
 def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
     """So is a sentence with a blank doubled and one behind it."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated), at_least=0.95)
+    judge(margin_rate(scores.calibrated))
 
 
-@claim(contrast(contraction, antonym))
+@claim(
+    contrast(contraction, antonym),
+    property="invariance",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    aim=0.9,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    selects=True,
+)
 def test_contraction_is_nearer_than_antonym(scores, judge, report):
     """So is a sentence with "do not" for "don't", or the other way round."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated), at_least=0.9)
+    judge(margin_rate(scores.calibrated))

@@ -4,8 +4,6 @@ An encoder that reads a bag of words cannot tell who did what. Jumbles are no se
 apart cannot keep apart sentences that differ in order alone.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
@@ -13,25 +11,55 @@ from encheck.generators.role_reversal import role_reversal, roles_kept
 from encheck.items import against_paraphrase, contrast
 from encheck.metrics import margin_rate, mean_margin
 
-pytestmark = pytest.mark.jumble
 
-
-@claim(against_paraphrase(jumble), levels=(1, 2, 3))
+@claim(
+    against_paraphrase(jumble),
+    levels=(1, 2, 3),
+    property="jumble",
+    family="order",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="Mahajan et al. 2023, section 4, Figures 3 to 6",
+    criterion=4,
+    selects=True,
+    known_failures={"*": "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"},
+)
 def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     """Sim(S, paraphrase) - Sim(S, jumble) > epsilon, with one, two or three pairs of words exchanged."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
-@claim(contrast(reorder, jumble), levels=(1, 2, 3))
+@claim(
+    contrast(reorder, jumble),
+    levels=(1, 2, 3),
+    property="jumble",
+    family="order",
+    metric=margin_rate.calibrated,
+    aim=0.9,
+    source="Mahajan et al. 2023, section 4, Figures 3 to 6",
+    criterion=4,
+    selects=True,
+    known_failures={"*/1": "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"},
+)
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     """A reorder that keeps the meaning is nearer than a jumble of the same words."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.9)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
-@claim(contrast(roles_kept, role_reversal))
+@claim(
+    contrast(roles_kept, role_reversal),
+    property="jumble",
+    family="order",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="Mahajan et al. 2023, section 4, Figures 3 to 6",
+    criterion=4,
+    selects=True,
+    known_failures={"*": "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"},
+)
 def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
     """Who did what to whom matters more than in which order it is told."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

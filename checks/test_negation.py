@@ -4,25 +4,35 @@
 language model, the opposite of the answer.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
 from encheck.metrics import margin_rate, mean_margin
 
-pytestmark = pytest.mark.negation
 
-
-@claim(contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed")))
+@claim(
+    contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed")),
+    property="negation",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+    selects=True,
+)
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """It is not so moves the sentence farther than a word of emphasis in its place leaves it."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
-@claim(contrast(phenomenon("negation", "kept"), phenomenon("negation", "control")))
+@claim(
+    contrast(phenomenon("negation", "kept"), phenomenon("negation", "control")),
+    property="negation",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+    selects=True,
+)
 def test_unrelated_word_is_farther_than_edit_that_keeps_the_negation(scores, judge, report, epsilon):
     """An unrelated word in the same place moves the sentence farther than a word of emphasis in its place leaves it."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -4,18 +4,27 @@ Shared words give most pairs of the usual data sets away, and a benchmark score 
 are the pairs on which overlap points the wrong way.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.items import labelled_pairs
 from encheck.metrics.nonobvious import auc_n, cases_of, figures
 
-pytestmark = pytest.mark.nonobvious
 
-
-@claim(labelled_pairs)
+@claim(
+    labelled_pairs,
+    property="nonobvious",
+    family="meaning kept",
+    metric=auc_n,
+    aim=0.6,
+    source="Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to 8",
+    part="test",
+    pictures=("divergence",),
+    known_failures=dict.fromkeys(
+        ("probes*", "mrpc*", "paws*"),
+        ("word overlap still decides: all systems of Peinelt et al. 2019 lose on non-obvious pairs (Tables 6 to 8)"),
+    ),
+)
 def test_unlike_paraphrase_is_nearer_than_lookalike(scores, judge, report, median_scope):
     """A paraphrase in other words (Pn) is nearer than a non-paraphrase in the same words (Nn)."""
     cases = cases_of(scores, scope=median_scope)
     report(*figures(cases))
-    judge(auc_n(cases), at_least=0.6)
+    judge(auc_n(cases))

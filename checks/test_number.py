@@ -3,25 +3,35 @@
 Doses, prices, dates and limits are one token each. Two texts that differ there alone are different facts.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
 from encheck.metrics import margin_rate, mean_margin
 
-pytestmark = pytest.mark.number
 
-
-@claim(contrast(phenomenon("number", "kept"), phenomenon("number", "changed")))
+@claim(
+    contrast(phenomenon("number", "kept"), phenomenon("number", "changed")),
+    property="number",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+    selects=True,
+)
 def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another number moves the sentence farther than the same number written otherwise."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
-@claim(contrast(phenomenon("number", "kept"), phenomenon("number", "control")))
+@claim(
+    contrast(phenomenon("number", "kept"), phenomenon("number", "control")),
+    property="number",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+    selects=True,
+)
 def test_unrelated_word_is_farther_than_edit_that_keeps_the_number(scores, judge, report, epsilon):
     """An unrelated word in the same place moves the sentence farther than the same number written otherwise."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

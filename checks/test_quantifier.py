@@ -4,25 +4,34 @@
 ask.
 """
 
-import pytest
-
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
 from encheck.metrics import margin_rate, mean_margin
 
-pytestmark = pytest.mark.quantifier
 
-
-@claim(contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "changed")))
+@claim(
+    contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "changed")),
+    property="quantifier",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+    known_failures={"*": "sentence embeddings hardly tell quantifiers and negations apart (Zhu et al. 2018, ACL)"},
+)
 def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another quantifier moves the sentence farther than a quantifier that says the same."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
-@claim(contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "control")))
+@claim(
+    contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "control")),
+    property="quantifier",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+)
 def test_unrelated_word_is_farther_than_edit_that_keeps_the_quantifier(scores, judge, report, epsilon):
     """An unrelated word in the same place moves the sentence farther than a quantifier that says the same."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon), at_least=0.8)
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

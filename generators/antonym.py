@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from encheck.generators.base import listed
 from encheck.generators.paper import paper_antonym
 from encheck.generators.replacing import Slot, is_last, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
@@ -21,6 +22,7 @@ QUANTIFIED = (
 UNTIL = frozenset("until till since".split())
 
 
+@listed(1)
 def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The hand-written edit where the data has one, else one verb or adjective replaced by its opposite.
 
@@ -47,6 +49,7 @@ def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
     return is_last(slot), min(depth(parse, slot.at), DEPTH), not synonyms
 
 
+@listed(1)
 def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The meaning kept by turning it twice: "is possible" becomes "is not impossible".
 

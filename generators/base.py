@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant
 
 Outcome = Variant | str
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
@@ -33,6 +34,26 @@ class BesideGenerator(Protocol):
     def __call__(self, group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome | None:
         """The variant at the place of `base`."""
         ...
+
+
+def listed(*levels: int) -> Callable[[Function], Function]:
+    """Have `encheck variants` list a generator at these levels."""
+
+    def mark(generator: Function) -> Function:
+        generator.levels = levels  # type: ignore[attr-defined]
+        return generator
+
+    return mark
+
+
+def listed_beside(*bases: str) -> Callable[[Function], Function]:
+    """Have `encheck variants` list a generator at the places of these others, by their names."""
+
+    def mark(generator: Function) -> Function:
+        generator.bases = bases  # type: ignore[attr-defined]
+        return generator
+
+    return mark
 
 
 def beside(base: Generator, other: BesideGenerator) -> Generator:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+from encheck.generators.base import listed
 from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, apply_edits
 
 
+@listed(1)
 def casing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence in lower case, or why there is none."""
     changed = [(i, c.lower()) for i, c in enumerate(group.source) if c.lower() != c]

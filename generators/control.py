@@ -7,6 +7,7 @@ from functools import cache
 from math import log10
 from random import Random
 
+from encheck.generators.base import listed_beside
 from encheck.generators.replacing import certificate
 from encheck.generators.written import written
 from encheck.language.edits.inflection import UNINFLECTED, inflected
@@ -30,6 +31,7 @@ NO_PLAIN_ADJECTIVES = frozenset(
 )
 
 
+@listed_beside("antonym", "synonym")
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
     """An unrelated word at the place of `base`, as frequent and as long as the word that `base` puts there.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from random import Random
 
+from encheck.generators.base import listed
 from encheck.generators.paper import paper_jumble
 from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, apply_edits, changes
@@ -13,6 +14,7 @@ WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 TRIES = 20
 
 
+@listed(1, 2, 3)
 def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:
     """Exchange `level` disjoint pairs of different words; a reason where the sentence has too few.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
+from encheck.generators.base import listed
 from encheck.generators.dative import shifted
 from encheck.generators.moving import (
     Move,
@@ -46,6 +47,7 @@ NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these 
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
 
+@listed(1)
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """The hand-written edit where the data has one, else one move that the parse shows to be safe."""
     if group.variants:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from encheck.generators.base import listed
 from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS, Span, capital, inside_sentence, text_of
 from encheck.generators.reorder import reorder
 from encheck.generators.written import written
@@ -37,6 +38,7 @@ SINGULAR_PRONOUNS, PLURAL_PRONOUNS = {"he", "she", "it"}, {"we", "they", "you"}
 AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 
+@listed(1)
 def role_reversal(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:  # noqa: ARG001
     """The hand-written edit where the data has one, else subject and object of the main verb exchanged.
 
@@ -66,6 +68,7 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
     return reason
 
 
+@listed(1)
 def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """What a role reversal stands against: the hand-written edit of the same words, else a reorder of the sentence."""
     if group.variants:

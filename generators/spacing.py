@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from random import Random
 
+from encheck.generators.base import listed
 from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, apply_edits
 
 
+@listed(1)
 def spacing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence with one of its blanks doubled and another behind it, or why there is none."""
     blanks = [m.start() for m in re.finditer(r"(?<=\S) (?=\S)", group.source)]

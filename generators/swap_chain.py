@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 
+from encheck.generators.base import listed
 from encheck.language.edits.relations import Relations, Unit, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -47,6 +48,7 @@ class Swapped(Variant):
     rejected: tuple[str, ...] = ()
 
 
+@listed(1, 2, 3)
 def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Swapped | str:
     """The source after `level` exchanges, with those before it; or which of the conditions the sentence lacks.
 

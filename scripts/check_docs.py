@@ -120,9 +120,21 @@ def _named(word: str, names: tuple[str, ...]) -> str:
     return next((n for n in names if n in word), "\0")
 
 
-def failed_doctests() -> list[str]:
-    command = [sys.executable, "-m", "pytest", "--doctest-modules", "-q", "-p", "no:cacheprovider"]
-    return ["a doctest failed"] * bool(subprocess.run([*command, "src/encheck", "generators"], cwd=ROOT).returncode)
+def failed_doctests(folder: Path) -> list[str]:
+    """The examples of the code and of docs/api.md, with a store of their own."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--doctest-modules",
+        "--doctest-glob=api.md",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+    ]
+    environment = os.environ | {"ENCHECK_STORE": str(folder / "doctests.sqlite")}
+    done = subprocess.run([*command, "src/encheck", "generators", "docs/api.md"], cwd=ROOT, env=environment)
+    return ["a doctest failed"] * bool(done.returncode)
 
 
 def main() -> int:
@@ -132,7 +144,7 @@ def main() -> int:
         python = wheel_python(folder)
         readme = [partial(run_block, b, folder / str(i), python) for i, b in enumerate(blocks(ROOT / "README.md"))]
         first, *others = readme  # the first command embeds everything: the others find it in the store
-        jobs = [two.submit(job) for job in (first, failed_doctests, *others)]
+        jobs = [two.submit(job) for job in (first, partial(failed_doctests, folder), *others)]
         problems += [problem for job in jobs for problem in job.result()]
     print("\n".join(problems) or "links, doctests and the README's commands hold")
     return bool(problems)

@@ -83,13 +83,11 @@ def test_the_action_passes_on_what_it_was_asked(action):
     "block", re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/gate.md").read_text("utf-8"), re.DOTALL)
 )
 def test_the_examples_are_yaml_and_name_options_that_there_are(block):
-    from encheck.options import add_options
+    from encheck.options import OPTIONS
 
-    known = []
-    add_options(type("Group", (), {"addoption": lambda _, name, **__: known.append(name)})(), prefix="")
     assert yaml.safe_load(block)
     options = set(re.findall(r"(--[a-z-]+)=", block)) - {"--junitxml"}
-    assert options <= {f"--{name.lstrip('-')}" for name in known}
+    assert options <= {f"--{name}" for option in OPTIONS.values() for name in option.names}
 
 
 def test_the_store_that_is_cached_lies_outside_the_checkout():

@@ -22,7 +22,7 @@ from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker

@@ -134,13 +134,16 @@ WRONG = {
         "unknown field or option of sentence-transformers 'truncate_dims'; did you mean 'truncate_dim'",
     ),
     "unknown pooling": ({"pooling": "men"}, "unknown pooling 'men'; did you mean 'mean'"),
-    "text for a number": ({"max_length": "long"}, "--model-arg max_length=long: should be of type int"),
+    "text for a number": (
+        {"max_length": "long"},
+        "max_length=long: max_length is 'long', but should be a whole number",
+    ),
     "no YAML": ({"layers": "[0"}, r"--model-arg layers=\[0: is not valid YAML"),
     "code": ({"layers": "!!python/object/apply:os.getcwd []"}, "is not valid YAML"),
     "unknown adapter": ({"adapter": "onx"}, "unknown adapter 'onx'; did you mean 'onnx'"),
     "a field without use": (
         {"adapter": "vectors", "prompt": "x"},
-        "prompt says nothing to the adapter vectors, which takes",
+        "adapter 'vectors' does not support prompt. Supported fields: ",
     ),
 }
 

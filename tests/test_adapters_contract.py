@@ -15,7 +15,7 @@ from embedding_server import serving
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, batches_of
 from encheck.errors import EncoderError, ModelError
 

@@ -10,7 +10,7 @@ import tiny
 import tiny_models
 
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.onnx.encoder import pool
 from encheck.errors import EncoderError, ModelError, UsageError
 

@@ -13,7 +13,7 @@ import pytest
 import tiny_models
 
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
@@ -77,7 +77,7 @@ PROCESS = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import tiny_models
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.load import Device, load
 model = load(ModelConfig("d2v", adapter="doc2vec", options={"size": 8}), device=Device("cpu"))
 model.fit(tiny_models.corpus())

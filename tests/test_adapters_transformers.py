@@ -19,7 +19,7 @@ from encheck.encoders.batching import (
     usable_cores,
 )
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import batches_of
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker

@@ -9,7 +9,7 @@ import tiny
 import tiny_models
 
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.vectors.encoder import treebank_words
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError

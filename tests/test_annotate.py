@@ -27,7 +27,7 @@ from encheck.cli import app
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
-from encheck.items.variants import Maker
+from encheck.items.variants import Maker, Writers
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import content_hash
 
@@ -100,7 +100,7 @@ def test_a_sheet_reads_as_it_was_written(tmp_path_factory, texts):
 def test_harmless_variants_of_ones_own_data_count_as_the_same_and_a_jumble_does_not():
     said = "The old mill doesn't grind the wheat."
     own = from_rows("own", [Row(said, "The mill of old leaves the wheat whole.", 1)])
-    maker = Maker(translations=lambda texts: ["The old mill is not grinding any wheat."] * len(texts))
+    maker = Maker(writers=Writers(translations=lambda texts: ["The old mill is not grinding any wheat."] * len(texts)))
     same = {pair.id.split("/")[2]: pair.label for pair in variants_of(own, maker)}
     harmless = ("casing", "spacing", "contraction", "back_translation")
     assert [same[name] for name in (*harmless, "jumble")] == [1, 1, 1, 1, 0]
@@ -287,7 +287,7 @@ def test_a_sheet_may_be_left_and_taken_up_again(encheck):
 
 def test_the_next_command_quotes_the_name_of_the_sheet(encheck):
     said = encheck("sheet", "--data", "pairs:own.csv", "--out", "my sheet.csv").output
-    assert "next: encheck annotate label 'my sheet.csv' --name YOU" in said
+    assert "next: encheck data annotate label 'my sheet.csv' --name YOU" in said
 
 
 def test_what_is_wrong_is_one_line_and_exit_4(encheck):

@@ -1,6 +1,7 @@
 """The bench: nothing is encoded twice, what was done before a fault is kept, and scores are what they should be."""
 
 from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,14 +10,15 @@ from encheck.claims import Claim
 from encheck.datasets.base import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Overlap, Random
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.items.builders import labelled_pairs
 from encheck.items.searches import random_pairs
 from encheck.items.variants import Maker
-from encheck.running.bench import IDENTITY_PAIRS, Bench, _table
+from encheck.running.bench import Bench
+from encheck.running.scorer import IDENTITY_PAIRS
 from encheck.running.subject import Subject
-from encheck.scoring.scores import MarginScores, PairScores
+from encheck.scoring.scores import ChainScores, MarginScores, PairScores
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
 from encheck.system.progress import Progress
@@ -225,7 +227,7 @@ def test_an_encoder_that_raises_midway_keeps_its_batches_and_ends_in_error(store
     model = InBatches(after=3, fault=fault)
     bench = prepared(store, model)
     assert kept_rows(store) == bench.subjects["tiny"].encoded == 12
-    assert store.missing("vector", model.fingerprint(), [text_key(t) for t in model.asked[:12]]) == []
+    assert store.get("vector", model.fingerprint(), [text_key(t) for t in model.asked[:12]])[1].all()
     with pytest.raises(EncoderError, match=str(fault) or "MemoryError while encoding"):
         scores_of(bench)
 
@@ -484,5 +486,6 @@ def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):
 
 def test_chain_members_that_differ_by_rounding_are_ties():
     chain = Chain("c", "a", "b", ("x", "y"), "cluster", "a")
-    (row,) = _table([chain], lambda first, second: np.array([0.5, 0.5 + 2e-7, 0.4]))
+    by = SimpleNamespace(decision=None, pairs=lambda first, second: np.array([0.5, 0.5 + 2e-7, 0.4]))
+    (row,) = ChainScores.measured([chain], by, None, None).values
     assert row.tolist() == [0.5, 0.5, 0.4]

@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from encheck import __version__
 from encheck.cli import app
+from encheck.cli.shared import PANELS
+from encheck.options import GROUPS, OPTIONS
 from encheck.store import Store, default_path
 
 
@@ -31,15 +34,50 @@ def test_version_is_the_packages(encheck):
     assert encheck("--version").output.strip() == __version__
 
 
-def test_help_shows_every_command(encheck):
+def test_help_shows_every_command_in_its_panel_and_no_alias(encheck):
     said = encheck("--help").output
-    assert all(command in said for command in ("run", "models", "data", "show", "store"))
+    shown = re.findall(r"^│ (\w+) |─ (Decide|Look|More) ─", said, re.MULTILINE)
+    assert ["".join(found) for found in shown] == [name for panel, names in PANELS.items() for name in (panel, *names)]
+    registered = set(typer.main.get_command(app).commands)
+    assert registered - {name for names in PANELS.values() for name in names} == {
+        "variants", "annotate", "score", "seeds"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("alias", "command"),
+    [
+        (["variants"], ["data", "variants"]),
+        (["annotate", "sheet"], ["data", "annotate", "sheet"]),
+    ],
+)
+def test_an_alias_is_the_command(encheck, alias, command):
+    said, meant = encheck(*alias, "--help").output, encheck(*command, "--help").output
+    assert said.partition("\n │")[2].replace(" ".join(alias), " ".join(command)) == meant.partition("\n │")[2]
+    assert encheck(*alias, "--nonsense").exit_code == encheck(*command, "--nonsense").exit_code == 4
+
+
+def test_the_aliases_of_run_and_compare_end_like_the_commands(encheck):
+    Path("own.csv").write_text("first,second,label\n" + "".join(f"a {i},an {i},{i % 2}\n" for i in range(20)))
+    Path("p.csv").write_text("prediction\n" + "1\n" * 20)
+    asked = ("--data", "pairs:own.csv", "--predictions=p.csv")
+    assert encheck("score", *asked).output == encheck("run", *asked).output != ""
+    assert encheck("seeds", "none").output == encheck("compare", "--across-seeds", "none").output != ""
+    assert encheck("compare", "none", "--all").exit_code == 4
 
 
 def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
     said = " ".join(encheck("run", "--help").output.replace("│", " ").split())
     assert "Probes are taken whole" in said
-    assert "cuda:all, or several by comma" in said
+    assert "cuda:all, or several separated by commas" in said
+
+
+def test_help_shows_every_option_in_its_group(encheck):
+    said = encheck("run", "--help").output
+    assert all(f"--{option.name}" in said for option in OPTIONS.values())
+    assert [said.index(f"─ {group} ─") for group in GROUPS.values()] == sorted(
+        said.index(f"─ {group} ─") for group in GROUPS.values()
+    )
 
 
 def test_models_says_what_is_loadable_and_from_where(encheck):
@@ -185,7 +223,7 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
     """Of a model whose label is not what --model takes, in a folder that is not the default."""
     Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
-    chosen = "--epsilon=0.02 --sample=all --skip-bad-rows"
+    chosen = "--sample=all --skip-bad-rows --epsilon=0.02"
     model = "--model=lengths:embed --model-arg='licence=of my own'"
     told = run("-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
     again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
@@ -251,11 +289,14 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["run", "--baseline"], "'--baseline' requires an argument"),
+        (["run", "--baseline"], "argument --baseline: expected one argument"),
         (["runn"], "No such command 'runn'"),
-        (["run", "--seed=-3"], "Invalid value for '--seed'"),
-        (["variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
-        (["annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
+        (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
+        (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
+        (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --anchor, "),
+        (["run", "--junitxm=x"], "unrecognized arguments: --junitxm=x"),
+        (["data", "variants", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
+        (["data", "annotate", "agreement", "a.csv", "--data=probes", "--seed=-3"], "Invalid value for '--seed'"),
         (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
@@ -267,6 +308,53 @@ def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     done = encheck(*args)
     assert done.exit_code == 4
     assert says in done.output + capfd.readouterr().err
+
+
+GATE = "Write: encheck gate NEW --baseline OLD"
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ([], f"name the new model first. {GATE}"),
+        (["-n", "2", "oracle", "--baseline=x"], f"name the new model first. {GATE}"),
+        (["", "--baseline=x"], f"name the new model first. {GATE}"),
+        (["oracle"], f"name what the new model may replace. {GATE}"),
+        (["oracle", "--baseline="], f"name what the new model may replace. {GATE}"),
+        (["oracle", "--baseline"], f"expected one argument. {GATE}"),
+        (["oracle", "--baseline=x", "--model=y"], f"--model is not an option of the gate. {GATE}"),
+        (
+            ["oracle", "--baseline=vectors:old.jsonl"],
+            "vectors are not supported yet. Name a model, or a baseline",
+        ),
+        (["oracle", "--baseline=run"], "--baseline=run is the directory of a run, not of a baseline"),
+        (["oracle", "--baseline=nowhere", "-q"], "nowhere could not be measured, so there is nothing to weigh oracle"),
+    ],
+)
+def test_wrong_use_of_the_gate_ends_with_4(encheck, args, says):
+    Path("run").mkdir()
+    Path("run/results.json").write_text("{}")
+    done = encheck("gate", *args)
+    assert (done.exit_code, says in done.output) == (4, True), done.output
+
+
+def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, every_third_probe, tmp_path):
+    asked = ("-m", "number", "-q", f"--data={every_third_probe}")
+    found = encheck(
+        "gate", "random", "--baseline", "oracle", *asked, "--report-dir=r", "--model-arg=oracle:dtype=float32"
+    )
+    assert found.exit_code == 4  # the oracle takes no dtype: its argument reached it
+    found = encheck("gate", "random", "--baseline", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
+    assert found.exit_code == 1
+    assert "gate against oracle: BLOCKED" in found.output
+    results = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
+    assert [model["label"] for model in results["models"]] == ["random"]
+    assert not Path("kept").exists()
+    assert (
+        encheck("gate", "oracle", "--baseline=oracle", *asked, "--save-baseline=kept", "--report-dir=r").exit_code == 0
+    )
+    assert encheck("gate", "oracle", "--baseline=kept", *asked, "--report-dir=r").exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "r"]
 
 
 OWN = """
@@ -286,7 +374,7 @@ def written(tmp_path):
 
 
 def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tmp_path):
-    done = encheck("variants", "--data", written, "--generator=louder:shouting", "--lock=v.lock")
+    done = encheck("data", "variants", "--data", written, "--generator=louder:shouting", "--lock=v.lock")
     assert done.exit_code == 0, done.output
     assert "A DOG BARKS." in done.output
     assert "jumble" not in done.output
@@ -294,9 +382,9 @@ def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tm
 
 
 def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(encheck, tmp_path):
-    said = encheck("variants", "--data", "pairs:none.csv", "--lock", str(tmp_path / "none" / "v.lock"))
+    said = encheck("data", "variants", "--data", "pairs:none.csv", "--lock", str(tmp_path / "none" / "v.lock"))
     assert said.exit_code == 4
-    assert "is in no folder: there is no" in said.output
+    assert "does not exist" in said.output
 
 
 @pytest.mark.parametrize(
@@ -311,29 +399,29 @@ def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(
     ],
 )
 def test_a_generator_that_is_none_is_one_line_and_exit_4(encheck, written, name, says):
-    done = encheck("variants", "--data", written, f"--generator={name}")
+    done = encheck("data", "variants", "--data", written, f"--generator={name}")
     assert (done.exit_code, says in done.output) == (4, True)
 
 
 def test_two_generators_of_one_name_are_refused_and_one_named_twice_is_one(encheck, written, tmp_path):
     (tmp_path / "namesake.py").write_text(OWN.replace("shouting", "jumble"), "utf-8")
-    both = encheck("variants", "--data", written, "--generator=jumble", "--generator=namesake:jumble")
-    locked = encheck("variants", "--data", written, "--generator=namesake:jumble", "--lock=v.lock")
+    both = encheck("data", "variants", "--data", written, "--generator=jumble", "--generator=namesake:jumble")
+    locked = encheck("data", "variants", "--data", written, "--generator=namesake:jumble", "--lock=v.lock")
     for done in (both, locked):
         assert (done.exit_code, "is called jumble, as another is" in done.output) == (4, True)
-    twice = encheck("variants", "--data", written, "--generator=casing", "--generator=casing", "--n=0")
+    twice = encheck("data", "variants", "--data", written, "--generator=casing", "--generator=casing", "--n=0")
     assert twice.output.count("casing") == 1
 
 
 def test_generators_are_chosen_by_their_names_in_the_listing(encheck, written):
-    done = encheck("variants", "--data", written, "--generator=jumble", "--generator=antonym+control", "--n=0")
+    done = encheck("data", "variants", "--data", written, "--generator=jumble", "--generator=antonym+control", "--n=0")
     assert done.exit_code == 0, done.output
     listed = [line.split()[:2] for line in done.output.splitlines()[2:] if line.startswith("  ")]
     assert listed == [["jumble", "1"], ["jumble", "2"], ["jumble", "3"], ["antonym+control", "1"]]
 
 
 def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, every_third_probe, tmp_path):
-    done = encheck("variants", "--data", every_third_probe, "--lock=v.lock")
+    done = encheck("data", "variants", "--data", every_third_probe, "--lock=v.lock")
     assert (done.exit_code, "has no variant to lock" in done.output) == (4, True)
     assert not (tmp_path / "v.lock").exists()
 
@@ -343,7 +431,7 @@ def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck,
         done = encheck(*args, "--threshold=nan")
         assert done.exit_code == 4
         said = capfd.readouterr()
-        assert "--threshold is nan, but should be a number" in done.output + said.out + said.err
+        assert "--cutoff is nan, but should be a number" in done.output + said.out + said.err
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
     near = [0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.5 + 1e-8, 0.9]
     runs = [write_run(tmp_path / n, near, items=items, splits=splits, check="swapchain") for n in "ab"]
     ((found,),) = compare(runs).differences.values()
-    assert (found.n, found.figure) == (3, "chain")
+    assert (found.n, found.figure) == (3, "r_precision")
     assert found.before == pytest.approx((1 + 0 + 1 / 2) / 3)
 
 

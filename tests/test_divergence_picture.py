@@ -1,26 +1,35 @@
 """The divergence picture counts what it draws."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from encheck.ids import CaseId
 from encheck.reporting.html.charts import divergence
+from encheck.scoring.frame import Frame, Side
 
-COLUMNS = {
-    "source": ["the red car", "one two three", "a b c", "grey geese fly"],
-    "near": ["the red bus", "four five six", "a b c", "the moon is up"],
-    "label": [1, 0, 1, 0],
-    "split": ["train", "train", "train", "test"],
-}
+FRAME = Frame(
+    "labelled",
+    CaseId("a", "m", "d", "1"),
+    ids=("1", "2", "3", "4"),
+    sources=("the red car", "one two three", "a b c", "grey geese fly"),
+    near=Side(("the red bus", "four five six", "a b c", "the moon is up"), np.zeros(4)),
+    clusters=("1", "2", "3", "4"),
+    splits=("train", "train", "train", "test"),
+    labels=(1, 0, 1, 0),
+)
 
 
-def values(columns):
+def values(frame):
     found = {}
-    for v in divergence(columns)["data"]["values"]:
+    for v in divergence(frame)["data"]["values"]:
         found.setdefault((v["panel"], v["side"]), {})[v["divergence"]] = v["share"]
     return found
 
 
 def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
-    found = values(COLUMNS)
+    found = values(FRAME)
     assert set(found["train", "paraphrases"].values()) == {0, 0.5}
     assert found["train", "paraphrases"][0.0] == 0.5  # the pair of the same words
     assert found["train", "others"][0.95] == 1  # no word in common
@@ -28,9 +37,9 @@ def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
 
 
 def test_a_split_has_a_panel_of_its_own_and_one_alone_has_none():
-    assert "facet" in divergence(COLUMNS)
-    assert "facet" not in divergence(COLUMNS | {"split": ["", "", "", ""]})
+    assert "facet" in divergence(FRAME)
+    assert "facet" not in divergence(replace(FRAME, splits=("", "", "", "")))
 
 
 def test_one_label_alone_has_no_picture():
-    assert divergence(COLUMNS | {"label": [1, 1, None, 1]}) is None
+    assert divergence(replace(FRAME, labels=(1, 1, None, 1))) is None

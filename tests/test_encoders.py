@@ -297,7 +297,7 @@ def test_files_are_hashed_once_an_object_by_the_function_that_is_given(checkpoin
 def test_finding_out_what_a_checkpoint_is_imports_no_torch(checkpoint):
     code = """if True:
         import sys
-        from encheck.encoders.models_file import ModelConfig
+        from encheck.encoders.model_config import ModelConfig
         from encheck.encoders.load import Device, load
         load(ModelConfig("tiny", name=sys.argv[1]), device=Device()).fingerprint()
         print([name for name in ("torch", "transformers", "sentence_transformers") if name in sys.modules])
@@ -478,7 +478,7 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
 
 HUB = """if True:
     import sys
-    from encheck.encoders.models_file import ModelConfig
+    from encheck.encoders.model_config import ModelConfig
     from encheck.encoders.load import folder_of, where
     from encheck.errors import ModelError
     config = ModelConfig("x", name=sys.argv[1], package="not_installed.at_all")

@@ -11,7 +11,7 @@ from test_reporting import results, row
 
 from encheck.annotation.sheets import Line, read_sheet, write_sheet
 from encheck.errors import UsageError
-from encheck.items.lock import Lock, refuse_place, write
+from encheck.items.lock import VariantLock, refuse_place, write
 from encheck.reporting.exports.formats import export
 from encheck.system import files
 
@@ -34,8 +34,8 @@ def test_a_lock_file_whose_writing_is_killed_is_the_old_one_or_the_new_one(tmp_p
     lock(path)
     for error in steps(lambda: lock(path, seed=1)):
         assert isinstance(error, Killed)
-        assert Lock.read(path).seed in (0, 1)
-    assert Lock.read(path).seed == 1
+        assert VariantLock.read(path).seed in (0, 1)
+    assert VariantLock.read(path).seed == 1
     assert left(tmp_path) == []
 
 
@@ -45,7 +45,7 @@ def test_a_full_disk_leaves_an_older_lock_file_as_it_was(tmp_path):
     for error in steps(lambda: lock(path, seed=1), full=True):
         assert isinstance(error, UsageError)
         assert str(error) == f"cannot write --lock={path}: No space left on device"
-        assert (Lock.read(path).seed, left(tmp_path)) == (0, [])
+        assert (VariantLock.read(path).seed, left(tmp_path)) == (0, [])
 
 
 def test_a_sheet_that_is_saved_when_the_process_dies_keeps_every_answer(tmp_path):
@@ -91,7 +91,7 @@ def test_a_link_stays_one(tmp_path):
     (tmp_path / "v.lock").symlink_to(tmp_path / "real/v.lock")
     lock(tmp_path / "v.lock")
     assert (tmp_path / "v.lock").is_symlink()
-    assert Lock.read(tmp_path / "real/v.lock").seed == 0
+    assert VariantLock.read(tmp_path / "real/v.lock").seed == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such device")

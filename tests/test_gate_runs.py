@@ -9,7 +9,7 @@ import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
 from encheck.reporting.gate import family_cells, meanings, told, verdict
-from encheck.reporting.markdown import MOST_BYTES, render
+from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
 
 
@@ -165,11 +165,11 @@ def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tm
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--encheck-inconclusive=pass"], "*name what to weigh with --baseline=DIR*"),
-        (["--encheck-twin=random"], "*give --baseline=DIR or --save-baseline=DIR*"),
+        (["--encheck-inconclusive=pass"], "*--inconclusive requires --baseline=DIR*"),
+        (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
-        (["--encheck-anchor=x"], "*--anchor is a second baseline*"),
+        (["--encheck-anchor=x"], "*--anchor requires --baseline=DIR: it is a second baseline*"),
         (["--encheck-save-baseline=x", "--encheck-twin=oracle"], "*--twin=oracle is named twice, or is the model*"),
         (["--encheck-baseline="], "*the value of --baseline is empty*"),
         (["--encheck-baseline=x", "--encheck-anchor="], "*the value of --anchor is empty*"),
@@ -219,7 +219,7 @@ def test_the_summary_stays_below_what_code_hosts_take():
         "run": {"notes": ["x" * 100 for _ in range(20_000)], "criteria": {}},
     }  # fmt: skip
     text = render(results)
-    assert len(text.encode()) < MOST_BYTES + 100
+    assert len(text.encode()) < MAX_SUMMARY_BYTES + 100
     assert text.endswith("The rest is in report.html.\n")
 
 

@@ -7,13 +7,17 @@ import pytest
 from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
+from encheck.gating import schema1
 from encheck.gating.balance import balanced, win_rates
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
-from encheck.gating.pairing import TOLERANCE, Table, calibration_error, compare, figure_of, pooled, values
-from encheck.gating.types import DEFAULT, Decision, Noise, Rule
+from encheck.gating.declared import gating
+from encheck.gating.pairing import TOLERANCE, calibration_error, compare, pooled
+from encheck.gating.types import DEFAULT, Decision, Noise, Paired, Rule
 from encheck.gating.weighing import Side, doubted, seed_noise, weigh
+from encheck.metrics import named
 from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
 
 
 @pytest.fixture
@@ -153,9 +157,13 @@ def table(near, far=None, *, kind="triplet", check="antonym", labels=None, claim
     )  # fmt: skip
 
 
+def values(metric, table, scale):
+    return named(metric).per_item(table, scale)
+
+
 def test_the_gap_of_calibrated_classes_is_the_mean_of_its_items():
     labels, near = [1, 1, 1, 0], [0.9, 0.8, 0.7, 0.4]
-    found = values("gap", table(near, kind="labelled", labels=labels), Scale(0.2, 1.0))
+    found = values("similarity_gap", table(near, kind="labelled", labels=labels), Scale(0.2, 1.0))
     assert found.mean() == pytest.approx((0.8 - 0.4) / 0.8)
 
 
@@ -163,10 +171,10 @@ def test_the_items_of_a_gap_spread_as_the_difference_of_two_means_does():
     """Whatever all similarities have in common, and however the labels are shared out."""
     rng = np.random.default_rng(0)
     labels, near = [1] * 50 + [0] * 150, rng.normal(0.6, 0.1, 200)
-    found = values("gap", table(near, kind="labelled", labels=labels), Scale(0.0, 1.0))
+    found = values("similarity_gap", table(near, kind="labelled", labels=labels), Scale(0.0, 1.0))
     expected = np.hypot(near[:50].std() / np.sqrt(50), near[50:].std() / np.sqrt(150))
     assert found.std() / np.sqrt(200) == pytest.approx(expected)
-    moved = values("gap", table(near + 0.3, kind="labelled", labels=labels), Scale(0.0, 1.0)) - found
+    moved = values("similarity_gap", table(near + 0.3, kind="labelled", labels=labels), Scale(0.0, 1.0)) - found
     assert np.abs(moved).max() < 1e-12
 
 
@@ -181,7 +189,9 @@ def test_what_is_unchanged_in_a_gap_leaves_the_change_of_the_others():
 @pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_a_constant_added_to_all_similarities_changes_no_calibrated_gap(shift):
     near = np.array([0.9, 0.8, 0.3, 0.2])
-    found = values("gap", table(near + shift, kind="labelled", labels=[1, 1, 0, 0]), Scale(0.1 + shift, 1.0 + shift))
+    found = values(
+        "similarity_gap", table(near + shift, kind="labelled", labels=[1, 1, 0, 0]), Scale(0.1 + shift, 1.0 + shift)
+    )
     assert found.mean() == pytest.approx(0.6 / 0.9)
 
 
@@ -296,7 +306,47 @@ def test_a_whole_that_is_too_small_stays_in_its_parts():
 
 @pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
 def test_raw_similarities_and_ranks_never_gate(kind, check):
-    assert figure_of(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
+    assert gating(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
+
+
+def chains(*margins, check="swapchain"):
+    """Chains with these margins of the paraphrase over each member."""
+    ids = [f"d/{c}/{k}" for c, some in enumerate(margins) for k in range(1, len(some) + 1)]
+    return table([0.5 + m for some in margins for m in some], [0.5] * len(ids), check=check, items=ids)
+
+
+def test_a_chain_gates_as_its_check_counts_it():
+    """By whether the paraphrase is on top; among equals it is there by a share."""
+    before, after = chains([0.1, 0.2, 0.3], [0.1, 0, 0]), chains([0.1, -0.1, 0.3], [0.1, 0, 0])
+    found = compare(before, after, (Scale(0, 1), Scale(0, 1)))
+    assert (found.metric.name, found.old.tolist(), found.new.tolist()) == ("r_precision", [1, 1 / 3], [0, 1 / 3])
+    assert found.flips(-1) == ["d/0/1"]
+    assert not found.is_reversed
+
+
+@pytest.mark.parametrize(("on_top", "is_reversed"), [(2, False), (1, True)])
+def test_chains_are_the_wrong_way_round_below_their_own_chance(on_top, is_reversed):
+    some = chains(*[[0.1]] * on_top, *[[-0.1]] * (8 - on_top))
+    assert compare(some, some, (Scale(0, 1), Scale(0, 1))).is_reversed == is_reversed
+
+
+def test_a_share_of_a_win_counts_as_a_share():
+    old, new = np.ones(400), np.where(np.arange(400) < 40, 0.25, 1.0)
+    (row,) = decide([Paired("swapchain/d/1", "order", "rate", old, new, np.arange(400))]).rows
+    assert (row.lost, row.gained, row.change) == (30, 0, pytest.approx(-0.075))
+    assert row.low < row.change < row.high < 0
+
+
+def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
+    turned = table([0.5, 0.6], [0.4, 0.6], kind="turned", check="symmetry")
+    for scale, expected in (
+        (Scale(0.0, 1.0), [-0.1, 0]),
+        (Scale(0.5, 1.0), [-0.2, 0]),
+        (Scale(-9.0, 11.0), [-0.005, 0]),
+    ):
+        found = compare(turned, turned, (scale, scale))
+        assert found.metric.name == "symmetry"
+        np.testing.assert_allclose(found.old, expected, atol=1e-12)
 
 
 def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
@@ -355,9 +405,10 @@ def test_the_seed_noise_of_a_capability_is_drawn_towards_that_of_all():
 
 def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
     before = {"antonym": 0.8, "synonym": 0.9, "invariance": 0.9, "retrieval": 0.9}
-    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}) < balanced(before)
-    assert balanced(before) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
-    assert balanced({"antonym": 0.8, "synonym": 0.9}) is None
+    families = {name: schema1.declaration(name, "").family for name in before}
+    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}, families) < balanced(before, families)
+    assert balanced(before, families) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
+    assert balanced({"antonym": 0.8, "synonym": 0.9}, families) is None
 
 
 def test_win_rates_pool_the_claims_of_a_check():

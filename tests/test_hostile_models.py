@@ -19,7 +19,7 @@ import tiny_models
 
 from encheck.encoders.checkpoints import known
 from encheck.encoders.load import Device, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

@@ -21,7 +21,7 @@ from encheck.language.lexicon.protocol import PARTS, Antonym
 from encheck.language.lexicon.wordnet import NltkLexicon, corpus
 
 ROOT = Path(__file__).resolve().parents[1]
-LANGUAGE = ROOT / "src" / "encheck" / "language"
+LANGUAGE = ROOT / "src" / "encheck" / "language" / "lexicon"
 WORDNET = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
 
 
@@ -155,14 +155,6 @@ def test_a_satellite_has_the_antonyms_of_its_head_marked_as_indirect(ours):
     assert Antonym("small", "small.a.01", direct=False) in ours.antonyms("huge", "a", huge, indirect=True)
 
 
-def test_first_sense_synonyms_hold_in_both_directions(ours):
-    assert "purchase" in ours.first_sense_synonyms("buy", "v")
-    for pos in PARTS:
-        for lemma in ours.lemmas(pos)[::97]:
-            for other in ours.first_sense_synonyms(lemma, pos):
-                assert lemma in {m.lower() for m in ours.first_sense_synonyms(other, pos)}
-
-
 def test_where_an_adjective_may_stand_and_what_a_verb_takes_is_known(ours):
     assert first_sense(ours, "asleep", "a").marker == "p"
     assert 8 in first_sense(ours, "buy", "v").frames  # Somebody ----s something
@@ -192,7 +184,6 @@ def test_any_text_may_be_looked_up(text, pos):
     senses = ours.senses(text, pos)
     assert all(text.lower() in {m.lower() for m in s.lemmas} for s in senses)
     ours.base_forms(text, pos)
-    ours.first_sense_synonyms(text, pos)
     assert ours.frequency(text, pos) > 0
     assert ours.members(text) == () or text.count(".") >= 2
 
@@ -205,7 +196,7 @@ def test_numbers_come_back_from_their_planes(numbers):
 def test_lookups_do_not_depend_on_the_hash_seed():
     code = (
         "from encheck.language.lexicon.load import lexicon; x = lexicon(); s = x.senses('good', 'a')[0];"
-        "print(x.senses('run', 'v'), x.antonyms('good', 'a', s, indirect=True), x.first_sense_synonyms('car', 'n'))"
+        "print(x.senses('run', 'v'), x.antonyms('good', 'a', s, indirect=True), x.members('car.n.01'))"
     )
     outs = {
         subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": s}, capture_output=True).stdout
@@ -223,7 +214,6 @@ def test_the_fingerprint_names_the_release_and_the_content(ours):
 def test_nltk_of_another_release_says_so(shared_data, monkeypatch):
     live = lexicon(str(shared_data / "nltk_data" / "corpora" / "wordnet"))
     assert live.fingerprint().startswith("nltk WordNet 3.1 ")
-    assert "purchase" in live.first_sense_synonyms("buy", "v")
     assert live.antonyms("hot", "a", first_sense(live, "hot", "a"))[0].lemma == "cold"
 
 

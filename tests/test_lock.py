@@ -10,7 +10,7 @@ from encheck.errors import LockError, UsageError
 from encheck.generators.continuation import continuation
 from encheck.generators.jumble import jumble
 from encheck.generators.phenomenon import phenomenon
-from encheck.items.lock import Lock, joined, line_of, pieces, rebuilt, refuse_place, write
+from encheck.items.lock import VariantLock, joined, line_of, pieces, rebuilt, refuse_place, write
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, content_hash
@@ -46,14 +46,14 @@ def test_a_lock_file_holds_no_word_of_the_data_that_was_moved(locked):
 
 
 def test_a_locked_variant_is_rebuilt_from_the_users_copy(locked):
-    lock = Lock.read(locked)
+    lock = VariantLock.read(locked)
     made = Maker(0).variants(GROUPS, jumble, level=2)
     for group, variant in zip(GROUPS, made, strict=True):
         assert rebuilt(group.source, lock.lines[content_hash(group.source), "jumble", 2]) == variant.text
 
 
 def test_a_sentence_that_is_another_cannot_be_rebuilt(locked):
-    line = next(iter(Lock.read(locked).lines.values()))
+    line = next(iter(VariantLock.read(locked).lines.values()))
     with pytest.raises(LockError, match="is not of this sentence"):
         rebuilt(SENTENCES[0] + " And more was said of it.", line)
 
@@ -62,17 +62,17 @@ def test_a_lock_file_that_was_cut_off_says_so_and_blames_no_variant(locked):
     lines = locked.read_text("utf-8").splitlines(keepends=True)
     locked.write_text("".join(lines[:-1]), "utf-8")
     with pytest.raises(LockError, match=r"v\.lock is cut off: it has 1 of 2 variants"):
-        Lock.read(locked)
+        VariantLock.read(locked)
 
 
 def test_the_same_variants_pass_the_lock(locked):
-    maker = Maker(0, lock=Lock.read(locked))
+    maker = Maker(0, lock=VariantLock.read(locked))
     assert len(maker.variants(GROUPS, jumble, level=2)) == 2
 
 
 def test_another_variant_is_an_error_that_says_how_many_and_what_changed(locked):
     with pytest.raises(LockError, match="jumble 2: of 2 sentences, 2 have another variant") as error:
-        Maker(1, English(lexicon_name="embedded"), Lock.read(locked)).variants(GROUPS, jumble, level=2)
+        Maker(1, English(lexicon_name="embedded"), VariantLock.read(locked)).variants(GROUPS, jumble, level=2)
     assert "pipeline was 'en_test 1' and is" in str(error.value)
 
 
@@ -82,17 +82,22 @@ def test_another_seed_is_named_where_the_language_is_the_same(tmp_path):
     lines = [line_of(g.source, "jumble", v) for g, v in zip(GROUPS, made, strict=True)]
     write(tmp_path / "v.lock", language=language, seed=0, works=[("jumble", 2)], lines=lines)
     with pytest.raises(LockError, match=r"v\.lock\. seed was 0 and is 1\. Make the lock again"):
-        Maker(1, English(lexicon_name="embedded"), Lock.read(tmp_path / "v.lock")).variants(GROUPS, jumble, level=2)
+        Maker(1, English(lexicon_name="embedded"), VariantLock.read(tmp_path / "v.lock")).variants(
+            GROUPS, jumble, level=2
+        )
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
 def test_a_lock_file_is_read_back_whatever_ends_a_line_inside_an_edit(tmp_path, end):
     line = line_of("one two", "own", Variant(f"one{end}two", "own", 1, (Edit(3, 4, end),)))
     assert write(tmp_path / "v.lock", language=LANGUAGE, seed=0, works=[("own", 1)], lines=[line]) == 1
-    assert rebuilt("one two", Lock.read(tmp_path / "v.lock").lines[content_hash("one two"), "own", 1]) == f"one{end}two"
+    assert (
+        rebuilt("one two", VariantLock.read(tmp_path / "v.lock").lines[content_hash("one two"), "own", 1])
+        == f"one{end}two"
+    )
 
 
-@pytest.mark.parametrize(("name", "says"), [("none/v.lock", "is in no folder"), (".", "is a folder")])
+@pytest.mark.parametrize(("name", "says"), [("none/v.lock", "does not exist"), (".", "is a directory")])
 def test_a_place_where_no_lock_file_can_be_is_refused(tmp_path, name, says):
     with pytest.raises(UsageError, match=says):
         refuse_place(tmp_path / name)
@@ -101,7 +106,7 @@ def test_a_place_where_no_lock_file_can_be_is_refused(tmp_path, name, says):
 def test_a_sentence_that_was_not_locked_is_an_error(locked):
     more = [*GROUPS, Group("g9", "Three barges came up the canal.", "x", "c9")]
     with pytest.raises(LockError, match="1 are not in the lock file"):
-        Maker(0, lock=Lock.read(locked)).variants(more, jumble, level=2)
+        Maker(0, lock=VariantLock.read(locked)).variants(more, jumble, level=2)
 
 
 def test_edits_that_do_not_give_the_locked_variant_are_an_error(locked):
@@ -110,16 +115,16 @@ def test_edits_that_do_not_give_the_locked_variant_are_an_error(locked):
         "\n".join([head, *(row.replace('"edits": [[', '"edits": [[0, 0, ["x"]], [') for row in rows)]), "utf-8"
     )
     with pytest.raises(LockError, match="2 have edits in the lock file that do not give its variant"):
-        Maker(0, lock=Lock.read(locked)).variants(GROUPS, jumble, level=2)
+        Maker(0, lock=VariantLock.read(locked)).variants(GROUPS, jumble, level=2)
 
 
 def test_a_generator_that_the_file_does_not_cover_is_not_held_to_it_and_that_is_said(locked, caplog):
-    assert len(Maker(0, lock=Lock.read(locked)).variants(GROUPS, jumble, level=1)) == 2
+    assert len(Maker(0, lock=VariantLock.read(locked)).variants(GROUPS, jumble, level=1)) == 2
     assert "v.lock does not cover jumble 1: its variants are held to nothing" in caplog.text
 
 
 def test_of_a_generator_without_a_variant_nothing_is_said(locked, caplog):
-    made = Maker(0, lock=Lock.read(locked)).variants(GROUPS, continuation, level=5)
+    made = Maker(0, lock=VariantLock.read(locked)).variants(GROUPS, continuation, level=5)
     assert all(isinstance(outcome, str) for outcome in made)
     assert not caplog.text
 
@@ -128,14 +133,14 @@ def test_variants_written_by_hand_are_not_held_to_a_lock(locked):
     from encheck.datasets.base import load
 
     groups = load("probes").groups[:3]
-    assert len(Maker(0, lock=Lock.read(locked)).variants(groups, jumble)) == 3
+    assert len(Maker(0, lock=VariantLock.read(locked)).variants(groups, jumble)) == 3
 
 
 def test_a_generator_of_what_was_written_by_hand_is_not_held_to_the_lock_of_its_namesake(tmp_path):
     made = [line_of(SENTENCES[1], "role_reversal", Maker(0).variants(GROUPS, jumble, level=1)[1])]
     write(tmp_path / "r.lock", language=LANGUAGE, seed=0, works=[("role_reversal", 1)], lines=made)
     written = phenomenon("role_reversal", "changed")
-    outcomes = Maker(0, lock=Lock.read(tmp_path / "r.lock")).variants(GROUPS, written)
+    outcomes = Maker(0, lock=VariantLock.read(tmp_path / "r.lock")).variants(GROUPS, written)
     assert outcomes == ["no role_reversal edit was written for this sentence"] * 2
 
 
@@ -143,7 +148,7 @@ def test_a_generator_of_what_was_written_by_hand_is_not_held_to_the_lock_of_its_
 def test_a_file_that_is_no_lock_is_refused(tmp_path, text):
     (tmp_path / "bad.lock").write_text(text, "utf-8")
     with pytest.raises(LockError, match="lock"):
-        Lock.read(tmp_path / "bad.lock")
+        VariantLock.read(tmp_path / "bad.lock")
 
 
 def test_a_lock_file_is_the_same_whatever_the_order_it_was_made_in(tmp_path):

@@ -16,7 +16,7 @@ from encheck.metrics.pairs import (
     share_above,
     similarity_gap,
 )
-from encheck.scoring.scores import MarginScores, PairScores, Scale, worst
+from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.verdict import judge
 
@@ -153,8 +153,8 @@ def test_where_all_items_agree_the_interval_still_has_width():
 
 
 def test_the_worst_items_come_first(two_classes):
-    assert worst(margins([0.5, 0.9, 0.2], [0.4, 0.1, 0.8]))[0] == 2
-    first = worst(two_classes)[0]
+    assert margins([0.5, 0.9, 0.2], [0.4, 0.1, 0.8]).worst()[0] == 2
+    first = two_classes.worst()[0]
     extremes = {int(two_classes.values[:80].argmin()), 80 + int(two_classes.values[80:].argmax())}
     assert first in extremes
 

@@ -43,12 +43,16 @@ WRONG = {
     "unknown field": ("m:\n  nmae: x", 2, "unknown field 'nmae'; did you mean 'name'? There are: adapter, "),
     "unknown field with a block": ("m:\n  name: x\n  threshold:\n    a: 1", 3, "did you mean 'thresholds'?"),
     "label is no field": ("m: {name: x, label: y}", 1, "unknown field 'label'"),
-    "number for text": ("m:\n  name: 12", 2, "name is 12, but should be of type str"),
-    "text for number": ("m:\n  name: x\n  max_length: long", 3, "max_length is 'long', but should be of type int"),
-    "truth for number": ("m:\n  name: x\n  max_length: yes", 3, "max_length is True, but should be of type int"),
-    "nothing for text": ("m:\n  name:", 2, "name is None, but should be of type str"),
-    "text for list": ("m: {name: x, trained_on: qqp}", 1, "trained_on is 'qqp', but should be of type list"),
-    "list for mapping": ("m:\n  name: x\n  thresholds: [1]", 3, "thresholds is [1], but should be of type dict"),
+    "number for text": ("m:\n  name: 12", 2, "name is 12, but should be text"),
+    "text for number": ("m:\n  name: x\n  max_length: long", 3, "max_length is 'long', but should be a whole number"),
+    "truth for number": ("m:\n  name: x\n  max_length: yes", 3, "max_length is true, but should be a whole number"),
+    "nothing for text": ("m:\n  name:", 2, "name is empty, but should be text"),
+    "text for list": ("m: {name: x, trained_on: qqp}", 1, "trained_on is 'qqp', but should be a list"),
+    "list for mapping": (
+        "m:\n  name: x\n  thresholds: [1]",
+        3,
+        "thresholds is [1], but should be a mapping of names",
+    ),
     "number for data set": (
         "m:\n  name: x\n  trained_on:\n    - qqp\n    - 7",
         5,
@@ -80,19 +84,19 @@ WRONG = {
         5,
         "thresholds.b is 'high', but should be a number",
     ),
-    "truth as threshold": ("m: {name: x, thresholds: {a: true}}", 1, "thresholds.a is True, but should be a number"),
+    "truth as threshold": ("m: {name: x, thresholds: {a: true}}", 1, "thresholds.a is true, but should be a number"),
     "no number as threshold": ("m: {name: x, thresholds: {a: .nan}}", 1, "thresholds.a is nan, but should be a number"),
     "known failure without reason": (
         "m:\n  name: x\n  known_failures:\n    a:",
         4,
-        "known_failures.a is None, but should be a reason",
+        "known_failures.a is empty, but should be a reason",
     ),
     "known failure with empty reason": ("m: {name: x, known_failures: {a: ' '}}", 1, "but should be a reason"),
     "list at the top": ("- name: x", 1, "the file should be a mapping of names to values"),
     "text at the top": ("\n\nsbert", 3, "the file should be a mapping of names to values"),
     "text for a model": ("sbert: ./folder", 1, "model 'sbert' should be a mapping of names to values"),
     "list as a name": ("? [a, b]\n: {name: x}", 1, "a name in the file should be plain text"),
-    "options without use": ("m:\n  name: x\n  options: {a: 1}", 3, "options are handed to adapters that have some"),
+    "options without use": ("m:\n  name: x\n  options: {a: 1}", 3, "adapter 'sentence-transformers' has no options"),
     "unknown option": (
         "m:\n  name: x\n  adapter: transformers\n  options: {layer: [1]}",
         4,
@@ -112,15 +116,34 @@ WRONG = {
     "pooling without use": (
         "m:\n  name: x\n  adapter: model2vec\n  pooling: mean",
         4,
-        "pooling says nothing to the adapter model2vec, which takes revision, package, ",
+        "adapter 'model2vec' does not support pooling. Supported fields: revision, package, ",
     ),
     "number for a prompt": ("m:\n  name: x\n  prompts:\n    query: 7", 4, "prompts.query is 7, but should be text"),
-    "text for truth": ("m:\n  name: x\n  trust_remote_code: sure", 3, "is 'sure', but should be of type bool"),
+    "text for truth": ("m:\n  name: x\n  trust_remote_code: sure", 3, "is 'sure', but should be true or false"),
     "dimension of zero": ("m:\n  name: x\n  truncate_dim: 0", 3, "truncate_dim is 0, but should be at least 1"),
     "prompt without use": (
         "m:\n  adapter: a.b:C\n  prompt: 'query: '",
         3,
-        "prompt says nothing to an adapter of your own: hand it over in options",
+        "an adapter of your own does not support prompt: pass it in options",
+    ),
+    "endless length": (f"m:\n  name: x\n  max_length: {10**30}", 3, "but should be at most 1000000000"),
+    "length without end": (f"m:\n  name: x\n  max_length: 0x{'f' * 6000}", 3, "should be at most 1000000000"),
+    "digits without end": (f"m:\n  name: x\n  max_length: {'1' * 5000}", 3, "Exceeds the limit (4300 digits)"),
+    "endless threshold": (f"m: {{name: x, thresholds: {{a: {10**400}}}}}", 1, "but should be a number"),
+    "number as a name": (
+        "m:\n  name: x\n  thresholds:\n    7: 1",
+        4,
+        "thresholds: the name 7 should be text",
+    ),
+    "number for a hash": (
+        "m:\n  name: x\n  sha256: 7",
+        3,
+        "sha256 is 7, but should be a SHA-256, or a mapping",
+    ),
+    "number for one hash": (
+        "m:\n  name: x\n  sha256:\n    a: 7",
+        4,
+        "sha256.a is 7, but should be a SHA-256 in hexa",
     ),
     "impossible date": ("m:\n  name: x\n  licence: 2024-13-41", 3, "month must be in 1..12"),
 }
@@ -159,6 +182,18 @@ def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
 def test_a_file_that_is_nested_without_end_is_refused(write):
     with pytest.raises(ConfigError, match="is nested too deep"):
         read_models(write("[" * 5_000))
+
+
+def test_a_field_that_is_nested_without_end_is_refused(write):
+    with pytest.raises(ConfigError, match="is nested too deep"):
+        read_models(write(f"m:\n  adapter: a.b:C\n  options: {{a: {'[' * 5000}{']' * 5000}}}"))
+
+
+def test_aliases_that_would_fill_the_memory_are_one_short_complaint(write):
+    bomb = "\n".join(f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" if i else "  a0: &a0 [x]" for i in range(30))
+    with pytest.raises(ConfigError) as caught:
+        read_models(write(f"m:\n  adapter: a.b:C\n  options:\n{bomb.replace('  a', '    a')}\n  name: *a29"))
+    assert len(str(caught.value)) < 1_000
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_the_wheel_holds_code_checks_generators_and_data_and_nothing_else(instal
         "encheck/plugin.py", "encheck/py.typed", "encheck/models.yaml", "encheck/run.ini",
         "encheck/checks/test_antonym.py", "encheck/generators/jumble.py", "encheck/datasets/probes.jsonl",
         "encheck/datasets/probes.schema.json", "encheck/reporting/results.schema.json",
-        "encheck/reporting/report.html", "encheck/reporting/report.css",
+        "encheck/reporting/html/report.html", "encheck/reporting/html/report.css",
     }  # fmt: skip
     assert wanted <= names
     assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"encheck"}

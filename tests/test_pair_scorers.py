@@ -18,7 +18,8 @@ from encheck.encoders.protocol import Encoder, Fitted, PairScorer
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker
 from encheck.language.pipeline.load import Pipeline
-from encheck.running.bench import Bench, scorer_of
+from encheck.running.bench import Bench
+from encheck.running.scorer import similarity_of
 from encheck.running.subject import Subject
 from encheck.similarity import jaccard
 from encheck.store import Store
@@ -447,7 +448,7 @@ def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_
         {"m": pairs}, progress=Progress(quiet=True)
     )
     assert subject.error is None
-    found = scorer_of(subject)(*zip(*pairs, strict=True))
+    found = similarity_of(subject)(*zip(*pairs, strict=True))
     assert np.isfinite(found).all()
     assert len(set(found.round(6))) > 2
     if config.adapter != "cross-encoder":

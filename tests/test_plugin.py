@@ -424,7 +424,7 @@ def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
     """
     rows, outcome = of_ones_own(pytester, test_a=some)
     outcome.assert_outcomes(failed=1, skipped=1)
-    outcome.stdout.fnmatch_lines(["*ended without a judgement*judge(FIGURE, at_least=THRESHOLD)*"])
+    outcome.stdout.fnmatch_lines(["*ended without a judgement*judge(METRIC), and declare metric= and aim=*"])
     assert rows["pairs_are_alike"]["verdict"] == "error"
 
 
@@ -543,6 +543,8 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
+        (["--encheck-cutoff=nan"], "*--cutoff is nan, but should be a number to compare scores with*"),
+        (["--encheck-seed-replicate=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-epsilon=7"], "*--epsilon is 7.0, but a margin of cosines lies between -2 and 2*"),
     ],
 )
@@ -586,19 +588,21 @@ def test_a_broken_models_yaml_is_named_with_its_line(pytester, run):
     outcome.stderr.fnmatch_lines(["*models.yaml:2: unknown field 'nmae'; did you mean 'name'?*"])
 
 
+CLONE = '[tool.pytest.ini_options]\ntestpaths = ["checks"]\naddopts = ["-p", "encheck.short_options"]\n'
+
+
 @pytest.mark.parametrize(
     "options",
     [("--model", "oracle", "--sample", "5"), ("--model=oracle", "--baseline", "base"), ("--model", "./nowhere")],
     ids=["values", "folder", "missing"],
 )
 def test_values_after_a_blank_load_no_conftest_of_other_tests(pytester, options):
-    """As in a clone: its conftest.py has the short options, and its own tests want more than is installed."""
-    pytester.makeconftest((Path(__file__).parents[1] / "conftest.py").read_text("utf-8"))
+    """As in a clone, which loads the short options, and whose own tests want more than is installed."""
     pytester.mkdir("base")
     checks, own = pytester.mkdir("checks"), pytester.mkdir("tests")
     (checks / "test_one.py").write_text("def test_one():\n    assert True\n", "utf-8")
     (own / "conftest.py").write_text("import not_installed\n", "utf-8")
-    pytester.makepyprojecttoml('[tool.pytest.ini_options]\ntestpaths = ["checks"]\n')
+    pytester.makepyprojecttoml(CLONE)
     outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
     assert "not_installed" not in outcome.stderr.str() + outcome.stdout.str()
     assert "--baseline" in options or outcome.parseoutcomes() == {"passed": 1}
@@ -609,8 +613,47 @@ def test_a_folder_after_a_blank_is_refused_and_nothing_in_it_runs(pytester, run)
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
     outcome = run("--encheck-model", str(folder))
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*write --encheck-model=*ckpt with an equals sign*"])
+    outcome.stderr.fnmatch_lines(["*use --encheck-model=*ckpt, not --encheck-model *ckpt, for a path outside*"])
     assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize("options", [("--model",), ("--model=x", "--twin"), ("--seed-replicate",)], ids=" ".join)
+def test_a_short_option_with_a_folder_elsewhere_after_a_blank_is_refused_in_a_clone(
+    pytester, tmp_path_factory, options
+):
+    """pytest takes the folder for a test path, and misses the settings that load the short options."""
+    folder = tmp_path_factory.mktemp("elsewhere") / "ckpt"
+    folder.mkdir()
+    (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
+    pytester.makepyprojecttoml(CLONE)
+    outcome = pytester.runpytest("-p", "no:cacheprovider", *options, str(folder))
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([f"*use {options[-1]}={folder}, not {options[-1]} {folder}, for a path outside*"])
+    assert not Path("ran").exists()
+
+
+def test_an_option_of_that_name_in_another_project_is_left_alone(pytester, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    pytester.makeini("[pytest]\n")
+    pytester.makepyfile(own_plugin="def pytest_addoption(parser): parser.addoption('--model')")
+    pytester.makepyfile("def test_one(pytestconfig): assert pytestconfig.option.model")
+    pytester.syspathinsert()
+    outcome = pytester.runpytest(
+        "-p", "no:cacheprovider", "-p", "own_plugin", "--model", str(folder), f"--rootdir={pytester.path}"
+    )
+    outcome.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("--modle=x", "--model"), ("--encheck-dta=x", "--encheck-data"), ("--no-stor", "--no-store")]
+)
+def test_a_misspelt_option_names_the_nearest_one(pytester, given, meant):
+    pytester.makepyprojecttoml(CLONE)
+    outcome = pytester.runpytest("-p", "no:cacheprovider", given)
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(
+        [f"*unknown option '{given.partition('=')[0]}'; did you mean '{meant}'[?] There are: *"]
+    )
 
 
 def test_a_folder_of_the_project_after_a_blank_is_the_value_and_nothing_in_it_runs(pytester, run):

@@ -169,7 +169,7 @@ def test_a_threshold_cuts_the_scores_and_goes_before_the_files_predictions():
     scores = np.random.default_rng(4).random(len(data.pairs))
     given = Predictions("p", np.zeros(len(scores)), scores)
     assert score(given, data, threshold=0.7).cases.predicted.tolist() == (scores >= 0.7).astype(float).tolist()
-    with pytest.raises(DataError, match=r"no column score, so --threshold 0.7 has nothing to cut"):
+    with pytest.raises(DataError, match=r"no column score, so --cutoff 0.7 has nothing to cut"):
         score(Predictions("p", np.zeros(len(scores)), None), data, threshold=0.7)
 
 
@@ -244,7 +244,7 @@ def test_the_cells_of_semeval_2017_b_are_table_7s_but_for_the_missing_subjects(s
 @pytest.fixture
 def encheck(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(app, ["score", *args])
+    return lambda *args: CliRunner().invoke(app, ["run", *args])
 
 
 def test_the_command_prints_a_table_and_writes_json(encheck, tmp_path):

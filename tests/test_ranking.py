@@ -15,12 +15,13 @@ from encheck.datasets.base import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import LockError, NothingToMeasure
+from encheck.ids import CaseId
 from encheck.items.catalogue import list_all, lock_lines
 from encheck.items.chains import PIVOTS, pivot_of, restated, swap_chains
 from encheck.items.fluency import unusual_of
-from encheck.items.lock import Lock, write
+from encheck.items.lock import VariantLock, write
 from encheck.items.variants import Maker
 from encheck.metrics.ranking import (
     accuracies,
@@ -47,8 +48,7 @@ from encheck.metrics.ranking import (
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
-from encheck.scoring.chain_table import chain_table
-from encheck.scoring.scores import ChainScores, Scale, worst
+from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -324,19 +324,23 @@ def test_a_lock_file_holds_every_step_of_a_chain(own, maker, tmp_path):
     path = tmp_path / "own.lock"
     works = [(listing.generator, listing.level) for listing in listings]
     write(path, language=maker.english.describe(), seed=0, works=works, lines=lock_lines(listings))
-    held = Maker(0, maker.english, Lock.read(path))
+    held = Maker(0, maker.english, VariantLock.read(path))
     assert swap_chains()(own, "pivot=a", held) == swap_chains()(own, "pivot=a", maker)
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     next(line for line in lines if line.get("level") == 1)["variant"] = "0" * 16
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     with pytest.raises(LockError, match="swap_chain"):
-        swap_chains()(own, "pivot=a", Maker(0, maker.english, Lock.read(path)))
+        swap_chains()(own, "pivot=a", Maker(0, maker.english, VariantLock.read(path)))
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
     share = unusual_of(maker, [a for a, _ in PAIRS])
     assert share(maker.english.parse(PAIRS[0][0]).tags) == 0
     assert share(["DT", "DT", "no tag", "DT"]) == 1
+
+
+def columns_of(scores):
+    return scores.frame(CaseId("case", "m", "d", "1"), scores.items).to_columns()
 
 
 def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, maker, tmp_path):
@@ -346,8 +350,8 @@ def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, m
     said = failure_message(row, scores.items, scores, model="--model=m")
     assert "0.25" in said or "0.00" in said
     assert said.count("member 3") == len(scores.items)
-    assert worst(scores)[0] in range(len(scores.items))
-    table = chain_table("case", scores)
+    assert scores.worst()[0] in range(len(scores.items))
+    table = columns_of(scores)
     assert len(table["item"]) == 3 * len(scores.items)
     assert table["source"][0] == scores.items[0].partner
     assert table["far"][2] == scores.items[0].members[2]
@@ -358,5 +362,5 @@ def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, m
 def test_edits_of_the_other_side_are_not_claimed_to_be_of_this_one():
     item = Chain("d", "a", "b", ("c",), "c", "a", edits=((Edit(0, 1, "c"),),))
     scores = scores_of([[0.9, 0.1]], items=(item,))
-    assert chain_table("case", scores)["far_edits"] == ["[]"]
-    assert chain_table("case", replace(scores, items=(replace(item, pivot="b"),)))["far_edits"] != ["[]"]
+    assert columns_of(scores)["far_edits"] == ["[]"]
+    assert columns_of(replace(scores, items=(replace(item, pivot="b"),)))["far_edits"] != ["[]"]

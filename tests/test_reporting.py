@@ -16,13 +16,14 @@ from faults import Killed, steps
 
 from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
+from encheck.gating import schema1
+from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
 from encheck.reporting.html import payload
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
-from encheck.scoring.item_table import item_table
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
@@ -256,14 +257,14 @@ def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     ],
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
-    rows = [row(id=f"{c}/m-d-1/x", check=c, verdict=v) for c, v in zip(view.CRITERIA, found, strict=False)]
+    rows = [row(id=f"{c}/m-d-1/x", claim=c, check=c, verdict=v) for c, v in zip(schema1.CRITERIA, found, strict=False)]
     assert view.matrix(results(*rows))[0]["all"] == said
 
 
 @pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
 def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
     """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
-    run = [row(id=f"{c}/m-d-1/x", check=c, verdict=verdict) for c in view.CRITERIA]
+    run = [row(id=f"{c}/m-d-1/x", claim=c, check=c, verdict=verdict) for c in schema1.CRITERIA]
     page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
@@ -273,7 +274,7 @@ def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict
 
 def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
     rows = [row(id=f"{v}/m-d-1/x", verdict=v) for v in ("skipped", None)]
-    assert view.matrix(results(*rows))[0]["words"]["antonym"] == "shown"
+    assert view.matrix(results(*rows))[0]["words"][3] == "shown"
 
 
 def test_a_figure_without_a_value_is_a_dash():
@@ -326,7 +327,7 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
     labels = np.ones(3, np.int8)
     scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
-    write_items(tmp_path, {"x": item_table("x/m-d-1", pairs, scores)})
+    write_items(tmp_path, {"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()})
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
 

@@ -37,20 +37,20 @@ def test_mean_and_error_agree_with_scipy(folders):
 
 
 def test_the_command_prints_them(folders):
-    done = CliRunner().invoke(app, ["seeds", *map(str, folders)])
+    done = CliRunner().invoke(app, ["compare", "--across-seeds", *map(str, folders)])
     assert done.exit_code == 0, done.output
     assert "0.6100 \u00b1 0.0173" in done.output
 
 
 def test_one_model_has_no_spread(folders):
-    done = CliRunner().invoke(app, ["seeds", str(folders[0])])
+    done = CliRunner().invoke(app, ["compare", "--across-seeds", str(folders[0])])
     assert done.exit_code == 4
     assert "give those of several seeds" in done.output
 
 
 def test_a_model_counts_once(folders):
     again = shutil.copytree(folders[0], folders[0].with_name("again"))
-    done = CliRunner().invoke(app, ["seeds", *map(str, (folders[0], again, folders[1]))])
+    done = CliRunner().invoke(app, ["compare", "--across-seeds", *map(str, (folders[0], again, folders[1]))])
     assert done.exit_code == 4
     assert f"m of {again} is m of {folders[0]} once more" in done.output
 
@@ -59,6 +59,6 @@ def test_other_data_of_the_same_name_are_refused(folders):
     found = read_results(folders[1])
     found["data"][0]["fingerprint"] = "g"
     write_results(folders[1], found)
-    done = CliRunner().invoke(app, ["seeds", *map(str, folders)])
+    done = CliRunner().invoke(app, ["compare", "--across-seeds", *map(str, folders)])
     assert done.exit_code == 4
     assert f"d is one data set in {folders[0]} and another in {folders[1]} (fingerprints f and g)" in done.output

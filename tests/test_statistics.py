@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from encheck.statistics.bootstrap import Resampler, bootstrap_weights, components, interval, weighted_auc, widened
+from encheck.statistics.bootstrap import Resampler, bootstrap_weights, interval, weighted_auc, widened
+from encheck.statistics.clusters import components
 
 NODE = st.integers(-4, 4)
 

@@ -14,37 +14,37 @@ from encheck.cli import app
 from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
-from encheck.items.builders import turned_pairs
+from encheck.ids import CaseId
+from encheck.items.builders import both_orders
 from encheck.items.variants import Maker
 from encheck.metrics.symmetry import consistency, decision_threshold, flip_rate, largest_asymmetry
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
-from encheck.scoring.item_table import item_table
-from encheck.scoring.scores import Scale, TurnedScores, worst
+from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.progress import Progress
-from encheck.types import Turned
+from encheck.types import BothOrders
 
 CLAIM = "prediction_stays_when_the_sentences_are_exchanged"
 SCORE = st.integers(0, 100).map(lambda x: x / 100)
 
 
-def turned(forward, backward, labels, *, validation=None):
+def scored(forward, backward, labels, *, validation=None):
     n = len(forward)
     marks = np.zeros(n, bool) if validation is None else np.array(validation, bool)
     labels = np.array(labels, np.int8)
     resampler = Resampler([str(i) for i in range(n)])
-    return TurnedScores(np.array(forward, float), np.array(backward, float), labels, marks, resampler, Scale(0.0))
+    return BothOrdersScores(np.array(forward, float), np.array(backward, float), labels, marks, resampler, Scale(0.0))
 
 
 def measured(model, data, tmp_path):
     bench = Bench(
         {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=Maker()
     )
-    claim = Claim(turned_pairs)
+    claim = Claim(both_orders)
     bench.prepare([("m", "d", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
     items = bench.items("d", claim, 1)
     return items, bench.scores("m", "d", items)
@@ -57,24 +57,24 @@ def test_the_dev_part_of_the_probes_is_its_validation_split(tmp_path):
 
 
 def test_a_pair_is_scored_in_both_orders():
-    item = Turned("1", "a dog", "a cat", 0, "c")
+    item = BothOrders("1", "a dog", "a cat", 0, "c")
     assert item.pairs == (("a dog", "a cat"), ("a cat", "a dog"))
 
 
 def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():
     rows = [Row("a", "b", 1), Row("c", "d", 0), Row("e", "e", 1), Row("f", "g", None)]
-    items = turned_pairs(from_rows("own", rows), 1, Maker())
+    items = both_orders(from_rows("own", rows), 1, Maker())
     assert [(i.first, i.label) for i in items.kept] == [("a", 1), ("c", 0)]
     assert items.left_out == {"no label": 1, "identical sentences": 1}
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
     with pytest.raises(NothingToMeasure, match="not both labels"):
-        turned_pairs(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, Maker())
+        both_orders(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, Maker())
 
 
 def test_flips_are_counted_by_hand():
-    scores = turned([0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0])
+    scores = scored([0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0])
     rate = flip_rate(scores)
     assert rate.value == 0.5  # the threshold is 0.5: the second pair falls below it, the third rises above it
     assert rate.params == {"threshold": 0.5, "validation": 0.0}
@@ -84,16 +84,16 @@ def test_flips_are_counted_by_hand():
 
 def test_the_threshold_comes_from_the_validation_split_where_it_has_both_labels():
     forward, labels = [0.9, 0.6, 0.4, 0.1], [1, 0, 1, 0]
-    assert flip_rate(turned(forward, forward, labels, validation=[1, 1, 0, 0])).params == {
+    assert flip_rate(scored(forward, forward, labels, validation=[1, 1, 0, 0])).params == {
         "threshold": 0.75,
         "validation": 1.0,
     }
-    assert flip_rate(turned(forward, forward, labels, validation=[1, 0, 0, 0])).params["validation"] == 0
+    assert flip_rate(scored(forward, forward, labels, validation=[1, 0, 0, 0])).params["validation"] == 0
 
 
 @given(st.lists(st.tuples(SCORE, SCORE, st.integers(0, 1)), min_size=2, max_size=30))
 def test_consistency_and_flip_rate_add_up_to_1_and_lie_in_their_intervals(rows):
-    scores = turned(*zip(*rows, strict=True))
+    scores = scored(*zip(*rows, strict=True))
     rate, kept = flip_rate(scores), consistency(scores)
     if len({forward for forward, _, _ in rows}) == 1:
         assert np.isnan(rate.value)
@@ -105,19 +105,19 @@ def test_consistency_and_flip_rate_add_up_to_1_and_lie_in_their_intervals(rows):
 
 def test_equal_scores_but_for_rounding_flip_nothing():
     forward = np.linspace(0, 1, 40)
-    scores = turned(forward, forward + 1e-7, [0] * 20 + [1] * 20)
+    scores = scored(forward, forward + 1e-7, [0] * 20 + [1] * 20)
     assert (flip_rate(scores).value, consistency(scores).low) == (0, 1)
 
 
 def test_an_asymmetric_scorer_that_happens_to_flip_nothing_keeps_an_interval():
     forward = np.r_[np.full(20, 0.1), np.full(20, 0.9)]
-    found = consistency(turned(forward, forward + 0.05, [0] * 20 + [1] * 20))
+    found = consistency(scored(forward, forward + 0.05, [0] * 20 + [1] * 20))
     assert (found.value, found.high) == (1, 1)
     assert found.low == pytest.approx(0.025 ** (1 / 40))
 
 
 def test_a_scorer_that_does_not_vary_has_no_figure():
-    scores = turned([0.5] * 30, [0.5] * 30, [0, 1] * 15)
+    scores = scored([0.5] * 30, [0.5] * 30, [0, 1] * 15)
     assert np.isnan(consistency(scores).value)
     assert "threshold" not in flip_rate(scores).params
 
@@ -132,12 +132,12 @@ def test_a_threshold_that_predicts_one_class_alone_would_hide_flips_and_is_not_t
 def test_the_interval_of_the_largest_asymmetry_ends_at_it():
     rng = np.random.default_rng(0)
     forward = rng.random(50)
-    found = largest_asymmetry(turned(forward, forward + rng.random(50) / 10, rng.integers(0, 2, 50)))
+    found = largest_asymmetry(scored(forward, forward + rng.random(50) / 10, rng.integers(0, 2, 50)))
     assert found.low < found.value == found.high
 
 
 def test_the_worst_items_are_those_whose_order_matters_most():
-    assert worst(turned([0.1, 0.5, 0.3], [0.2, 0.1, 0.3], [0, 1, 1])) == [1, 0, 2]
+    assert scored([0.1, 0.5, 0.3], [0.2, 0.1, 0.3], [0, 1, 1]).worst() == [1, 0, 2]
 
 
 @pytest.mark.parametrize("model", [BagOfWords(), Overlap()])
@@ -160,7 +160,7 @@ def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
 
 def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    table = item_table("x/m-d-1", items.kept, scores)
+    table = scores.frame(CaseId("x", "m", "d", "1"), items.kept).to_columns()
     assert set(table["far"]) == {None}
     assert table["near_score"] == scores.forward.tolist()
     assert table["far_score"] == scores.backward.tolist()

@@ -12,7 +12,7 @@ import tiny
 from encheck.datasets.base import load
 from encheck.encoders.fake import BagOfWords, Constant, Oracle
 from encheck.errors import EncoderError, UsageError
-from encheck.training.evaluator import CHECKS, behaviour, dev_part
+from encheck.training.evaluator import behaviour, default_checks, dev_part
 
 FEW = ("antonym", "synonym", "retrieval")
 
@@ -50,7 +50,7 @@ def test_no_text_of_the_gate_is_ever_encoded():
         seen.update(texts)
         return BagOfWords().encode(texts)
 
-    behaviour(encode, checks=CHECKS)
+    behaviour(encode, checks=default_checks())
     groups = load("probes").groups
     secret = {g.source for g in groups if g.split == "gate"} | {
         v.text for g in groups if g.split == "gate" for v in g.variants

@@ -19,7 +19,7 @@ from encheck.items.searches import cut, queries, random_pairs, repeated
 from encheck.items.variants import Maker
 from encheck.language.edits.contractions import contractions, expanded
 from encheck.language.english import English
-from encheck.metrics.health import ends_seen, evenness, hubness, kept, room, steadiness, unseen
+from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, room, steadiness, unseen
 from encheck.running.repeating import again, same
 from encheck.scoring.scores import PairScores, Scale
 from encheck.scoring.search import overlap_grid, search, vector_grid
@@ -169,7 +169,7 @@ def test_hubness_is_scipys_skewness():
 
 
 def test_contracts_count_what_held():
-    assert kept(scores([1, 1, 0, 1])).value == 0.75
+    assert contract_kept(scores([1, 1, 0, 1])).value == 0.75
     assert ends_seen(scores([1.0, 0.9, 1.0 - 1e-9])).value == pytest.approx(1 / 3)
 
 

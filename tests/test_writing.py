@@ -17,8 +17,8 @@ from encheck.generators.back_translation import back_translation, why_not
 from encheck.generators.continuation import continuation
 from encheck.items.chains import continuation_chains, restated, swap_chains
 from encheck.items.fluency import Surprisal
-from encheck.items.lock import Lock
-from encheck.items.variants import Maker
+from encheck.items.lock import VariantLock
+from encheck.items.variants import Maker, Writers
 from encheck.language.english import English
 from encheck.store import Store
 from encheck.types import Group, Variant
@@ -159,7 +159,7 @@ def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, 
 
 
 def test_chains_of_other_data_are_made_with_the_language_model(gpt):
-    maker = Maker(continuations=Continuer(gpt, device="cpu"))
+    maker = Maker(writers=Writers(continuations=Continuer(gpt, device="cpu")))
     data = from_rows("own", [Row("The dog sings.", "A dog is singing.", 1)])
     (chain,) = continuation_chains(data, 30, maker).kept
     assert chain.members[0].startswith("The dog sings, and ")
@@ -174,7 +174,7 @@ def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, maria
         found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
         assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
     group = Group("g", LONG, "x", "c")
-    assert restated([group], Maker(translations=Translator(marians[0], device="cpu"))) == [
+    assert restated([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
         "the back-translation is empty"
     ]
 
@@ -214,7 +214,7 @@ def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
     )
     data = from_rows("own", [Row(a, b, 1)])
-    (chain,) = swap_chains()(data, "pivot=a", Maker(surprisal=bits(gpt))).kept
+    (chain,) = swap_chains()(data, "pivot=a", Maker(writers=Writers(surprisal=bits(gpt)))).kept
     assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
     assert swap_chains()(data, "pivot=a", Maker()).kept[0].surprisal == ()
 
@@ -259,7 +259,7 @@ def test_what_cannot_stand_for_the_sentence_is_left_out_with_a_reason(text, reas
 def test_back_translations_take_the_place_of_the_sentence():
     source, other = "The old mill quietly closed on Monday.", "On Monday they shut down the old mill."
     groups = [Group("g", source, "x", "c"), Group("h", "It rained.", "x", "c")]
-    maker = Maker(translations=lambda texts: [{source: other}.get(text, text) for text in texts])
+    maker = Maker(writers=Writers(translations=lambda texts: [{source: other}.get(text, text) for text in texts]))
     found = restated(groups, maker)
     assert found[0].text == other
     assert found[1] == "the back-translation is a copy"
@@ -271,14 +271,14 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
         "Quietly the old man put in tulips and in haste gave water to dry plants.",
     )
-    maker = Maker(translations=lambda texts: [c] * len(texts))
+    maker = Maker(writers=Writers(translations=lambda texts: [c] * len(texts)))
     (chain,) = swap_chains(restated)(from_rows("own", [Row(a, b, 1)]), "pivot=a", maker).kept
     assert (chain.source, chain.partner) == (c, b)
 
 
 def test_back_translations_are_held_to_a_lock_file(tmp_path):
     group = Group("g", "The mill closed.", "x", "c")
-    lock = Lock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
+    lock = VariantLock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
     with pytest.raises(LockError, match="back_translation"):
         Maker(lock=lock).variants([group], back_translation({group.source: "They shut the mill."}))
     assert isinstance(Maker().variants([group], back_translation({group.source: "They shut the mill."}))[0], Variant)

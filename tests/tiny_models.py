@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import tiny
 
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 
 WORDS = [*tiny.WORDS, "<s>", "</s>", "<p>", "</p>", ".", "in", "Dog", "犬", "café"]
 

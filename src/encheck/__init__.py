@@ -1,8 +1,45 @@
-"""Behavioural tests for sentence encoders, as pytest checks."""
+"""Behavioural tests for sentence encoders, as pytest checks.
 
-from importlib.metadata import version
+Every name here is imported when it is first used: `import encheck` costs next to nothing. docs/api.md has examples.
+"""
 
-from encheck.claims import claim
+from __future__ import annotations
 
-__all__ = ["__version__", "claim"]
-__version__ = version("encheck")
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from encheck.api.candidates import gate
+    from encheck.api.checks import run
+    from encheck.api.loading import load_data, load_model
+    from encheck.api.results import Result, Results
+    from encheck.claims import claim
+
+    __version__: str
+
+__all__ = ["Result", "Results", "__version__", "claim", "gate", "load_data", "load_model", "run"]
+
+_HOMES = {
+    "claim": "encheck.claims",
+    "gate": "encheck.api.candidates",
+    "load_data": "encheck.api.loading",
+    "load_model": "encheck.api.loading",
+    "Result": "encheck.api.results",
+    "Results": "encheck.api.results",
+    "run": "encheck.api.checks",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("encheck")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,22 +1,25 @@
-"""How a check says what it measures on, before anything is encoded.
+"""How a check declares all that the suite knows of it: what it measures on, by which metric, and what follows from it.
 
-    @pytest.mark.antonym
-    @claim(against_paraphrase(antonym), levels=(1,))
+    @claim(against_paraphrase(antonym), property="antonym", metric=margin_rate.calibrated, aim=0.8)
     def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon): ...
 
-The run collects the claims of all selected checks, encodes their texts in one go, then calls the checks.
+The run collects the claims of all selected checks, encodes their texts in one go, then calls the checks. Marker, gate,
+balanced score, comparison, page and exports go by the declaration, which results.json keeps.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from encheck.errors import UsageError
-from encheck.types import Items
+from encheck.errors import UsageError, unknown
+from encheck.types import Declaration, Items
 
 if TYPE_CHECKING:
     from encheck.datasets.base import Dataset
@@ -24,35 +27,127 @@ if TYPE_CHECKING:
 Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker` of the variants
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
+CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
+FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health")
+PICTURES = ("profile", "divergence")
+
+
+class Measure(Protocol):
+    """What a claim asks of a metric: see `encheck.metrics.Metric`."""
+
+    @property
+    def name(self) -> str:
+        """The name that results.json has it by."""
+
+    @property
+    def base(self) -> str:
+        """Its name without the scale."""
+
+    @property
+    def chance(self) -> float | None:
+        """What guessing gets."""
+
+    @property
+    def why_reported(self) -> str:
+        """Why the gate never weighs it; empty where it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a check measures on: `items(dataset, level, maker)` for each of `levels`."""
+    """What a check measures on, `items(dataset, level, maker)` for each of `levels`, and what it declares of itself.
+
+    `known_failures` maps patterns of "data/level" to the reason why a failure there is known. `declared` lacks the
+    property where the test's own marker gives it.
+    """
 
     items: Builder
     levels: tuple[int | str, ...] = (1,)
-    capability: str = ""
+    declared: Declaration = field(default_factory=Declaration)
+    known_failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def family(self) -> str:
+        """The gate's family: one of FAMILIES, or CONTRACT."""
+        return self.declared.family
+
+    @property
+    def aim(self) -> float | None:
+        """What `judge` holds the metric against."""
+        return self.declared.aim
+
+    @property  # last: the name hides the decorator's
+    def property(self) -> str:
+        """What is tested; empty where the test's own marker says it."""
+        return self.declared.property
 
 
 def claim(
-    items: Builder, *, levels: tuple[int | str, ...] = (1,), capability: str = ""
+    items: Builder,
+    *,
+    levels: tuple[int | str, ...] = (1,),
+    property: str = "",  # noqa: A002 - the word for it
+    family: str = "meaning changed",
+    metric: Measure | None = None,
+    gates: Measure | str | None = None,
+    chance: float | None = None,
+    aim: float | None = None,
+    source: str = "",
+    known_failures: Mapping[str, str] | None = None,
+    part: Literal["all", "test"] = "all",
+    criterion: int = 0,
+    pictures: tuple[str, ...] = (),
+    step: str = "",
+    selects: bool = False,
 ) -> Callable[[Function], Function]:
-    """Declare a test function to be a check; `capability` is the row it belongs to (default: its marker).
+    """Declare a test function to be a check.
 
-    UsageError for levels that are none.
+    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what `judge` is given and
+    `aim` what it has to reach; `chance` is the metric's unless given. `gates` is the metric that the gate weighs item
+    by item (default: `metric`, where every item has a value of it), or the reason why the check is only reported. The
+    rest is as in `Declaration`. `known_failures` maps "data/level" patterns to reasons.
+
+    UsageError for levels that are none, an unknown family or picture, and a metric that is none.
     """
 
     def mark(function: Function) -> Function:
-        if not _are_levels(levels):
-            raise UsageError(
-                f"{function.__qualname__} of {function.__module__}: @claim has levels={levels!r}, but should have a "
-                "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
-            )
-        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), capability))
+        place = f"{function.__qualname__} of {function.__module__}: @claim"
+        _refuse(place, levels, family, metric, pictures)
+        weighed, reported = _gates(metric, gates)
+        declared = Declaration(
+            property, family, metric.name if metric else "", weighed, reported,
+            chance if chance is not None or metric is None else metric.chance,
+            aim, source, part, criterion, pictures, step, selects,
+        )  # fmt: skip
+        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared, dict(known_failures or {})))
         return function
 
     return mark
+
+
+def _refuse(place: str, levels: object, family: str, metric: object, pictures: tuple[str, ...]) -> None:
+    """UsageError for what cannot be declared."""
+    if not _are_levels(levels):
+        raise UsageError(
+            f"{place} has levels={levels!r}, but should have a "
+            "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
+        )
+    if family not in (*FAMILIES, CONTRACT):
+        raise UsageError(f"{place} has an {unknown('family', family, (*FAMILIES, CONTRACT))}")
+    if metric is not None and not hasattr(metric, "why_reported"):
+        raise UsageError(f"{place} has metric={metric!r}, but should have a Metric of encheck.metrics")
+    for name in pictures:
+        if name not in PICTURES:
+            raise UsageError(f"{place} has an {unknown('picture', name, PICTURES)}")
+
+
+def _gates(metric: Measure | None, gates: Measure | str | None) -> tuple[str, str]:
+    """The name of the metric that the gate weighs, or why the check is only reported."""
+    if isinstance(gates, str):
+        return "", gates
+    weighed = gates or metric
+    if weighed is None:
+        return "", ""
+    return ("", weighed.why_reported) if weighed.why_reported else (weighed.base, "")
 
 
 def _are_levels(levels: object) -> bool:
@@ -67,12 +162,61 @@ def claim_of(function: object) -> Claim | None:
     return getattr(function, ATTRIBUTE, None)
 
 
-def told_of(function: Callable[..., object]) -> dict[str, str]:
-    """What a check says of itself, for the report, out of its docstrings.
+def aim_of(claim: Claim, metric: str, at_least: float | None) -> float:
+    """What `judge` holds a figure of this metric against: the claim's aim, or `at_least` where it declares none.
 
-    `says` is the test's own; `title` and `why` are the first two paragraphs of its file's: what it is about, with the
-    source, and why that matters to someone who uses the model.
+    UsageError where there is neither or both, and for another metric than the one that was declared.
     """
+    declared = claim.declared
+    if declared.metric and metric != declared.metric:
+        raise UsageError(f"judge was given {metric}, but @claim declares metric={declared.metric}")
+    if (declared.aim is None) == (at_least is None):
+        found = "neither" if at_least is None else f"both (aim={declared.aim:g}, at_least={at_least:g})"
+        raise UsageError(f"judge needs aim= in @claim, or at_least=, but has {found}")
+    return float(declared.aim if at_least is None else at_least)  # type: ignore[arg-type]
+
+
+def entry_of(function: Callable[..., object], *, property: str) -> dict[str, Any]:  # noqa: A002
+    """What results.json says of a check: its words, out of its docstrings, and its declaration.
+
+    `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: what it is about,
+    with the source, and why that matters to someone who uses the model.
+    """
+    found = claim_of(function)
+    declared = asdict(found.declared) if found else {}
     of_file = inspect.getdoc(sys.modules.get(function.__module__)) or ""
     title, why, *_ = [" ".join(part.split()) for part in of_file.split("\n\n")] + ["", ""]
-    return {"says": " ".join((inspect.getdoc(function) or "").split()), "title": title, "why": why}
+    says = " ".join((inspect.getdoc(function) or "").split())
+    return {"says": says, "title": title, "why": why, **declared, "property": property}
+
+
+def sentence_of(text: str | None) -> str:
+    """The first sentence of a file's docstring, without what stands in brackets.
+
+    >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
+    'Criterion 2: a synonym keeps the meaning, and more'
+    """
+    first = " ".join((text or "").split("\n\n")[0].split())
+    return re.sub(r"\s*\([^()]*\)", "", first).partition(". ")[0].rstrip(".")
+
+
+def properties_in(paths: Iterator[Path]) -> dict[str, str]:
+    """The properties that check files declare, each with what the first file of it is about; nothing is imported."""
+    found: dict[str, str] = {}
+    for path in paths:
+        for name, sentence in _properties_of(path):
+            found.setdefault(name, sentence)
+    return found
+
+
+def _properties_of(path: Path) -> Iterator[tuple[str, str]]:
+    """The properties of one file with its sentence; none of a file that is no Python."""
+    try:
+        text = path.read_text("utf-8")
+        tree = ast.parse(text if "claim(" in text else "")
+    except (OSError, ValueError, SyntaxError):
+        return
+    for call in (d for node in tree.body for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)):
+        if "claim" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
+            values = [k.value for k in call.keywords if k.arg == "property" and isinstance(k.value, ast.Constant)]
+            yield from ((str(value.value), sentence_of(ast.get_docstring(tree))) for value in values)

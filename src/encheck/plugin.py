@@ -1,7 +1,7 @@
 """The pytest plugin: hooks and fixtures, which delegate to `encheck.controller`.
 
-It claims the options `--encheck-*`; a clone's conftest.py and the `encheck` command add the short spellings. Nothing
-heavy is imported before a check was collected.
+It claims the options `--encheck-*`; `-p encheck.short_options` adds the short spellings, in a clone and for
+`encheck run`. Nothing heavy is imported before a check was collected.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck import options as settings
-from encheck.controller import collection, outcomes
+from encheck import options
+from encheck.claims import aim_of
+from encheck.controller import arguments, collection, outcomes
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
-from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.reporting.text import LINES, visible
 
 if TYPE_CHECKING:
@@ -27,73 +28,29 @@ if TYPE_CHECKING:
 PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()
-MARKERS = {
-    "paraphrase": "criterion 1: paraphrases are nearer than non-paraphrases",
-    "synonym": "criterion 2: words give way to synonyms and the meaning stays",
-    "antonym": "criterion 3: an antonym is farther than a paraphrase, or than a synonym of the same word",
-    "jumble": "criterion 4: words in another order are farther than a paraphrase, or than a harmless reorder",
-    "nonobvious": "where word overlap misleads: a paraphrase in other words is nearer than a look-alike",
-    "sts": "similarity is graded as people grade it",
-    "negation": "a negation turns the meaning, a word of emphasis does not",
-    "number": "another number is another fact, the same number written otherwise is not",
-    "roles": "who does what to whom decides the meaning",
-    "temporal": "what came first decides the meaning",
-    "quantifier": "how many of them decides the meaning",
-    "modality": "must and may are not the same",
-    "entity": "another name is another thing, another name of the same thing is not",
-    "dilution": "an edit still shows when the sentence stands in a longer text",
-    "swapchain": "a paraphrase ranks above the same paraphrase with pairs of its words exchanged",
-    "continuation": "a sentence that goes on to say more is farther the more it says",
-    "retrieval": "a sentence finds its paraphrase among all texts and look-alikes",
-    "invariance": "case, blanks and contractions change no meaning",
-    "health": "the space is sound: room between texts, no noise, no hubs",
-    "contract": "finite, of one shape, the same twice, nothing cut off",
-    "symmetry": "the prediction stays when the two sentences are exchanged",
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
-    settings.add_options(parser.getgroup("encheck", "behavioural tests for sentence encoders"), prefix="encheck-")
+    group = parser.getgroup("encheck", "behavioural tests for sentence encoders")
+    options.add_options(group, prefix=options.PREFIX)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Take what was given after a blank for the value of its option, where pytest takes it for a test path.
-
-    The short options are not known to pytest yet. A folder would be run; anything else would have pytest load the
-    conftest.py of every folder that is called test..., for want of a path. The root of the project has been looked for
-    already: a folder outside of it is refused.
-    """
-    tests, valued = early_config.known_args_namespace.file_or_dir, settings.valued_options()
-    for at in reversed(range(len(args) - 1)):
-        option, value = args[at : at + 2]
-        if value.startswith("-"):
-            continue
-        if option in settings.TAKE_PATHS and Path(value.partition("::")[0]).exists():
-            if not _in_project(early_config, Path(value)):
-                raise pytest.UsageError(
-                    f"write {option}={value} with an equals sign: after a blank, pytest takes {value!r} for a test "
-                    "path and would run what lies in it"
-                )
-            args[at : at + 2] = [f"{option}={value}"]
-        if option in valued and value in tests:
-            tests.remove(value)
-
-
-def _in_project(config: pytest.Config, path: Path) -> bool:
-    """Whether the project's own settings were found although this path stood among the arguments."""
-    here = config.invocation_params.dir
-    return config.inipath is not None and all(
-        p.is_relative_to(config.rootpath) for p in (here, (here / path).resolve())
-    )
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Iterator[None]:
+    """Refuse a path outside the project that was given after a blank, and options that nobody knows."""
+    with usage_errors():
+        arguments.refuse_outside_paths(early_config, args)
+    yield
+    with usage_errors():
+        arguments.refuse_misspelt(early_config, parser, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
-    for name, text in MARKERS.items():
-        config.addinivalue_line("markers", f"{name}: {text}")
+    collection.register_markers(config)
     with usage_errors():
-        settings.refuse_empty(config.option)
-        settings.refuse_contradictions(config.option)
+        options.refuse_wrong(config.option)
     config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
 
 
@@ -101,6 +58,11 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker where the store of a run without a store is."""
     _controller(node.config).node_configured(node)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give a check the marker of its property, so that -m selects it."""
+    collection.mark(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -238,15 +200,15 @@ def epsilon(pytestconfig: pytest.Config) -> float:
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The cut-off of the user's own that --threshold names."""
-    cut: float | None = pytestconfig.option.encheck_threshold
+    """The cut-off of the user's own that --cutoff names."""
+    cut: float | None = pytestconfig.option.encheck_cutoff
     return cut
 
 
 @pytest.fixture
 def median_scope(pytestconfig: pytest.Config) -> str | float:
     """Where --median-scope cuts between obvious and non-obvious pairs."""
-    return settings.scope_of(pytestconfig.option.encheck_median_scope)
+    return options.scope_of(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture
@@ -278,11 +240,15 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Hold the figure that decides against its threshold: `judge(margin_rate(scores), at_least=0.9)`."""
+    """Hold the figure that decides against the claim's aim, `judge(margin_rate(scores))`, or against `at_least`."""
     session = request.config.stash[SESSION]
 
-    def decide(estimate: Estimate, *, at_least: float) -> None:
-        row = session.judged(encheck_case, estimate, at_least)
+    def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
+        try:
+            aim = aim_of(encheck_case.claim, estimate.metric, at_least)
+        except UsageError as error:
+            pytest.fail(f"{encheck_case.claim_name}: {error}", pytrace=False)
+        row = session.judged(encheck_case, estimate, aim)
         outcomes.record(request.node, row)
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)
@@ -298,5 +264,5 @@ def _controller(config: pytest.Config) -> Controller:
     return process
 
 
-def _settings(config: pytest.Config) -> settings.Settings:
+def _settings(config: pytest.Config) -> options.Settings:
     return settings_of(config, config.stash[PROCESS].store)

@@ -1,4 +1,4 @@
-"""Similarity of vectors and of words. Everything is computed in fp32 or better."""
+"""Similarity functions, of vectors or of words. Everything is computed in fp32 or better."""
 
 from __future__ import annotations
 

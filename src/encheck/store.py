@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from encheck.errors import StoreError
 
 Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
-Result = TypeVar("Result")
 VERSION = 1
 DEFAULT_LIMIT = 2 * 1024**3
 log = logging.getLogger("encheck")
@@ -216,11 +215,6 @@ class Store:
             if (data := found.get(key)) is not None:
                 out[i], there[i] = np.frombuffer(data, dtype="<f4"), True
         return out, there
-
-    def missing(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> list[int]:
-        """Positions of the keys that are not there."""
-        have = {key for key, _ in self._rows(kind, fingerprint, keys)}
-        return [i for i, key in enumerate(keys) if key not in have]
 
     def _rows(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
         damaged, seal, model = 0, _seal(kind, fingerprint), self._model(kind, fingerprint)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
+
+from encheck.ids import CaseId, ItemId
 
 Verdict = Literal["pass", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"]
+Kind = Literal["pair", "labelled", "both_orders", "triplet", "chain", "search", "occurrence", "repeated"]
 
 
 def content_hash(*texts: str) -> str:
@@ -128,7 +131,7 @@ class SentencePair:
     where that is another one's: of a random pair. `why` is the certificate of a second sentence that was generated.
     """
 
-    id: str
+    id: ItemId
     first: str
     second: str
     label: int | None
@@ -139,6 +142,11 @@ class SentencePair:
     key: str = ""
     other: str = ""
     why: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """Whether the data say what the two sentences are to each other."""
+        return "pair" if self.label is None else "labelled"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -153,7 +161,8 @@ class Triplet:
     `near_why` and `far_why` are the certificates of those that were generated.
     """
 
-    id: str
+    kind: ClassVar[Kind] = "triplet"
+    id: ItemId
     source: str
     near: str
     far: str
@@ -171,10 +180,11 @@ class Triplet:
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class BothOrders:
     """A labelled pair that is scored in both orders."""
 
-    id: str
+    kind: ClassVar[Kind] = "both_orders"
+    id: ItemId
     first: str
     second: str
     label: int
@@ -194,7 +204,7 @@ class Query:
     With `counts` its figure is how often `near` turns up in the answers to all queries.
     """
 
-    id: str
+    id: ItemId
     source: str
     near: str
     others: tuple[str, ...]
@@ -202,6 +212,11 @@ class Query:
     near_edits: tuple[Edit, ...] = ()
     split: str = ""
     counts: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """Whether the answer counts, or how often the text is one."""
+        return "occurrence" if self.counts else "search"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -213,7 +228,8 @@ class Query:
 class Repeated:
     """A text that is encoded a second time, in other company."""
 
-    id: str
+    kind: ClassVar[Kind] = "repeated"
+    id: ItemId
     text: str
     cluster: str
     split: str = ""
@@ -235,7 +251,8 @@ class Chain:
     `why` the members' certificates.
     """
 
-    id: str
+    kind: ClassVar[Kind] = "chain"
+    id: ItemId
     source: str
     partner: str
     members: tuple[str, ...]
@@ -258,7 +275,7 @@ class Chain:
         return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
-Item = SentencePair | Triplet | Turned | Chain | Query | Repeated
+Item = SentencePair | Triplet | BothOrders | Chain | Query | Repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,3 +332,36 @@ class CheckResult:
     threshold: float | None = None
     reason: str = ""
     left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def case(self) -> CaseId:
+        """The check x model x data x level that the figure is of."""
+        return CaseId(self.claim, self.model, self.data, self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a check declares of itself beside its items, in plain types: results.json keeps it, so that nobody who
+    reads a run has to import its checks.
+
+    `metric` is what `judge` is given, `gates` what the gate weighs item by item, both by name; where `gates` is empty,
+    `reported` says why the check is only reported. A check that declares no metric has all three empty: it gates by
+    the figure of its kind of items. `part` is "test" for a check that measures the test part of the data alone.
+    `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the page draws
+    beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says that a
+    training loop chooses checkpoints by it unless told otherwise.
+    """
+
+    property: str = ""
+    family: str = "meaning changed"
+    metric: str = ""
+    gates: str = ""
+    reported: str = ""
+    chance: float | None = None
+    aim: float | None = None
+    source: str = ""
+    part: Literal["all", "test"] = "all"
+    criterion: int = 0
+    pictures: tuple[str, ...] = ()
+    step: str = ""
+    selects: bool = False

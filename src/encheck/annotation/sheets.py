@@ -18,6 +18,7 @@ from pathlib import Path
 from encheck.datasets.base import Dataset
 from encheck.datasets.reader import BadRows, named_rows
 from encheck.errors import DataError, UsageError, no_pair
+from encheck.ids import ItemId
 from encheck.items.catalogue import list_all
 from encheck.items.variants import Maker
 from encheck.reporting.text import visible
@@ -67,7 +68,8 @@ def _written(name: str, group: Group) -> Iterator[SentencePair]:
 
 
 def _pair(name: str, group: Group, variant: Variant) -> SentencePair:
-    key = f"{name}/{content_hash(group.source, variant.text)}/{variant.relation}/{variant.level}/{variant.generator}/0"
+    texts = content_hash(group.source, variant.text)
+    key = ItemId.of(name, texts, variant.relation, variant.level, variant.generator, 0)
     return SentencePair(
         key, group.source, variant.text, int(keeps_meaning(variant.relation)), group.cluster, group.split
     )
@@ -75,7 +77,7 @@ def _pair(name: str, group: Group, variant: Variant) -> SentencePair:
 
 def relations_of(pairs: Sequence[SentencePair]) -> dict[str, str]:
     """Item -> the relation of its variant, as its id names it."""
-    return {content_hash(pair.id): pair.id.split("/")[2] for pair in pairs}
+    return {content_hash(pair.id): ItemId(pair.id).parts.relation for pair in pairs}
 
 
 def draw(
@@ -125,9 +127,9 @@ def read_sheet(path: Path) -> list[Line]:
     """The lines of a sheet; DataError names the file and the line of what is wrong."""
     rows = [_line(path, number, fields) for number, fields in named_rows(path, delimiter=",", bad=STRICT)]
     if not rows:
-        raise DataError(f"{path} holds no row; make a sheet with `encheck annotate sheet`")
+        raise DataError(f"{path} holds no row; make a sheet with `encheck data annotate sheet`")
     if len({row.item for row in rows}) < len(rows):
-        raise DataError(f"{path} holds an item twice; make a sheet with `encheck annotate sheet`")
+        raise DataError(f"{path} holds an item twice; make a sheet with `encheck data annotate sheet`")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""`encheck annotate`: people label pairs, blind."""
+"""`encheck data annotate`: people label pairs, blind."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, app, project, say, told
+from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, project, say, told
 
 annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs, blind, and see how far they agree.")
-app.add_typer(annotate_app, name="annotate")
 
 
 @annotate_app.command()
@@ -36,7 +35,7 @@ def sheet(
         strata = relations_of if variants else cells_of
         lines = draw(pairs, n=n, seed=seed, split=split, strata_of=strata)
         write_sheet(out, lines, new=True)
-    typer.echo(f"{out}: {len(lines)} pairs; next: encheck annotate label {shlex.quote(str(out))} --name YOU")
+    typer.echo(f"{out}: {len(lines)} pairs; next: encheck data annotate label {shlex.quote(str(out))} --name YOU")
 
 
 @annotate_app.command("label")

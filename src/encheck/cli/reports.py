@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, SkipBadRows, Split, app, say, told
+from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, told
+
+Everything = Annotated[
+    bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
+]
 
 
 @app.command()
@@ -26,56 +30,73 @@ def report(
 
 @app.command()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs; the first is held against.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run directories to compare. The first is the reference.")
+    ],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("compare.html"),
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
+    across_seeds: Annotated[
+        bool, typer.Option("--across-seeds", help="Show the mean and standard error over models that differ in seed.")
+    ] = False,
+    everything: Everything = False,
 ) -> None:
     """Compare the models of runs on the items they share: differences with intervals, flips, pictures. Judges nothing.
 
-    Example:
+    Examples:
 
         encheck compare reports/monday reports/tuesday --out compare.html
+
+        encheck compare --across-seeds reports/seeds
     """
+    from encheck.errors import UsageError
+
+    with told():
+        if across_seeds:
+            _across_seeds(runs, everything=everything)
+        elif everything:
+            raise UsageError("--all requires --across-seeds")
+        else:
+            _compare(runs, out, json_file, seed)
+
+
+def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> None:
     from encheck.comparing import page as side_by_side
     from encheck.reporting.again import as_written
     from encheck.reporting.results import write_named
 
-    with told():
-        with as_written(*runs):
-            found = side_by_side.compare(runs, seed=seed)
-            page = side_by_side.render(found)
-        write_named(out, page)
-        if json_file:
-            side_by_side.write_json(json_file, found)
+    with as_written(*runs):
+        found = side_by_side.compare(runs, seed=seed)
+        page = side_by_side.render(found)
+    write_named(out, page)
+    if json_file:
+        side_by_side.write_json(json_file, found)
     say(side_by_side.lines(found))
     typer.echo(f"page: {out}")
 
 
-@app.command()
+@app.command(hidden=True)
 def seeds(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
-    everything: Annotated[bool, typer.Option("--all", help="Every figure, not those that decide alone.")] = False,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+    everything: Everything = False,
 ) -> None:
-    """Show each figure's mean and standard error over checkpoints that differ in their seed alone.
+    """Show each metric's mean and standard error over models that differ in seed: `encheck compare --across-seeds`."""
+    with told():
+        _across_seeds(runs, everything=everything)
 
-    Example:
 
-        encheck run --model=./seed-1 --model=./seed-2 --model=./seed-3 --report-dir reports/seeds
-
-        encheck seeds reports/seeds
-    """
+def _across_seeds(runs: list[Path], *, everything: bool) -> None:
     from encheck.comparing.seeds import lines, over_seeds
     from encheck.reporting.again import as_written
 
-    with told(), as_written(*runs):
+    with as_written(*runs):
         found = over_seeds(runs, everything=everything)
     say(lines(found))
 
 
 @app.command()
 def export(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
     out: Annotated[Path | None, typer.Option(help="Where the files go. Default: RUN/exports.")] = None,
     formats: Annotated[
         list[str] | None,
@@ -102,13 +123,15 @@ def export(
             typer.echo(path)
 
 
-@app.command()
+@app.command(hidden=True)
 def score(
     data: DataSpec,
     predictions: Annotated[Path, typer.Option(help="CSV, TSV or JSONL with prediction or score; or a SemEval run.")],
-    threshold: Annotated[float | None, typer.Option(help="Cut the file's scores here: at least it is 1.")] = None,
+    cutoff: Annotated[
+        float | None, typer.Option("--cutoff", "--threshold", help="Predict 1 for scores at or above this value.")
+    ] = None,
     split: Split = None,
-    median_scope: Annotated[str, typer.Option(help="Obvious or not: by split, by dataset, or at a number.")] = "split",
+    median_scope: Scope = "split",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
     skip_bad_rows: SkipBadRows = False,
@@ -117,17 +140,17 @@ def score(
 
     Examples:
 
-        encheck score --data pairs:mine.csv --predictions theirs.csv
+        encheck run --data pairs:mine.csv --predictions theirs.csv
 
-        encheck score --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
+        encheck run --data semeval-cqa:FOLDER --predictions subtask_B_primary.txt --json b.json
     """
     from encheck.comparing import scored
     from encheck.comparing.predictions import read_predictions
     from encheck.datasets.base import load
-    from encheck.options import cut_of, scope_of
+    from encheck.options import cutoff_of, scope_of
 
     with told():
-        scope, cut, read = scope_of(median_scope), cut_of(threshold), read_predictions(predictions)
+        scope, cut, read = scope_of(median_scope), cutoff_of(cutoff), read_predictions(predictions)
         loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
         found = scored.score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
         if json_file:

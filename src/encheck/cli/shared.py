@@ -10,14 +10,32 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
+from encheck.cli.table import as_option
 from encheck.errors import EncheckError
 from encheck.reporting.text import LINES, visible
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
 
 
+PANELS = {
+    "Decide": ("run", "gate", "compare"),
+    "Look": ("data", "models", "show", "report", "export"),
+    "More": ("store",),
+}
+
+
 class Commands(typer.core.TyperGroup):
-    """The commands; wrong use ends with exit code 4, as where encheck finds it: 2 is an interrupted run."""
+    """The commands, in the panels of `PANELS`; what stands in none is a hidden alias.
+
+    Wrong use ends with exit code 4, as where encheck finds it: 2 is an interrupted run.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The commands in the order of the panels, then the aliases."""
+        panels = {name: panel for panel, names in PANELS.items() for name in names}
+        for name, command in self.commands.items():
+            command.rich_help_panel, command.hidden = panels.get(name), name not in panels  # type: ignore[attr-defined]
+        return [*panels, *(name for name in self.commands if name not in panels)]
 
     def invoke(self, ctx: Any) -> Any:
         """As typer's."""
@@ -36,32 +54,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Behavioural tests for sentence encoders. Start with: encheck run",
 )
-DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH; `encheck data` lists them.")]
-SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed rows out.")]
+DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH. `encheck data` lists the names.")]
+SkipBadRows = Annotated[bool, as_option("skip_bad_rows")]
 Split = Annotated[str | None, typer.Option(help="One split of the data alone: train, validation, test ...")]
-Variants = Annotated[bool, typer.Option("--variants", help="Sentences and their variants, in place of pairs.")]
-Models = Annotated[
-    list[str] | None,
-    typer.Option("--model", help="A name in models.yaml, a folder or a hub id; repeatable. Default: sbert."),
-]
-ModelArgs = Annotated[
-    list[str] | None,
-    typer.Option("--model-arg", help="[MODEL:]KEY=VALUE: a field of models.yaml, or an option of the adapter."),
-]
-SpacyModel = Annotated[
-    str | None, typer.Option(help="An installed spaCy pipeline, or a folder, in place of the bundled one.")
-]
-LexiconName = Annotated[str, typer.Option(help="embedded, nltk, or a folder of WordNet's files.")]
-BackTranslate = Annotated[
-    str | None, typer.Option(help="Rewrite sentences by way of this language (de), or by two models: ./en-de,./de-en.")
-]
-ContinuationModel = Annotated[
-    str | None, typer.Option(help="A causal language model that goes on with sentences: a folder or a hub id.")
-]
-GeneratorMode = Annotated[str, typer.Option(help="careful, or paper: by the published recipe.")]
-StorePath = Annotated[
-    Path | None, typer.Option("--store", help="The store. Default: $ENCHECK_STORE or the user's cache.")
-]
+Variants = Annotated[bool, typer.Option("--variants", help="Use sentences with their variants instead of pairs.")]
+ModelArgs = Annotated[list[str] | None, as_option("model_args")]
+Sample = Annotated[str, as_option("sample")]
+SpacyModel = Annotated[str | None, as_option("spacy_model")]
+LexiconName = Annotated[str, as_option("lexicon")]
+BackTranslate = Annotated[str | None, as_option("back_translate")]
+ContinuationModel = Annotated[str | None, as_option("continuation_model")]
+GeneratorMode = Annotated[str, as_option("generator_mode")]
+StorePath = Annotated[Path | None, as_option("store")]
+Scope = Annotated[str, as_option("median_scope")]
 
 
 @contextmanager

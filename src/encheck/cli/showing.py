@@ -10,8 +10,7 @@ from typing import Any
 
 from encheck.options import Settings
 from encheck.reporting.text import marked
-from encheck.reporting.view import edits_of
-from encheck.scoring.chain_table import pair_of
+from encheck.scoring.frame import CONTESTS, edits_of
 
 log = logging.getLogger("encheck")
 Row = Mapping[str, Any]
@@ -24,18 +23,18 @@ def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
         yield f"{row['item']}  ({row['case']})"
         yield f"  source           {row['source']}"
         yield from _side(row, "near", scorer)
-        if row["far"] is not None:
+        if row["kind"] in CONTESTS:
             yield from _side(row, "far", scorer)
             yield f"  margin           {row['near_score'] - row['far_score']:+.4f}"
-        elif row["far_score"] is not None:
-            now = f", now {scorer(row['near'], row['source']):.4f}" if scorer else ""
+        elif row["kind"] == "both_orders":
+            now = f", now {scorer(*_pair(row, 'source')):.4f}" if scorer else ""
             yield f"  turned {row['far_score']:.4f}{now}"
         yield ""
 
 
 def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
     text, score, overlap = row[side], row[f"{side}_score"], row[f"{side}_overlap"]
-    now = f", now {scorer(*pair_of(row['item'], row['source'], text)):.4f}" if scorer else ""
+    now = f", now {scorer(*_pair(row, side)):.4f}" if scorer else ""
     beside = "" if overlap is None else f"  (word overlap {overlap:.2f})"  # a text that is encoded twice has none
     yield f"  {side:4} {score:.4f}{now}{beside}"
     yield f"                   {marked(row['source'], text, edits_of(row[f'{side}_edits']))}"
@@ -43,17 +42,32 @@ def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
         yield f"                   {why}"
 
 
+def _sides(row: Row) -> Iterator[str]:
+    """The sides of a row that were scored; `source` is that of the other order."""
+    yield "near"
+    if row["kind"] in CONTESTS:
+        yield "far"
+    elif row["kind"] == "both_orders":
+        yield "source"
+
+
+def _pair(row: Row, side: str) -> tuple[str, str]:
+    """The two texts of a row as they were scored, the one of this side beside the source."""
+    if side == "source":
+        return row["near"], row["source"]
+    return (row[side], row["source"]) if row["source_is_second"] else (row["source"], row[side])
+
+
 def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     """A function that scores pairs of these rows' texts with the settings' one model."""
     from encheck.items.variants import Maker
-    from encheck.running.bench import Bench, scorer_of
+    from encheck.running.bench import Bench
     from encheck.running.resources import open_store, resolve_models
+    from encheck.running.scorer import similarity_of
     from encheck.store import Store
     from encheck.system.progress import Progress
 
-    sides = [(row, row[side]) for row in rows for side in ("near", "far") if row[side] is not None]
-    pairs = [pair_of(row["item"], row["source"], text) for row, text in sides]
-    pairs += [(row["near"], row["source"]) for row in rows if row["far"] is None and row["far_score"] is not None]
+    pairs = [_pair(row, side) for row in rows for side in _sides(row)]
     known = open_store(settings)
     (subject,) = resolve_models(settings, known).values()
     before = subject.model.fingerprint()
@@ -67,5 +81,5 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
         raise subject.error
     if subject.model.fingerprint() != before:
         log.warning("%s learns from a run's texts, and here from this item's alone: other scores", subject.label)
-    score = scorer_of(subject)
+    score = similarity_of(subject)
     return lambda first, second: float(score([first], [second])[0])

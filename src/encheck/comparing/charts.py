@@ -1,4 +1,4 @@
-"""The pictures of a comparison: paired differences, and benchmark against behaviour."""
+"""The pictures of a comparison."""
 
 from __future__ import annotations
 

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from encheck.comparing import charts as comparison_charts
-from encheck.comparing.runs import WORDS, Difference, behaviour, compare_sides, in_common, names_of
+from encheck.comparing.runs import Difference, behaviour, compare_sides, in_common, names_of
 from encheck.errors import UsageError
 from encheck.gating.baseline import case_of
-from encheck.gating.pairing import WHOLE_SETS as WHOLE
+from encheck.gating.declared import declarations
 from encheck.gating.weighing import Side, side_of
+from encheck.ids import CaseId
+from encheck.metrics import named
 from encheck.reporting.html import page as html
-from encheck.reporting.html.payload import Items, pack
+from encheck.reporting.html.payload import pack
 from encheck.reporting.results import read_items, read_results, write_named
 from encheck.reporting.text import pieces, table, visible
-from encheck.reporting.view import CRITERIA, edits_of, figure, sentence
+from encheck.reporting.view import Items, figure, sentence
+from encheck.scoring.frame import edits_of
+from encheck.types import Declaration
 from encheck.verdict import MIN_CLUSTERS
 
-MOST = 10
-FLIPS = 5  # texts shown of each direction and case
-BENCHMARKS = (
-    ("sts", "spearman_all", "Spearman with people's scores, all sets"),
-    ("sts", "spearman", "Spearman with people's scores"),
-    ("retrieval", "recall_at_1", "recall@1 of plain retrieval"),
+MAX_MODELS = 10
+MAX_FLIPS_SHOWN = 5  # of each direction and case
+BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
+    ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
+    ("spearman", "", "spearman", "Spearman with people's scores"),
+    ("recall_at_1", "retrieval", "recall_at_1", "recall@1 of plain retrieval"),
 )
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model of one run: its name here, what it scored, its rows, its items, and the data's fingerprints."""
+    """One model of one run: its name here, what it scored, its rows, its items, the data's fingerprints, what its
+    checks declare.
+    """
 
     name: str
     label: str
@@ -40,6 +46,7 @@ class Model:
     rows: Sequence[Mapping[str, Any]]
     items: Items
     data: Mapping[str, str]
+    declared: Mapping[str, Declaration]
 
 
 @dataclass(frozen=True)
@@ -69,8 +76,8 @@ def read_models(folders: Sequence[Path]) -> list[Model]:
         if not items:
             raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
         found += [(folder.resolve().name, m["label"], results, items) for m in results["models"] if not m["error"]]
-    if not 2 <= len(found) <= MOST:
-        raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MOST}")
+    if not 2 <= len(found) <= MAX_MODELS:
+        raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MAX_MODELS}")
     names = names_of([(run, label) for run, label, _, _ in found])
     return [_model(name, label, run, items) for name, (_, label, run, items) in zip(names, found, strict=True)]
 
@@ -78,7 +85,7 @@ def read_models(folders: Sequence[Path]) -> list[Model]:
 def _model(name: str, label: str, results: Mapping[str, Any], items: Items) -> Model:
     rows = [row for row in results["checks"] if row["model"] == label]
     data = {d["name"]: d["fingerprint"] for d in results["data"]}
-    return Model(name, label, side_of(results, items, label), rows, items, data)
+    return Model(name, label, side_of(results, items, label), rows, items, data, declarations(results))
 
 
 def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
@@ -87,7 +94,8 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     first = models[0]
     epsilons = _epsilons(models)
     differences = {
-        m.name: sorted(compare_sides(first.side, m.side, seed=seed, epsilons=epsilons), key=_place) for m in models[1:]
+        m.name: sorted(compare_sides(first.side, m.side, seed=seed, epsilons=epsilons), key=_place(first))
+        for m in models[1:]
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
@@ -112,12 +120,12 @@ def _epsilons(models: Sequence[Model]) -> dict[str, float]:
 
 
 def _whole(models: Sequence[Model]) -> list[list[str]]:
-    """Claim, level, data, figure, and each model's value with its interval, for the checks of WHOLE."""
+    """Claim, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
     rows = {
         (case_of(row), row["metric"]): row
         for model in models
         for row in model.rows
-        if row["check"] in WHOLE and row["verdict"] is not None and row["value"] is not None
+        if _is_whole(model.declared[row["claim"]]) and row["verdict"] is not None and row["value"] is not None
     }
     told = []
     for (case, metric), row in rows.items():
@@ -129,15 +137,28 @@ def _whole(models: Sequence[Model]) -> list[list[str]]:
     return told
 
 
-def _place(d: Difference) -> tuple[int, str, str, str]:
+def _is_whole(declared: Declaration) -> bool:
+    """Whether no item has a part in the metric that a check is judged and weighed by."""
+    try:
+        return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
+    except KeyError:
+        return True
+
+
+def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, str]]:
     """The four criteria first, as everywhere."""
-    return ([*CRITERIA, d.check].index(d.check), d.check, d.claim, d.level)
+
+    def place(d: Difference) -> tuple[bool, int, str, str, str]:
+        criterion = first.declared[d.claim].criterion
+        return (not criterion, criterion, d.check, d.claim, d.level)
+
+    return place
 
 
 def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, float | None]]:
     """What stands for a benchmark here: the first of BENCHMARKS that every model has a figure of, on the same data."""
-    for check, metric, words in BENCHMARKS:
-        first, *others = (_figures(m, check, metric) for m in models)
+    for judged_by, family, metric, words in BENCHMARKS:
+        first, *others = (_figures(m, judged_by, family, metric) for m in models)
         for key in first:
             if all(key in other for other in others):
                 scores = {m.name: found[key] for m, found in zip(models, (first, *others), strict=True)}
@@ -145,9 +166,14 @@ def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, float | None]]:
     return "", {m.name: None for m in models}
 
 
-def _figures(model: Model, check: str, metric: str) -> dict[tuple[str, str, str], float | None]:
+def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[tuple[str, str, str], float | None]:
     """By data, case and the fingerprint of its data: one name may stand for other data in another run."""
-    rows = [r for r in model.rows if r["check"] == check and r["metric"] == metric and r["value"] is not None]
+    own = {
+        name
+        for name, declared in model.declared.items()
+        if declared.metric == judged_by and declared.family in (family or declared.family,)
+    }
+    rows = [r for r in model.rows if r["claim"] in own and r["metric"] == metric and r["value"] is not None]
     return {(r["data"], case_of(r), model.data[r["data"]]): r["value"] for r in rows}
 
 
@@ -175,9 +201,15 @@ def lines(found: Comparison) -> Iterator[str]:
 
 def _cells(d: Difference) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
-    flips = [str(len(f)) if d.figure == "win" else "-" for f in (d.lost, d.gained)]
+    flips = [str(len(f)) if _flips_count(d) else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", change)
-    return (sentence(d.claim), d.level, d.data, WORDS[d.figure], *values, *flips, f"{d.n} ({d.clusters})")
+    return (sentence(d.claim), d.level, d.data, named(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")
+
+
+def _flips_count(d: Difference) -> bool:
+    """Whether the items of a case are won or lost, one by one."""
+    metric = named(d.figure)
+    return metric.kind == "rate" and metric.unit == "item"
 
 
 def render(found: Comparison) -> str:
@@ -200,7 +232,9 @@ def render(found: Comparison) -> str:
         pictures=[{"id": name, "caption": captions[name], "spec": spec} for name, spec in drawn.items()],
         table=_table(found),
         flips=[f for name, some in found.differences.items() for f in _flips(found, name, some)],
-        words=WORDS,
+        label=lambda d: named(d.figure).label,
+        counts=_flips_count,
+        judges=lambda d: not named(d.figure).why_reported,
         whole=found.whole,
         clusters=MIN_CLUSTERS,
     )
@@ -217,9 +251,9 @@ def _flips(found: Comparison, name: str, differences: Sequence[Difference]) -> I
     other = next(m for m in found.models if m.name == name)
     for d in differences:
         if d.lost or d.gained:
-            columns = other.items[f"{d.claim}/{other.label}-{d.data}-{d.level}"]
+            columns = other.items[str(CaseId(d.claim, other.label, d.data, d.level))]
             at = {item: i for i, item in enumerate(columns["item"])}
-            some = [("lost", i) for i in d.lost[:FLIPS]] + [("gained", i) for i in d.gained[:FLIPS]]
+            some = [("lost", i) for i in d.lost[:MAX_FLIPS_SHOWN]] + [("gained", i) for i in d.gained[:MAX_FLIPS_SHOWN]]
             shown = [(what, item, _texts(columns, at[item])) for what, item in some]
             yield {"model": name, "case": d, "shown": shown}
 

@@ -12,29 +12,25 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.balance import parts, win_rates
-from encheck.gating.pairing import CHAINS, HEALTH, Table, alike, values
-from encheck.gating.pairing import WHOLE_SETS as WHOLE
+from encheck.gating.balance import families_of, parts, win_rates
+from encheck.gating.declared import declared_of, shown
+from encheck.gating.pairing import alike
 from encheck.gating.weighing import Side
-from encheck.scoring.scores import DECIMALS, Scale
+from encheck.metrics import Metric
+from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
+from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval
 from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
-FIGURES = {"triplet": "win", "turned": "symmetry", "labelled": "gap"}
-WORDS = {
-    "win": "share won", "chain": "share on top", "symmetry": "change when turned, negative", "gap": "calibrated gap",
-    "similarity": "calibrated similarity", "room": "room", "spread": "unsteadiness, negative",
-    "hubs": "unevenness, negative",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Difference:
     """One case under two models, on the `n` items that both scored.
 
-    `before` and `after` are the figure (its name in WORDS) under the first and the other model, `difference` their
+    `before` and `after` are the metric `figure` under the first and the other model, `difference` their
     difference with its 95% interval over `clusters`. `lost` and `gained` are ids of items that flipped.
     """
 
@@ -74,11 +70,12 @@ def compare_sides(
     """
     found = []
     for case, table in first.tables.items():
-        if case in other.tables and table.check not in WHOLE:
-            before, after = shared(table, other.tables[case])
+        metric = shown(table)
+        if case in other.tables and metric:
+            before, after = map(_measured, shared(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales[table.data], other.scales[table.data])
-                found.append(_difference(before, after, scales, epsilons.get(case, 0.0), seed))
+                found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0), seed))
     return found
 
 
@@ -102,58 +99,51 @@ def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
     return found
 
 
-def figure_values(table: Table, scale: Scale, *, epsilon: float = 0.0) -> tuple[str, Floats]:
-    """The figure that tells of a case, and its value of each item; shape [n], larger is better but for similarities."""
-    if table.check == "health" and table.claim in HEALTH:
-        return HEALTH[table.claim], values(HEALTH[table.claim], table, scale)
-    if table.kind == "pair":
-        return "similarity", np.asarray(scale.similarity(table.near))
-    figure = FIGURES[table.kind]
-    if figure == "win" and epsilon:
-        return figure, ((table.near - table.far).round(DECIMALS) / scale.unit > epsilon).astype(float)
-    return figure, values(figure, table, scale)
+def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+    """What each item says of a metric; shape [n]. With an `epsilon` an item is won by more than that."""
+    if epsilon and metric.values and metric.kind == "rate":
+        return metric.values(table, scale, epsilon=epsilon)
+    return metric.per_item(table, scale)
 
 
-def _difference(before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float, seed: int) -> Difference:
-    if before.check in CHAINS:
-        figure, (ids, clusters, old), (_, _, new) = "chain", *map(_chains, (before, after))
-        same = old == new
-    else:
-        (figure, old), (_, new) = (
-            figure_values(table, scale, epsilon=epsilon) for table, scale in zip((before, after), scales, strict=True)
-        )
-        ids, clusters, same = before.items, before.clusters, alike(before, after)
-        if figure == "gap":  # what one item says of it depends on the others of its label
-            same = np.full(len(same), same.all())
+def _difference(
+    metric: Metric[...], before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float, seed: int
+) -> Difference:
+    old, new = (
+        metric_values(metric, table, scale, epsilon=epsilon)
+        for table, scale in zip((before, after), scales, strict=True)
+    )
+    same = _unchanged(metric, before, after, old == new)
+    heads = metric.heads(before)
     moved = np.where(same, 0.0, new - old)
-    resampler = Resampler(clusters, seed=seed)
+    resampler = Resampler(heads.clusters, seed=seed)
     sums = resampler.totals(np.column_stack([moved, np.ones(len(moved))]))
     low, high = interval(sums[:, 0] / sums[:, 1])
-    flips = [tuple(ids[i] for i in np.flatnonzero(moved == sign)) if figure == "win" else () for sign in (-1, 1)]
+    is_won = metric.kind == "rate" and metric.unit == "item"
+    flips = [tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1)]
     return Difference(
-        before.case, before.claim, before.check, before.data, before.level, figure, len(moved), resampler.clusters,
+        before.case, before.claim, before.check, before.data, before.level, metric.name, len(moved), resampler.clusters,
         float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
     )  # fmt: skip
 
 
-def _chains(table: Table) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-    """Ids, clusters, and what the paraphrase's place is worth: 1 on top, a share of 1 among equals, else 0.
+def _unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Items that have not changed; all or none where what one says of a metric depends on the others of its label."""
+    if metric.unit == "chain":
+        return equal
+    same = alike(before, after)
+    return np.full(len(same), same.all()) if metric.contrast else same
 
-    Of the part that the check measures: the test part where the data have one.
-    """
+
+def _measured(table: Table) -> Table:
+    """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
-    table = table.of(test) if len(test) else table
-    margins = (table.near - table.far).round(DECIMALS)
-    chains: dict[str, list[int]] = {}
-    for i, item in enumerate(table.items):
-        chains.setdefault(item.rpartition("/")[0], []).append(i)
-    worth = [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in chains.values()]
-    return tuple(chains), tuple(table.clusters[at[0]] for at in chains.values()), np.array(worth)
+    return table.of(test) if len(test) and declared_of(table).part == "test" else table
 
 
 def behaviour(tables: Mapping[str, Table]) -> float | None:
-    """The behavioural score: mean win rate of the checks that ask for sensitivity to meaning and order."""
-    return parts(win_rates(tables)).get("sensitivity")
+    """The behavioural score: mean win rate of the properties that ask for sensitivity to meaning and order."""
+    return parts(win_rates(tables), families_of(tables)).get("sensitivity")
 
 
 def names_of(models: Sequence[tuple[str, str]]) -> list[str]:

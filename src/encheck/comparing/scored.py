@@ -83,7 +83,7 @@ def _predicted(
 ) -> tuple[NDArray[np.float64], dict[str, float | str]]:
     if threshold is not None:
         if predictions.scores is None:
-            raise DataError(f"{predictions.path} has no column score, so --threshold {threshold:g} has nothing to cut")
+            raise DataError(f"{predictions.path} has no column score, so --cutoff {threshold:g} has nothing to cut")
         return (scores.values >= threshold).astype(float), {"threshold": threshold}
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}

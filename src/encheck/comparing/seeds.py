@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
+from encheck.ids import figure_name
 from encheck.reporting.results import read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
@@ -78,7 +79,7 @@ def _refuse_other_data(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    return row["claim"], row["level"], row["data"], row["id"].rpartition("/")[2]
+    return row["claim"], row["level"], row["data"], figure_name(row)
 
 
 def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:

@@ -23,7 +23,7 @@ def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, st
     """(test, what is wrong), where several of (test, place, case) would have the same ids in results and baselines."""
     by_id: dict[str, list[tuple[Any, str]]] = {}
     for test, place, case in selected:
-        by_id.setdefault(f"{case.claim_name}/{case.name}", []).append((test, place))
+        by_id.setdefault(str(case.id), []).append((test, place))
     for name, found in by_id.items():
         places = " and ".join(place for _, place in found)
         problem = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck import options
-from encheck.claims import Claim, claim_of
+from encheck.claims import Claim, claim_of, properties_in, sentence_of
 from encheck.errors import UsageError, unknown
 from encheck.options import Settings
 
@@ -40,6 +41,33 @@ def case_of(item: pytest.Item) -> Case:
     return case
 
 
+def register_markers(config: pytest.Config) -> None:
+    """Register the property of every check as a marker; read from the files, so that nothing is imported."""
+    for name, sentence in properties_in(_check_files(config)).items():
+        config.addinivalue_line("markers", f"{name}: {sentence}")
+
+
+def _check_files(config: pytest.Config) -> Iterator[Path]:
+    """The files of encheck's own checks; for --markers also those that pytest would look for checks in."""
+    found = find_spec("encheck.checks")
+    folders = [Path(folder) for folder in (found.submodule_search_locations if found else None) or ()]
+    if config.option.markers:
+        folders += [config.invocation_params.dir / place.partition("::")[0] for place in config.args]
+    for folder in folders:
+        yield from sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]
+
+
+def mark(item: pytest.Item) -> None:
+    """Give a check the marker of its property, and register it where no file of encheck's does."""
+    claim = claim_at(item)
+    if claim and claim.property and item.get_closest_marker(claim.property) is None:
+        known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
+        if claim.property not in known:
+            sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
+            item.config.addinivalue_line("markers", f"{claim.property}: {sentence}")
+        item.add_marker(claim.property)
+
+
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Make one case of each model x data x level of a check; nothing is loaded or looked at yet."""
     claim = claim_of(metafunc.function)
@@ -53,7 +81,10 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 
 
 def _marker(definition: pytest.Item) -> str:
-    """The check's own marker: its nearest one that is not pytest's."""
+    """What the check tests: the property that it declares, else its nearest marker that is not pytest's."""
+    claim = claim_at(definition)
+    if claim and claim.property:
+        return claim.property
     return next((m.name for m in definition.iter_markers() if m.name not in PYTEST_MARKERS), "unmarked")
 
 

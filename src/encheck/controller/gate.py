@@ -19,7 +19,8 @@ from encheck.gating.weighing import (
     side_of_baseline,
     weigh,
 )
-from encheck.options import Settings
+from encheck.ids import figure_name
+from encheck.options import Settings, described
 from encheck.reporting import gate
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
@@ -146,17 +147,6 @@ def _decided(weighed: Sequence[Weighed], settings: Settings, status: int, beside
     return Conclusion(status, {**decided, "exit_code": 1}, (problem,), beside)
 
 
-def described(settings: Settings) -> dict[str, Any]:
-    """The settings that a baseline keeps, and results.json shows."""
-    return {
-        "models": list(settings.models), "data": list(settings.data), "epsilon": settings.epsilon,
-        "median_scope": settings.median_scope, "sample": settings.sample, "seed": settings.seed,
-        "device": settings.device, "dtype": settings.dtype, "generator_mode": settings.generator_mode,
-        "lexicon": settings.lexicon, "spacy_model": settings.spacy_model, "skip_bad_rows": settings.skip_bad_rows,
-        "model_args": list(settings.model_args),
-    }  # fmt: skip
-
-
 def _weigh(
     baseline: Baseline,
     results: Mapping[str, Any],
@@ -178,4 +168,4 @@ def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[s
 
 
 def _figure(row: Mapping[str, Any]) -> str:
-    return str(row["id"].rpartition("/")[2])
+    return figure_name(row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck.claims import told_of
+from encheck.claims import entry_of
 from encheck.controller.collection import case_of
 from encheck.errors import NothingToMeasure
 
@@ -29,7 +29,7 @@ def record(item: pytest.Item, row: CheckResult) -> None:
 
     item.stash.setdefault(ROWS, []).append(row)
     assert row.estimate is not None
-    item.user_properties.append((row.id.rpartition("/")[2], figure_line(row.estimate)))
+    item.user_properties.append((row.case.name_of(row.id), figure_line(row.estimate)))
     if row.verdict:
         item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
 
@@ -43,7 +43,7 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
     if all(row.threshold is None for row in item.stash.get(ROWS, [])):
         pytest.fail(
             f"{item.name} ended without a judgement and holds the model to nothing. "
-            "Remedy: let it end with judge(FIGURE, at_least=THRESHOLD)",
+            "Remedy: let it end with judge(METRIC), and declare metric= and aim= in @claim",
             pytrace=False,
         )
     return result
@@ -58,7 +58,9 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session:
     rows = item.stash.setdefault(ROWS, [])
     if call.excinfo and not any(row.verdict for row in rows):
         rows.append(_without_verdict(item, session, call.excinfo))
-    report.encheck = payload(session, case_of(item), rows, told_of(item.function))  # type: ignore[attr-defined]
+    case = case_of(item)
+    entry = entry_of(item.function, property=case.marker)  # type: ignore[attr-defined]
+    report.encheck = payload(session, case, rows, entry)
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)
 

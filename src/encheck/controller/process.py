@@ -176,14 +176,13 @@ class Controller:
 
     def _write(self, settings: Settings, end: Conclusion) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
-        from encheck.controller.gate import described
         from encheck.controller.write import place_of, write
 
         recorder = self.recorder
         place = place_of(settings, self.config.option.encheck_report_dir, started=recorder.started)
         command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         self.results = recorder.results(
-            settings=described(settings), end=end, folder=place.name, command=command, notes=self.notes
+            settings=options.described(settings), end=end, folder=place.name, command=command, notes=self.notes
         )
         self.page = place / "report.html"
         write(place, self.results, recorder.items)

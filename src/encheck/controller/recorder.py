@@ -31,10 +31,10 @@ class Conclusion:
     baseline: Mapping[str, Any] = field(default_factory=dict)
 
 
-def payload(session: Session, case: Case, rows: list[CheckResult], told: dict[str, str]) -> dict[str, Any]:
-    """What travels with the report of one check, in plain types: its rows, its items where it measured, its words."""
+def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
+    """What travels with the report of one check, in plain types: its rows, its items where it measured, its entry."""
     measured = any(row.estimate for row in rows)
-    return {"rows": [as_row(row) for row in rows], "items": session.table(case) if measured else {}, "told": told}
+    return {"rows": [as_row(row) for row in rows], "items": session.table(case) if measured else {}, "claim": entry}
 
 
 def as_row(result: CheckResult) -> Row:
@@ -88,7 +88,7 @@ class Recorder:
         self._clock = time.perf_counter()
         self.rows: dict[str, Row] = {}
         self.items: dict[str, dict[str, list[Any]]] = {}
-        self.claims: dict[str, dict[str, str]] = {}
+        self.claims: dict[str, dict[str, Any]] = {}
         self.described: list[dict[str, Any]] = []
         self.measuring: dict[str, float] = {}
         self.selected: set[str] = set()
@@ -104,7 +104,7 @@ class Recorder:
         for row in sent["rows"]:
             self.rows[row["id"]] = row
             self.measuring.setdefault(row["check"], 0.0)
-            self.claims[row["claim"]] = sent["told"]
+            self.claims[row["claim"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
         if sent["rows"]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from encheck.claims import CONTRACT
 from encheck.controller.locks import _held, _held_if_free
-from encheck.items.lock import Lock as LockFile
+from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.known_failures import known_failure
 from encheck.options import Settings, model_options
@@ -18,9 +19,8 @@ from encheck.running.bench import Bench
 from encheck.running.case import Case
 from encheck.running.labels import label_of, labels
 from encheck.running.notes import Notes
-from encheck.running.resources import give_writers, open_store, resolve_data, resolve_english, resolve_models
+from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.subject import Subject
-from encheck.scoring.item_table import item_table, shown
 from encheck.scoring.scores import Scores
 from encheck.system.progress import Progress
 from encheck.types import (
@@ -32,7 +32,6 @@ from encheck.types import (
 from encheck.verdict import judge
 
 log = logging.getLogger("encheck")
-CONTRACT = "contract"  # its checks decide with a baseline too: a contract is no threshold
 
 
 class Session:
@@ -45,8 +44,9 @@ class Session:
         self.store = open_store(settings)
         subjects = resolve_models(settings, self.store)
         self.english = resolve_english(settings, self.store, lock=self._parse_lock)
-        maker = Maker(settings.seed, self.english, LockFile.read(settings.lock) if settings.lock else None)
-        give_writers(maker, settings, self.store, lock=self._lock)
+        locked = VariantLock.read(settings.lock) if settings.lock else None
+        writers = resolve_writers(settings, self.store, lock=self._lock)
+        maker = Maker(settings.seed, self.english, locked, writers)
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
 
     def prepare(self) -> None:
@@ -93,10 +93,10 @@ class Session:
             said = f"{estimate.value:.2f} ({case.claim_name})"
             log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, said)
         return CheckResult(
-            id=f"{case.claim_name}/{case.name}/{metric}",
+            id=case.id.figure(metric),
             claim=case.claim_name,
             check=case.marker,
-            capability=case.claim.capability or case.marker,
+            capability=case.marker,
             level=str(case.level),
             model=case.model,
             data=case.data,
@@ -115,11 +115,14 @@ class Session:
         """The row of a figure that decides, with its verdict."""
         config = self.bench.subjects[case.model].config
         threshold, own = self._threshold(case, at_least)
-        known = known_failure(case.claim_name, case.data, str(case.level), self._known_failures(case.model))
+        own_failures = self._known_failures(case.model)
+        known = known_failure(
+            case.claim_name, case.data, str(case.level), own_failures, declared=case.claim.known_failures
+        )
         verdict, reason = judge(estimate, threshold, known_failure=known)
         if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        if self.settings.baseline and not own and verdict != "error" and case.marker != CONTRACT:
+        if self.settings.baseline and not own and verdict != "error" and case.claim.family != CONTRACT:
             return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
         return self.row(case, estimate, verdict, threshold, reason)
 
@@ -147,7 +150,7 @@ class Session:
         """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
         scores = self.scores(case)
         model, folder = self._model_option(case), self.settings.report_dir
-        return failure_message(row, shown(self.items(case).kept, scores), scores, model=model, folder=folder)
+        return failure_message(row, self.items(case).kept, scores, model=model, folder=folder)
 
     def _model_option(self, case: Case) -> str:
         spec = labels(self.settings.models)[case.model]
@@ -155,8 +158,7 @@ class Session:
 
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""
-        scores = self.scores(case)
-        return item_table(case.id, shown(self.items(case).kept, scores), scores)
+        return self.scores(case).frame(case.id, self.items(case).kept).to_columns()
 
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""
@@ -204,13 +206,13 @@ class Session:
 
     def _generated(self, name: str) -> bool:
         """Whether variants of this data were made by the generators that read language."""
-        return self.english.asked and not all(group.variants for group in self.bench.data[name].groups)
+        return self.english.is_used and not all(group.variants for group in self.bench.data[name].groups)
 
     def close(self) -> None:
         """Keep the store within its limit, and let go of it."""
         if self.store.size() > self.store.limit:
             used = [s.fingerprint for s in self.bench.subjects.values()]
-            used += [self.english.pipeline.fingerprint] * self.english.asked
+            used += [self.english.pipeline.fingerprint] * self.english.is_used
             for gone in self.store.prune(keep=used):
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         self.store.close()

@@ -21,14 +21,15 @@ import encheck.datasets
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError, unknown
+from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.statistics.bootstrap import components
+from encheck.statistics.clusters import components
 from encheck.system.memory import uncollected
 from encheck.types import Group, SentencePair, content_hash
 
 log = logging.getLogger("encheck")
 REFERENCE_PAIRS = 2_000
-DEFAULT_SAMPLE = 2_000
+DEFAULT_SAMPLE_CLUSTERS = 2_000
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Dataset:
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
             known = (first, second) in found or (second, first) in found
             if cluster != other and first != second and not known and _apart(first, second):
-                name = f"{self.name}/{content_hash(first, second)}/random/1/{purpose}/0"
+                name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
                 found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
                 if len(found) == count:
                     break
@@ -101,7 +102,7 @@ def load(
     spec: str,
     *,
     label: str | None = None,
-    sample: int | None = DEFAULT_SAMPLE,
+    sample: int | None = DEFAULT_SAMPLE_CLUSTERS,
     seed: int = 0,
     skip_bad_rows: bool = False,
 ) -> Dataset:
@@ -181,7 +182,7 @@ def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]
     seen: Counter[str] = Counter()
     for row, cluster in rows:
         key = content_hash(row.first, row.second)
-        item = f"{name}/{key}/pair/1/data/{seen[key]}"
+        item = ItemId.of(name, key, "pair", 1, "data", seen[key])
         yield SentencePair(item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key)
         seen[key] += 1
 

@@ -32,7 +32,7 @@ EXPECTED: Expected = {
 }
 SPLITS = {"msr_paraphrase_train.txt": "train", "msr_paraphrase_test.txt": "test"}
 HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
-VALIDATION = 500
+VALIDATION_ROWS = 500
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
@@ -40,6 +40,6 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     for file, split in files_of(path, SPLITS, what="mrpc"):
         rows = ((n, (f[3], f[4], f[0], None)) for n, f in tab_rows(file, columns=5, header=HEADER, bad=bad))
         found = list(as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED))
-        cut = max(0, len(found) - VALIDATION) if split == "train" else len(found)
+        cut = max(0, len(found) - VALIDATION_ROWS) if split == "train" else len(found)
         yield from found[:cut]
         yield from (row._replace(split="validation") for row in found[cut:])

@@ -15,6 +15,7 @@ from typing import Any
 
 from encheck.datasets.base import Dataset
 from encheck.datasets.reader import BadRows, checked_text, json_rows
+from encheck.ids import ItemId
 from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
 
 LICENCE = "Apache-2.0 (written for encheck)"
@@ -101,7 +102,7 @@ def dataset(found: list[Group]) -> Dataset:
 def _pairs(group: Group) -> Iterator[SentencePair]:
     for variant in group.variants:
         if variant.relation in (*KEPT, "hard_negative"):
-            name = f"probes/{content_hash(group.source, variant.text)}/{variant.relation}/1/written/0"
+            name = ItemId.of("probes", content_hash(group.source, variant.text), variant.relation, 1, "written", 0)
             label = int(variant.relation in KEPT)
             yield SentencePair(name, group.source, variant.text, label, group.cluster, group.split, variant.edits)
 

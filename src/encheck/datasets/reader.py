@@ -21,7 +21,7 @@ from encheck.errors import DataError
 csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
 T = TypeVar("T")
-BLOCK = 1 << 20
+BYTES_AT_ONCE = 1 << 20
 BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 
@@ -180,7 +180,7 @@ def _streamed(path: Path) -> Iterator[str]:
     """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words."""
     try:
         with path.open("rb") as raw:
-            whole = not any(b"\0" in block for block in iter(partial(raw.read, BLOCK), b""))
+            whole = not any(b"\0" in block for block in iter(partial(raw.read, BYTES_AT_ONCE), b""))
         if whole:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 yield from file

@@ -6,7 +6,7 @@ import logging
 import re
 from pathlib import Path
 
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError, unknown
 
 PATTERNS = [

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from encheck.encoders.batching import pack, pick_devices, spread
 from encheck.encoders.files import check_weights, must_exist
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
-from encheck.encoders.vectors.encoder import STRANGE, treebank_words
+from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
@@ -98,7 +98,7 @@ class InferSentEncoder(LocalEncoder):
         end = ENDS[self.version][1]
         if end not in self._known:
             raise EncoderError(f"{self.file.path} has no {end!r}: {self._other}")
-        if len(wanted) >= STRANGE and wanted.isdisjoint(self._known.keys() - set(ENDS[self.version])):
+        if len(wanted) >= MIN_WORDS_TO_DOUBT and wanted.isdisjoint(self._known.keys() - set(ENDS[self.version])):
             raise EncoderError(f"{self.file.path} knows none of the {len(wanted)} words of these texts: {self._other}")
         return [[w for w in words if w in self._known] or [end] for words in found]
 

@@ -16,7 +16,7 @@ from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.detect import detect
 from encheck.encoders.function import FunctionEncoder, is_encoding
 from encheck.encoders.hub import cached, from_hub
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pins import held
 from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, UsageError, unknown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import TextEncoder
 from encheck.types import content_hash
 

@@ -14,7 +14,7 @@ from encheck.encoders.batching import slices
 from encheck.encoders.checkpoints.pretrained import check_folder, files_of
 from encheck.encoders.files import WHOLE, must_exist
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
 

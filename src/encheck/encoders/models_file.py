@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,54 +11,13 @@ from typing import Any
 import yaml
 
 from encheck.encoders.adapters import ADAPTERS
+from encheck.encoders.entry_schema import text_fields, wrong_values
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
+from encheck.system.schema import Place
 
-
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
-    """One entry of models.yaml.
-
-    `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`; `package` is an
-    installed package that carries the weights. `sha256` is what the file `name`, or the folder's model.safetensors,
-    must hash to; or a mapping of options that name files, and of paths inside the folder, to their hashes. `prompt`
-    stands before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had.
-    """
-
-    label: str
-    adapter: str = "sentence-transformers"
-    name: str = ""
-    revision: str | None = None
-    package: str | None = None
-    sha256: str | Mapping[str, str] | None = None
-    prompt: str | None = None
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    pooling: str | None = None
-    truncate_dim: int | None = None
-    max_length: int | None = None
-    dtype: str | None = None
-    similarity: str | None = None
-    trust_remote_code: bool = False
-    fetch: str = ""
-    licence: str = ""
-    description: str = ""
-    trained_on: tuple[str, ...] = ()
-    thresholds: Mapping[str, float] = field(default_factory=dict)
-    known_failures: Mapping[str, str] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "max_length": (int,),
-    "truncate_dim": (int,),
-    "trust_remote_code": (bool,),
-    "prompts": (dict,),
-    "trained_on": (list,),
-    "thresholds": (dict,),
-    "known_failures": (dict,),
-    "options": (dict,),
-    "sha256": (str, dict),
-}
+__all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
@@ -108,39 +65,36 @@ def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, y
 
 
 def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
-    fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label"}
-    values: dict[str, Any] = {}
-    lines: dict[str, int] = {}
-    for key, at, value_node in _items(path, node, f"model {label!r}"):
-        if key not in fields:
-            raise ConfigError(f"{path}:{at}: {unknown('field', key, fields)}")
-        values[key], lines[key] = _value(path, at, key, value_node), at
-    config = ModelConfig(label, **values)
-    for field_name, problem in problems(config):
-        raise ConfigError(f"{path}:{lines.get(field_name, line)}: {problem}")
+    nodes = {key: (at, value) for key, at, value in _items(path, node, f"model {label!r}")}
+    values = {key: _value(path, at, key, value) for key, (at, value) in nodes.items()}
+    for place, problem in wrong_values(values):
+        raise ConfigError(f"{path}:{_line(nodes, place)}: {problem}")
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    config = ModelConfig(label, **fields)
+    for name, problem in problems(config):
+        raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
 
 
+def _line(nodes: Mapping[str, tuple[int, yaml.Node]], place: Place) -> int:
+    """The line of the value at this place, or of the nearest one around it."""
+    line, node = nodes[str(place[0])]
+    for part in place[1:]:
+        if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        elif isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == str(part)), None)
+            line, node = (found[0].start_mark.line + 1, found[1]) if found else (line, node)
+    return line
+
+
 def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    value = _construct(path, line, node)
-    expected = _TYPES.get(key, (str,))
-    if not isinstance(value, expected) or (isinstance(value, bool) and expected != (bool,)):
-        raise ConfigError(f"{path}:{line}: {key} is {value!r}, but should be of type {expected[0].__name__}")
-    wants, fits = _PARTS.get(key, ("", lambda _part: True))
-    for name, at, part in _parts(path, line, key, node):
-        if not fits(part):
-            raise ConfigError(f"{path}:{at}: {name} is {part!r}, but should be {wants}")
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _parts(path: Path, line: int, key: str, node: yaml.Node) -> Iterator[tuple[str, int, object]]:
-    """(name, line, value) of what stands in a list or a mapping."""
+    """The plain value of a field; ConfigError where a name stands in it twice."""
     if isinstance(node, yaml.MappingNode):
-        for name, at, part in _items(path, node, key):
-            yield f"{key}.{name}", at, _construct(path, at, part)
-    elif isinstance(node, yaml.SequenceNode):
-        for part in node.value:
-            yield f"an entry of {key}", part.start_mark.line + 1, _construct(path, line, part)
+        for _ in _items(path, node, key):
+            pass
+    return _construct(path, line, node)
 
 
 def _construct(path: Path, line: int, node: yaml.Node) -> Any:
@@ -149,25 +103,10 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
         return yaml.SafeLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}:{line}: {error.problem}") from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ConfigError(f"{path}:{line}: is nested too deep") from error
+    except ValueError as error:
         raise ConfigError(f"{path}:{line}: {error}") from error
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-_PARTS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "thresholds": ("a number", _is_number),
-    "known_failures": ("a reason", _is_text),
-    "trained_on": ("the name of a data set", _is_text),
-    "sha256": ("a SHA-256 in hexadecimal digits", _is_text),
-    "prompts": ("text", lambda part: isinstance(part, str)),
-}
 
 
 def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
@@ -185,9 +124,9 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
         if key not in fields:
             options[key] = text if key in texts else _argument(key, text)
         else:
-            changed[key] = text if str in _TYPES.get(key, (str,)) else _argument(key, text)
-            if not isinstance(changed[key], _TYPES.get(key, (str,))):
-                raise ConfigError(f"--model-arg {key}={text}: should be of type {_TYPES[key][0].__name__}")
+            changed[key] = text if key in text_fields() else _argument(key, text)
+            for _, problem in wrong_values({key: changed[key]}):
+                raise ConfigError(f"--model-arg {key}={text}: {problem}")
     made = dataclasses.replace(config, **changed, options=options)
     for _, problem in problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
 
 REMEDY = "not the model it says. Remedy: fetch it again, or --model-arg sha256=HASH of the one you mean (empty: any)"

@@ -1,16 +1,13 @@
-"""What does not go together in an entry of models.yaml: fields that say nothing, values that there are not."""
+"""What does not go together in an entry of models.yaml: fields that its adapter does not support, unknown names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from encheck.encoders.adapters import ADAPTERS, DTYPES, POOLINGS
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import unknown
 from encheck.similarity import SIMILARITIES
-
-if TYPE_CHECKING:
-    from encheck.encoders.models_file import ModelConfig
 
 _WEIGHTS = (
     *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
@@ -26,9 +23,6 @@ def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
         return
     if not own and not config.name and ADAPTERS[config.adapter].source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"
-    for name in ("max_length", "truncate_dim"):
-        if (number := getattr(config, name)) is not None and number < 1:
-            yield name, f"{name} is {number}, but should be at least 1"
     for name, known in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
         value = getattr(config, name)
         if value is not None and value not in known:
@@ -39,7 +33,7 @@ def problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
 def _own_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     for name in _WEIGHTS:
         if _is_set(config, name):
-            yield name, f"{name} says nothing to an adapter of your own: hand it over in options"
+            yield name, f"an adapter of your own does not support {name}: pass it in options"
 
 
 def _is_set(config: ModelConfig, name: str) -> bool:
@@ -48,11 +42,14 @@ def _is_set(config: ModelConfig, name: str) -> bool:
 
 
 def _adapter_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
-    """What says nothing to the adapter, and options that it does not have."""
+    """Fields that the adapter does not support, and options that it does not have."""
     adapter = ADAPTERS[config.adapter]
     for name in _WEIGHTS:
         if _is_set(config, name) and name not in adapter.takes:
-            yield name, f"{name} says nothing to the adapter {config.adapter}, which takes {', '.join(adapter.takes)}"
+            yield (
+                name,
+                f"adapter {config.adapter!r} does not support {name}. Supported fields: {', '.join(adapter.takes)}",
+            )
     for name, value in config.options.items():
         if problem := _option_problem(config.adapter, name, value):
             yield "options", problem
@@ -61,7 +58,7 @@ def _adapter_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
 def _option_problem(adapter: str, name: str, value: object) -> str:
     known = ADAPTERS[adapter].options
     if not known:
-        return f"options are handed to adapters that have some, not to {adapter}"
+        return f"adapter {adapter!r} has no options"
     if name not in known:
         return unknown(f"option of {adapter}", name, known)
     wants = known[name]

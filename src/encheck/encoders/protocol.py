@@ -83,15 +83,6 @@ class Verified(Model, Protocol):
         ...
 
 
-@runtime_checkable
-class FittedEncoder(Encoder, Protocol):
-    """An encoder that learns from the run's own texts; its fingerprint depends on them."""
-
-    def fit(self, texts: Sequence[str]) -> None:
-        """Take note of all texts of the run, in any order; learning can wait for the first text to encode."""
-        ...
-
-
 def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> Iterator[Batch]:
     """The encoder's own batches, or plain slices of the texts; each checked before it is handed on."""
     if isinstance(encoder, BatchEncoder):

@@ -18,7 +18,7 @@ from encheck.encoders.checkpoints.folders import below
 from encheck.encoders.checkpoints.trust import TRUST
 from encheck.encoders.files import COPY, CUT_OFF
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import out_of_memory
 from encheck.encoders.files import WHOLE
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash

@@ -19,15 +19,15 @@ import numpy as np
 from encheck.encoders.batching import pack, pick_devices
 from encheck.encoders.checkpoints.pretrained import check_folder, files_of
 from encheck.encoders.load import HUB_ID, folder_of
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
 from encheck.types import content_hash
 
 Lock = Callable[[], AbstractContextManager[object]]
-TOKENS = 1_024  # of a batch, before anything is written
-NO_LIMIT = 1_000_000
+TOKENS_PER_BATCH = 1_024  # before anything is written
+UNLIMITED_TOKENS = 1_000_000
 PAIRS = "Helsinki-NLP/opus-mt-{}-{}"
 
 
@@ -80,7 +80,7 @@ class Writer(ABC):
     def _made(self, texts: Sequence[str]) -> dict[str, str]:
         made: dict[str, str] = {}
         rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in whole(texts)]
-        for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS):
+        for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             written = self._written([rows[i] for i in positions])
             made |= (batch := dict(zip([texts[i] for i in positions], written, strict=True)))
             if self.store is not None:
@@ -110,7 +110,7 @@ class Writer(ABC):
     @property
     def positions(self) -> int:
         """How many tokens the model has room for."""
-        return int(getattr(self.model.config, "max_position_embeddings", None) or NO_LIMIT)
+        return int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS)
 
     def new_tokens(self, made: Any, _padded: Any) -> Any:
         """The tokens that were written, of what `generate` gave."""

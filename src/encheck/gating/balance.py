@@ -10,45 +10,62 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from encheck.gating.pairing import FAMILY, REPORTED, Table, values
+from encheck.gating.declared import declared_of, gating
 from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
 
 PARTS = {
     "sensitivity": ("meaning changed", "order"),
     "invariance": ("meaning kept", "invariance"),
     "retrieval": ("retrieval",),
 }
-_UNUSED = Scale(0.0, 1.0)  # a win needs no scale
+_UNUSED = Scale(0.0, 1.0)  # a rate needs no scale
+
+
+def part_of(family: str) -> str | None:
+    """The part of the balanced score that a family counts in; None for health and contracts.
+
+    >>> part_of("order"), part_of("health")
+    ('sensitivity', None)
+    """
+    return next((part for part, families in PARTS.items() if family in families), None)
 
 
 def win_rates(tables: Mapping[str, Table]) -> dict[str, float]:
-    """The win rate of each check, over the triplets of all its claims and levels; health and contracts apart."""
+    """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
     won: dict[str, list[np.ndarray]] = {}
     for table in tables.values():
-        if table.kind == "triplet" and table.check not in ("health", *REPORTED) and len(table.items):
-            won.setdefault(table.check, []).append(values("win", table, _UNUSED))
-    return {check: float(np.concatenate(some).mean()) for check, some in sorted(won.items())}
+        metric, _ = gating(table)
+        if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
+            won.setdefault(table.check, []).append(metric.per_item(table, _UNUSED))
+    return {name: float(np.concatenate(some).mean()) for name, some in sorted(won.items())}
 
 
-def parts(rates: Mapping[str, float]) -> dict[str, float]:
-    """The mean rate of the checks of each part.
+def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
+    """The family of each property."""
+    return {table.check: declared_of(table).family for table in tables.values()}
 
-    >>> parts({"antonym": 0.5, "number": 0.9, "retrieval": 0.8})
-    {'sensitivity': 0.7, 'retrieval': 0.8}
+
+def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
+    """The mean rate of the properties of each part; `families` names the family of each.
+
+    >>> parts({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
+    {'sensitivity': 0.5, 'retrieval': 0.8}
     """
     found = {}
-    for part, families in PARTS.items():
-        own = [rate for check, rate in rates.items() if FAMILY.get(check, "meaning changed") in families]
+    for part in PARTS:
+        own = [rate for name, rate in rates.items() if part_of(families[name]) == part]
         if own:
             found[part] = float(np.mean(own))
     return found
 
 
-def balanced(rates: Mapping[str, float]) -> float | None:
+def balanced(rates: Mapping[str, float], families: Mapping[str, str]) -> float | None:
     """Geometric mean of sensitivity, invariance and retrieval; None where one of them was not measured.
 
-    >>> balanced({"antonym": 0.4, "synonym": 0.9, "retrieval": 0.6})
+    >>> families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
+    >>> balanced({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)
     0.6
     """
-    found = parts(rates)
+    found = parts(rates, families)
     return round(float(np.prod(list(found.values())) ** (1 / len(PARTS))), 12) if len(found) == len(PARTS) else None

@@ -14,25 +14,39 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.pairing import Table
+from encheck.gating import schema1
+from encheck.gating.declared import declarations
 from encheck.gating.types import Noise
+from encheck.ids import CaseId
 from encheck.options import try_place
+from encheck.scoring.frame import Columns, Frame
+from encheck.scoring.scale import Floats
+from encheck.scoring.table import Table
 from encheck.system import files
-from encheck.types import content_hash
+from encheck.types import Declaration, Kind, content_hash
 
 VERSION = 1
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
 LEFT_OUT = ("curve", "lexical", "left_out", "reason")  # of the rows: large, not the model's, or a place for paths
 STRINGS = ("case", "item", "texts", "cluster", "split")
-SEARCHED = "/searched/"  # in the id of an item whose far text the model itself found
+KINDS: Mapping[Kind, str] = {
+    "triplet": "triplet",
+    "chain": "triplet",
+    "search": "triplet",
+    "both_orders": "turned",
+    "labelled": "labelled",
+    "pair": "pair",
+    "occurrence": "pair",
+    "repeated": "pair",
+}  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
 SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode")
 
 
@@ -59,48 +73,50 @@ class Baseline:
     def seed_noise(self) -> Noise | None:
         """Standard deviation of the change between twins, in deltas; None where none were given."""
         found = self.summary["seed_noise"]
-        return None if found is None else Noise(**found)
+        if found is None:
+            return None
+        return Noise(found["pooled"], {schema1.row_named(name): noise for name, noise in found["own"].items()})
 
 
 def tables_of(
     results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], model: str
 ) -> dict[str, Table]:
     """The tables of one model of a run, by case: claim/data/level."""
-    rows = {row["id"].rpartition("/")[0]: row for row in results["checks"] if row["model"] == model}
-    tables = [_table(rows[case], columns) for case, columns in sorted(items.items()) if case in rows]
+    rows = {str(CaseId.of(row)): row for row in results["checks"] if row["model"] == model}
+    declared = declarations(results)
+    tables = [
+        _table(rows[case], columns, declared[rows[case]["claim"]])
+        for case, columns in sorted(items.items())
+        if case in rows
+    ]
     return {table.case: table for table in tables}
 
 
 def case_of(row: Mapping[str, Any]) -> str:
     """What tells a row's items from others, whatever the model: claim/data/level.
 
-    >>> case_of({"claim": "a_is_b", "data": "probes", "level": "1"})
+    >>> case_of({"claim": "a_is_b", "model": "m", "data": "probes", "level": "1"})
     'a_is_b/probes/1'
     """
-    return f"{row['claim']}/{row['data']}/{row['level']}"
+    return CaseId.of(row).of_any_model
 
 
-def _table(row: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Table:
-    far_texts = [None if SEARCHED in i else t for i, t in zip(columns["item"], columns["far"], strict=True)]
-    texts = zip(columns["source"], columns["near"], far_texts, strict=True)
-    near, far = (_single(columns[name]) for name in ("near_score", "far_score"))
-    clusters = tuple(map(content_hash, columns["cluster"]))  # data name them by URL, or by the title of a thread
+def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> Table:
+    frame = Frame.from_columns(CaseId.of(row), columns)
+    labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
+    own = frame.far.texts if frame.far and frame.kind != "search" else ()  # a search's far text is the model's answer
+    texts = zip(frame.sources, frame.near.texts, *([own] if own else []), strict=True)
+    clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return Table(
-        case_of(row), row["claim"], row["check"], row["data"], row["level"], _kind(columns),
-        tuple(columns["item"]), tuple(content_hash(*(t for t in some if t is not None)) for some in texts),
-        clusters, tuple(columns["split"]), tuple(columns["label"]), near, far,
+        case_of(row), row["claim"], row["check"], row["data"], row["level"], KINDS[frame.kind],
+        frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
+        _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared,
     )  # fmt: skip
 
 
-def _single(values: Sequence[float | None]) -> Any:
+def _single(values: Floats) -> Floats:
     """Scores as the folder keeps them, in single precision; NaN where there is none."""
-    return np.array([np.nan if v is None else v for v in values], np.float32).astype(np.float64)
-
-
-def _kind(columns: Mapping[str, Sequence[Any]]) -> str:
-    if columns["far_score"][0] is not None:
-        return "triplet" if columns["far"][0] is not None else "turned"
-    return "pair" if columns["label"][0] is None else "labelled"
+    return values.astype(np.float32).astype(np.float64)
 
 
 def save(
@@ -216,6 +232,7 @@ def _summary(
             for t in tables.values()
         ],
         "checks": [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in rows],
+        "claims": {t.claim: asdict(t.declared) for t in tables.values() if t.declared},
         "seed_noise": seed_noise and asdict(seed_noise),
     }
 
@@ -309,14 +326,17 @@ def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
-    return {c["case"]: _rebuilt(c, columns, at[c["case"]]) for c in summary["cases"]}
+    declared = declarations(summary)
+    return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["claim"])) for c in summary["cases"]}
 
 
-def _rebuilt(about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int]) -> Table:
+def _rebuilt(
+    about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int], declared: Declaration | None
+) -> Table:
     strings = [tuple(columns[name][i] for i in at) for name in (*STRINGS[1:], "label")]
-    scores = [_single([columns[name][i] for i in at]) for name in ("near", "far")]
+    scores = [_single(np.array([columns[name][i] for i in at], float)) for name in ("near", "far")]
     names = ("case", "claim", "check", "data", "level", "kind")
-    return Table(*(about[name] for name in names), *strings, *scores)
+    return replace(Table(*(about[name] for name in names), *strings, *scores), declared=declared)
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:

@@ -14,7 +14,8 @@ from math import ceil, inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.types import DEFAULT, FAMILIES, QUIET, Decision, FamilyRow, Noise, Outcome, Paired, Row, Rule
+from encheck.claims import FAMILIES
+from encheck.gating.types import DEFAULT, QUIET, Decision, FamilyRow, Noise, Outcome, Paired, Row, Rule
 from encheck.statistics import paired as stats
 
 Floats = NDArray[np.float64]
@@ -88,8 +89,8 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     extra = np.array([p.calibration_error for p in paired])
     return Figures(
         n, clusters, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
-        np.array([(d > 0.5).sum() for d in differences], float),
-        np.array([(d < -0.5).sum() for d in differences], float), rate,
+        np.array([d[d > 0].sum() for d in differences], float) * rate,
+        np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
         base * np.maximum(1.0, 3 * noise), base * noise, spread,
     )  # fmt: skip
 
@@ -114,7 +115,7 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ..
     for i, one in enumerate(paired):
         blocks = gates[i] and adjusted[i] <= rule.alpha
         outcome: Outcome = "block" if blocks else "pass" if good[i] and gates[i] else "inconclusive"
-        baseline, up, down = float(one.baseline.mean()), int(f.up[i]), int(f.down[i])
+        baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
         weak = "" if silent[i] else _no_evidence(one, baseline, float(f.delta[i]))
         row = Row(
             one.capability, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
@@ -166,8 +167,8 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
     high = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, -wide), f.change + reach * f.error)
-    for i in np.flatnonzero(f.rate & (f.n < stats.EXACT_BELOW)):
-        low[i], high[i] = stats.exact_bounds(int(f.n[i]), int(f.up[i]), int(f.down[i]))
+    for i in np.flatnonzero(f.rate & (f.n < stats.EXACT_BELOW_ITEMS)):
+        low[i], high[i] = stats.exact_bounds(int(f.n[i]), round(f.up[i]), round(f.down[i]))
     return low, high
 
 

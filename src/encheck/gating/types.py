@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
-FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health")
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
-from encheck.gating.balance import balanced, win_rates
+from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide, measure
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, capabilities, compare, figure_of, pooled
+from encheck.gating.declared import declarations, gating
+from encheck.gating.pairing import GATE_SPLIT, Compared, Table, capabilities, compare, pooled
 from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
 from encheck.scoring.scores import Scale
 
@@ -35,6 +37,12 @@ class Side:
     def seen(self, split: str = GATE_SPLIT) -> Side:
         """The items of one split, where the data have dev and gate."""
         return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
+
+    def as_declared_by(self, other: Side) -> Side:
+        """The same, with what the checks declare in the other's run: a gate goes by the candidate's checks."""
+        declared = {name: table.declared for name, table in other.tables.items()}
+        there = {name: replace(t, declared=declared.get(name) or t.declared) for name, t in self.tables.items()}
+        return Side(there, self.scales)
 
 
 @dataclass(frozen=True)
@@ -82,13 +90,14 @@ def weigh(
     """
     rows = [row for row in results["checks"] if row["model"] == model]
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
-    before, after = side_of_baseline(baseline), side_of(results, items, model)
+    after = side_of(results, items, model)
+    before = side_of_baseline(baseline).as_declared_by(after)
     both = [name for name in before.tables if name in after.tables]
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
     compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
     absent = [name for name in before.tables if name not in after.tables]
     missing = [name for name in absent if selected is None or before.tables[name].claim in selected]
-    new = [name for name, table in after.tables.items() if name not in before.tables and figure_of(table)[0]]
+    new = [name for name, table in after.tables.items() if name not in before.tables and gating(table)[0]]
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         pooled(compared, rule),
@@ -130,7 +139,7 @@ def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, st
             if found:
                 compared.append(found)
             else:
-                reported[name] = figure_of(table)[1]
+                reported[name] = gating(table)[1]
     return compared, reported
 
 
@@ -142,7 +151,7 @@ def is_copy(one: Side, other: Side) -> bool:
     moved: list[float] = []
     for name, table in one.tables.items():
         there = other.tables.get(name)
-        if there and there.items == table.items and figure_of(table)[0]:
+        if there and there.items == table.items and gating(table)[0]:
             scale = one.scales.get(table.data, Scale(0.0, 1.0))
             unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
             both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
@@ -212,12 +221,14 @@ def _broken(results: Results, rows: Sequence[Mapping[str, Any]], model: str) -> 
     """Contracts that the candidate broke: it could not be measured, or a contract check failed."""
     error = next(m["error"] for m in results["models"] if m["label"] == model)
     found = [f"the model cannot encode: {error}"] if error else []
-    failed = [r for r in rows if r["check"] == "contract" and r["verdict"] in BROKEN]
+    contracts = {name for name, declared in declarations(results).items() if declared.family == CONTRACT}
+    failed = [r for r in rows if r["claim"] in contracts and r["verdict"] in BROKEN]
     return found + [f"{r['claim'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
 
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
-    return balanced(win_rates({name: side.tables[name] for name in cases}))
+    tables = {name: side.tables[name] for name in cases}
+    return balanced(win_rates(tables), families_of(tables))
 
 
 def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str], list[str]]]:

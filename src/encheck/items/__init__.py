@@ -3,12 +3,12 @@
 from encheck.items.builders import (
     against_paraphrase,
     against_random_pairs,
+    both_orders,
     contrast,
     edited,
     graded_pairs,
     in_passages,
     labelled_pairs,
-    turned_pairs,
 )
 from encheck.items.chains import continuation_chains, swap_chains
 from encheck.items.searches import cut, queries, random_pairs, repeated
@@ -16,6 +16,7 @@ from encheck.items.searches import cut, queries, random_pairs, repeated
 __all__ = [
     "against_paraphrase",
     "against_random_pairs",
+    "both_orders",
     "continuation_chains",
     "contrast",
     "cut",
@@ -27,5 +28,4 @@ __all__ = [
     "random_pairs",
     "repeated",
     "swap_chains",
-    "turned_pairs",
 ]

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from encheck.datasets.base import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import Generator
+from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.scoring.splits import measured_part
-from encheck.types import Edit, Group, Item, Items, SentencePair, Triplet, Turned, Variant, content_hash
+from encheck.types import BothOrders, Edit, Group, Item, Items, SentencePair, Triplet, Variant, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 
@@ -81,11 +82,11 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
     return Items((*positive, *negative))
 
 
-def turned_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are left out."""
     labelled = [p for p in dataset.pairs if p.label is not None]
     kept = tuple(
-        Turned(f"{p.id}/turned", p.first, p.second, int(p.label or 0), p.cluster, p.split)
+        BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split)
         for p in labelled
         if p.first != p.second
     )
@@ -131,12 +132,12 @@ def _numbered(items: Iterable[Item]) -> Iterator[Item]:
 
     seen: Counter[str] = Counter()
     for item in items:
-        yield dataclasses.replace(item, id=f"{item.id}/{seen[item.id]}")
+        yield dataclasses.replace(item, id=ItemId(item.id).numbered(seen[item.id]))
         seen[item.id] += 1
 
 
-def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> str:
-    return f"{dataset.name}/{content_hash(*texts)}/{variant.relation}/{variant.level}/{variant.generator}"
+def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> ItemId:
+    return ItemId.of(dataset.name, content_hash(*texts), variant.relation, variant.level, variant.generator)
 
 
 def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
@@ -177,7 +178,7 @@ def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level:
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)
     )
     at = source.index(group.source)
-    item = f"{dataset.name}/{content_hash(source, kept)}/{name}/{level}/passage"
+    item = ItemId.of(dataset.name, content_hash(source, kept), name, level, "passage")
     near_edits, far_edits = (tuple(Edit(e.start + at, e.end + at, e.text) for e in v.edits) for v in (near, far))
     return Triplet(item, source, kept, changed, group.cluster, near_edits, far_edits, group.split)
 

@@ -1,50 +1,43 @@
-"""What `encheck variants` makes: every generator's variants of a data set, counted, and frozen on request."""
+"""What `encheck data variants` makes: every generator's variants of a data set, counted, and frozen on request."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from encheck import generators
 from encheck.datasets.base import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
-from encheck.generators.antonym import antonym, negated_antonym
 from encheck.generators.back_translation import back_translation
 from encheck.generators.base import Generator, beside, name_of
-from encheck.generators.casing import casing
 from encheck.generators.continuation import CUTS, continuation
-from encheck.generators.contraction import contraction
-from encheck.generators.control import control
-from encheck.generators.jumble import jumble
-from encheck.generators.reorder import reorder
-from encheck.generators.role_reversal import role_reversal, roles_kept
-from encheck.generators.spacing import spacing
 from encheck.generators.swap_chain import swap_chain
-from encheck.generators.synonym import synonym, synonym_beside
 from encheck.items.chains import continued, turned
 from encheck.items.lock import line_of
 from encheck.items.variants import Maker
 from encheck.types import Group, Variant
 
 Work = tuple[Generator, tuple[int, ...]]  # and its levels
-WORKS: tuple[Work, ...] = (
-    (synonym, (1, 2, 3)),
-    (antonym, (1,)),
-    (beside(antonym, synonym_beside), (1,)),
-    (beside(antonym, control), (1,)),
-    (beside(synonym, control), (1,)),
-    (negated_antonym, (1,)),
-    (jumble, (1, 2, 3)),
-    (reorder, (1,)),
-    (role_reversal, (1,)),
-    (roles_kept, (1,)),
-    (casing, (1,)),
-    (spacing, (1,)),
-    (contraction, (1,)),
-    (swap_chain, (1, 2, 3)),
-)
+
+
+def _declared() -> tuple[Work, ...]:
+    """The generators of the package that are to be listed, by their names."""
+    modules = [
+        importlib.import_module(f"{generators.__name__}.{m.name}") for m in pkgutil.iter_modules(generators.__path__)
+    ]
+    parts = [f for module in modules for f in vars(module).values() if getattr(f, "__module__", "") == module.__name__]
+    plain = {f.__name__: f for f in parts if hasattr(f, "levels")}
+    works = [(f, f.levels) for f in plain.values()]
+    works += [(beside(plain[name], f), (1,)) for f in parts for name in getattr(f, "bases", ())]
+    return tuple(sorted(works, key=lambda work: name_of(work[0])))
+
+
+WORKS = _declared()
 OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back-translate"}  # what models write
 
 
@@ -119,10 +112,10 @@ def _groups(generator: Generator, dataset: Dataset, maker: Maker) -> Sequence[Gr
 def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
     """The generators of what models write, where there are some."""
     sources = [group.source for group in dataset.groups]
-    if maker.continuations is not None:
+    if maker.writers.continuations is not None:
         yield continuation, CUTS
-    if maker.translations is not None:
-        yield back_translation(dict(zip(sources, maker.translations(sources), strict=True))), (1,)
+    if maker.writers.translations is not None:
+        yield back_translation(dict(zip(sources, maker.writers.translations(sources), strict=True))), (1,)
 
 
 def lock_lines(listings: list[Listing]) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from encheck.datasets.base import Dataset
 from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
+from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect
 from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
@@ -84,10 +85,10 @@ def _stated(group: Group, said: Variant | str) -> Group | str:
 
 def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
     """Each sentence in other words: back-translated where there are translators, else as it was rewritten by hand."""
-    if maker.translations is None:
+    if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]
-    texts = dict(zip(sources, maker.translations(sources), strict=True))
+    texts = dict(zip(sources, maker.writers.translations(sources), strict=True))
     plain = [replace(group, variants=()) for group in groups]
     return maker.variants(plain, back_translation(texts))
 
@@ -106,7 +107,7 @@ def _chain(
     tags = maker.english.parse(group.paraphrase).tags
     odd = [unusual(tags), *(unusual([tags[i] for i in step.order]) for step in made.steps)]
     return Chain(
-        id=f"{dataset.name}/{content_hash(group.source, group.paraphrase)}/swap/{SWAPS}/pivot-{pivot}",
+        id=ItemId.of(dataset.name, content_hash(group.source, group.paraphrase), "swap", SWAPS, f"pivot-{pivot}"),
         source=group.source, partner=group.paraphrase, members=members, cluster=group.cluster, pivot=pivot,
         split=group.split, edits=tuple(step.edits for step in made.steps),
         overlap=float(jaccard([group.source], [group.paraphrase])[0]), unusual=tuple(odd), rejected=made.rejected,
@@ -116,10 +117,10 @@ def _chain(
 
 def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
     """The chains with what the language model thinks of each text, where there is one."""
-    if maker.surprisal is None:
+    if maker.writers.surprisal is None:
         return made
     texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]
-    found = iter(map(float, maker.surprisal(texts)))
+    found = iter(map(float, maker.writers.surprisal(texts)))
     return [
         replace(chain, surprisal=tuple(next(found) for _ in chain.pairs)) if isinstance(chain, Chain) else chain
         for chain in made
@@ -141,9 +142,9 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
 
 def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
     """The groups with what the language model writes on, where there is one."""
-    if maker.continuations is None:
+    if maker.writers.continuations is None:
         return list(groups)
-    texts = maker.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
+    texts = maker.writers.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
     return [replace(group, continuation=text) for group, text in zip(groups, texts, strict=True)]
 
 
@@ -155,7 +156,7 @@ def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | s
         return str(outcomes[0])
     key = content_hash(group.source, group.paraphrase, found[-1].text)
     return Chain(
-        id=f"{dataset.name}/{key}/continuation/{len(found)}/words",
+        id=ItemId.of(dataset.name, key, "continuation", len(found), "words"),
         source=group.source, partner=group.paraphrase, members=tuple(made.text for made in found),
         cluster=group.cluster, pivot="b", split=group.split, edits=tuple(made.edits for made in found), edited="source",
         overlap=float(jaccard([group.source], [group.paraphrase])[0]), why=tuple(made.certificate for made in found),

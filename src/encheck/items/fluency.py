@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import pack
 from encheck.encoders.text import whole
-from encheck.encoders.writing import TOKENS, Continuer
+from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
 from encheck.items.variants import Maker
 from encheck.store import text_key
 
-RARE = 0.01  # a pair of tags is unusual where the second follows the first less often than this
+UNUSUAL_BELOW_SHARE = 0.01  # a pair of tags is unusual where the second follows the first less often than this
 Unusual = Callable[[Sequence[str]], float]
 Floats = NDArray[np.float32]
 
@@ -35,7 +35,7 @@ def unusual_of(maker: Maker, texts: Iterable[str]) -> Unusual:
     firsts: Counter[str] = Counter()
     for (first, _), count in pairs.items():
         firsts[first] += count
-    usual = {pair for pair, count in pairs.items() if count >= RARE * firsts[pair[0]]}
+    usual = {pair for pair, count in pairs.items() if count >= UNUSUAL_BELOW_SHARE * firsts[pair[0]]}
 
     def share(tags: Sequence[str]) -> float:
         there = max(len(tags) - 1, 0)
@@ -78,7 +78,7 @@ class Surprisal:
     def _computed(self, texts: Sequence[str]) -> dict[str, float]:
         rows = [self._row(text) for text in whole(texts)]
         bits = np.full(len(texts), np.nan, np.float32)
-        for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS):
+        for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             fit = [int(i) for i in positions if 1 < len(rows[i]) <= self.model.positions]
             if fit:
                 bits[fit] = self._bits([rows[i] for i in fit])

@@ -2,8 +2,8 @@
 
 The first line says what made the set, and which generators it covers; each further line is one variant: the hash of
 its source, by which generator and level, its edits, and the hash of its text. What an edit takes from elsewhere in the
-sentence is kept as a span of it, not as text. `Lock.check` holds variants that are made again, from the user's copy of
-the data, to the file.
+sentence is kept as a span of it, not as text. `VariantLock.check` holds variants that are made again, from the user's
+copy of the data, to the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from encheck.types import Edit, Variant, apply_edits, content_hash
 
 VERSION = 2
 LOG = logging.getLogger("encheck")
-SHORTEST = 4  # characters that are worth a span
+MIN_SPAN_CHARACTERS = 4  # a shorter text is not worth a span
 Piece = str | tuple[int, int] | tuple[int, int, str]
 Key = tuple[str, str, int]  # hash of the source, generator, level
 
@@ -40,7 +40,7 @@ def pieces(source: str, text: str) -> list[Piece]:
     at = 0
     while at < len(text):
         start, size = _longest(source, text, at)
-        if size >= SHORTEST:
+        if size >= MIN_SPAN_CHARACTERS:
             same = source[start] == text[at]
             found.append((start, start + size) if same else (start, start + size, text[at]))
             at += size
@@ -128,13 +128,13 @@ def refuse_place(path: Path) -> None:
     """UsageError where no lock file can be written: found out before the work."""
     state = ""
     if path.is_dir():
-        state = "is a folder"
+        state = " is a directory"
     elif not path.parent.is_dir():
-        state = f"is in no folder: there is no {path.parent}"
+        state = f": directory {path.parent} does not exist"
     elif not all(os.access(place, os.W_OK) for place in _written_to(path)):
-        state = "may not be written"
+        state = " cannot be written"
     if state:
-        raise UsageError(f"--lock={path} {state}. Name a file in a folder that is there and can be written to")
+        raise UsageError(f"--lock={path}{state}. Name a file in a directory that exists and can be written to")
 
 
 def _written_to(path: Path) -> list[Path]:
@@ -143,7 +143,7 @@ def _written_to(path: Path) -> list[Path]:
 
 
 @dataclass
-class Lock:
+class VariantLock:
     """A lock file that was read. LockError for one that is none."""
 
     path: Path
@@ -153,7 +153,7 @@ class Lock:
     lines: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path) -> Lock:
+    def read(cls, path: Path) -> VariantLock:
         """The lock file at `path`."""
         try:
             head, *rows = [json.loads(line) for line in _lines(path)]
@@ -165,7 +165,7 @@ class Lock:
             works = frozenset((generator, level) for generator, level in head["works"])
             return cls(path, head["language"], head["seed"], works, lines)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise LockError(f"{path} is no lock file of `encheck variants --lock` ({error!r})") from error
+            raise LockError(f"{path} is no lock file of `encheck data variants --lock` ({error!r})") from error
 
     def check(
         self,
@@ -198,7 +198,7 @@ class Lock:
             raise LockError(
                 f"{generator} {level}: of {len(made)} sentences, {counts} (first: {first}), against {self.path}. "
                 + "; ".join(self._changes(now))
-                + ". Make the lock again with `encheck variants --lock`, or go back to what made it"
+                + ". Make the lock again with `encheck data variants --lock`, or go back to what made it"
             )
 
     def _difference(self, source: str, generator: str, level: int, outcome: Variant | str) -> str:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from encheck.datasets.base import Dataset
 from encheck.errors import NothingToMeasure
+from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.types import Items, Query, Repeated, SentencePair, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 REPEATED, CUT, TAIL = 32, 64, 3
-LONGEST = 8  # sentences of a passage
+MAX_PASSAGE_SENTENCES = 8
 
 
 def queries(*others: str, counts: bool = False) -> Builder:
@@ -43,7 +44,7 @@ def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[
             continue
         seen.add(texts)
         wrong = tuple(v.text for name in others if (v := group.variant(name)))
-        name = f"{dataset.name}/{content_hash(*texts)}/query/1/{'counted' if counts else 'searched'}/0"
+        name = ItemId.of(dataset.name, content_hash(*texts), "query", 1, "counted" if counts else "searched", 0)
         edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
         yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts)
 
@@ -61,7 +62,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """A few texts of different clusters, to be encoded a second time."""
     return Items(
         tuple(
-            Repeated(f"{dataset.name}/{content_hash(text)}/repeated/1/again/0", text, cluster)
+            Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
             for cluster, text in _texts(dataset, REPEATED)
         )
     )
@@ -74,7 +75,9 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
     return Items(
         tuple(
-            SentencePair(f"{dataset.name}/{content_hash(text)}/cut/1/last-words/0", text, short, None, cluster)
+            SentencePair(
+                ItemId.of(dataset.name, content_hash(text), "cut", 1, "last-words", 0), text, short, None, cluster
+            )
             for cluster, text, short in found
         )
     )
@@ -89,7 +92,9 @@ def _texts(dataset: Dataset, count: int) -> list[tuple[str, str]]:
 
 
 def _longest(dataset: Dataset) -> list[tuple[str, str]]:
-    whole = [(g.cluster, g.passage.around(g.source, sentences=LONGEST)) for g in dataset.groups if g.passage]
+    whole = [
+        (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
+    ]
     by_cluster: dict[str, str] = {}
     for cluster, text in [*whole, *_all(dataset)]:
         by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))

@@ -8,7 +8,7 @@ from itertools import islice
 
 from encheck.errors import CheckError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, name_of
-from encheck.items.lock import Lock
+from encheck.items.lock import VariantLock
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
 from encheck.system.memory import uncollected
@@ -19,16 +19,23 @@ REASONS = 50  # a generator's own are a handful; one for every sentence is no re
 ROUNDS = 50
 
 
-@dataclass
+@dataclass(frozen=True)
+class Writers:
+    """What writes texts for generators in place of hands: language and translation models, where a run names some."""
+
+    continuations: Texts | None = None
+    surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
+    translations: Texts | None = None
+
+
+@dataclass(frozen=True)
 class Maker:
     """Makes variants for one seed, with the language resources of a run; remembers what it has made."""
 
     seed: int = 0
     english: English = field(default_factory=English)
-    lock: Lock | None = None
-    continuations: Texts | None = None
-    surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
-    translations: Texts | None = None
+    lock: VariantLock | None = None
+    writers: Writers = Writers()
     _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:

@@ -1,1 +1,1 @@
-"""English: words, and what else generation needs to know of the language."""
+"""English, as far as generators need to know it."""

@@ -1,4 +1,4 @@
-"""Lexical divergence of two texts: Jensen-Shannon divergence of their words, Jaccard and Dice of their word sets.
+"""Lexical divergence of two texts: the Jensen-Shannon divergence of their words.
 
 Words are those of Peinelt et al. 2019 (Table 5 comes out of these alone): NLTK's Treebank tokens of the lower-cased
 text, punctuation kept. A whole data set is computed at once, by sparse tables of counts.
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 Tokens = Sequence[str]
-_TEXTS = 200_000
-_CHUNK = 50_000  # pairs at a time: what a chunk needs beside the tokens stays within 100 MB
+_MAX_TEXTS_KEPT = 200_000
+_PAIRS_AT_ONCE = 50_000  # what so many need beside the tokens stays within 100 MB
 
 
 @cache
@@ -27,7 +27,7 @@ def _tokenizer() -> Any:
     return NLTKWordTokenizer()
 
 
-@lru_cache(maxsize=_TEXTS)
+@lru_cache(maxsize=_MAX_TEXTS_KEPT)
 def tokenise(text: str) -> tuple[str, ...]:
     """The lower-cased tokens of a text, punctuation kept; no sentence is split, no word left out.
 
@@ -52,34 +52,10 @@ def jsd_of_tokens(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
     Base 2, no smoothing, no square root (Lin 1991; Peinelt et al. 2019, section 3, and the authors' code). A text
     without tokens, for which their code has no value, is 1 away from any other and 0 from its like.
     """
-    return _in_chunks(first, second, _jsd)
-
-
-def jaccard(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
-    """|A & B| / |A | B| of the token sets, pair by pair; shape [n]. Two sides without tokens are equal: 1.
-
-    (The authors' own has list lengths below the line, which is another figure where a token repeats.)
-
-    >>> jaccard([["a", "red", "car"]], [["a", "a", "blue", "car"]]).tolist()
-    [0.5]
-    """
-    return _in_chunks(first, second, lambda a, b: _shared(a, b, lambda both, sizes: sizes - both))
-
-
-def dice(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
-    """2 |A & B| / (|A| + |B|) of the token sets, pair by pair; shape [n]. Two sides without tokens are equal: 1.
-
-    >>> dice([["a", "red", "car"]], [["a", "blue", "car"]]).round(4).tolist()
-    [0.6667]
-    """
-    return _in_chunks(first, second, lambda a, b: _shared(a, b, lambda _, sizes: sizes / 2))
-
-
-def _in_chunks(first: Sequence[Tokens], second: Sequence[Tokens], compute: Any) -> Values:
     if len(first) != len(second):
         raise ValueError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
-    starts = range(0, len(first), _CHUNK)
-    parts = [compute(*_tables(first[i : i + _CHUNK], second[i : i + _CHUNK])) for i in starts]
+    starts = range(0, len(first), _PAIRS_AT_ONCE)
+    parts = [_jsd(*_tables(first[i : i + _PAIRS_AT_ONCE], second[i : i + _PAIRS_AT_ONCE])) for i in starts]
     return np.concatenate([np.zeros(0), *parts])
 
 
@@ -126,10 +102,3 @@ def _entropy(shares: Any) -> Values:
     """Bits, row by row; shape [n]."""
     rows = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
     return np.bincount(rows, -shares.data * np.log2(shares.data), minlength=shares.shape[0]).astype(np.float64)
-
-
-def _shared(first: Any, second: Any, below: Any) -> Values:
-    a, b = first.sign(), second.sign()
-    both = np.asarray(a.multiply(b).sum(axis=1))
-    total = below(both, np.asarray(a.sum(axis=1) + b.sum(axis=1)))
-    return np.where(total > 0, both / np.maximum(total, 0.5), 1.0)

@@ -47,7 +47,6 @@ class English:
     mode: str = "careful"
     store: Store | None = None
     lock: Lock = nullcontext
-    asked: bool = False
     decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
     parsed: int = 0
     tagged: int = 0
@@ -56,6 +55,12 @@ class English:
     _read: dict[tuple[Reading, str], Any] = field(default_factory=dict)
     _unparsed: dict[str, None] = field(default_factory=dict)
     _untagged: dict[str, None] = field(default_factory=dict)
+    _is_used: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a parse was asked for."""
+        return self._is_used
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -64,7 +69,7 @@ class English:
 
     def parse(self, text: str) -> Parse:
         """The parse of a text; raises Waiting, once it is noted, where it is not known yet."""
-        self.asked = True
+        self._is_used = True
         found = self._parses.get(text)
         if found is None:
             self._unparsed[text] = None

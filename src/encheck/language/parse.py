@@ -1,4 +1,4 @@
-"""A parsed text: what the generators know of it, column by column, and how it is kept."""
+"""A parsed text, column by column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 ITEM, COLUMN = "\x1f", "\x1e"
-SMALL = 1_000  # most texts are shorter, in characters
+MAX_SHARED_NUMBER = 1_000  # most texts are shorter, in characters
 _BITS: dict[int, int] = {}  # one object for each number, whichever parse has it: there are few
 
 
@@ -134,7 +134,7 @@ class _Numbers(dict[str, int]):
 
     def __missing__(self, written: str) -> int:
         number = int(written)
-        if number < SMALL:
+        if number < MAX_SHARED_NUMBER:
             self[written] = number
         return number
 

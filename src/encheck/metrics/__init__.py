@@ -1,5 +1,8 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
+from encheck.errors import unknown
+from encheck.metrics import classification, correlation, health, nonobvious, pairs, ranking, symmetry
+from encheck.metrics.metric import CALIBRATED, Metric
 from encheck.metrics.pairs import (
     auc,
     cohens_d,
@@ -12,12 +15,30 @@ from encheck.metrics.pairs import (
 )
 
 __all__ = [
+    "Metric",
     "auc",
     "cohens_d",
     "margin_rate",
     "mean_margin",
     "mean_of_label",
     "mean_similarity",
+    "named",
     "share_above",
     "similarity_gap",
 ]
+_MODULES = (classification, correlation, health, nonobvious, pairs, ranking, symmetry)
+_METRICS: dict[str, Metric[...]] = {
+    found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
+}
+
+
+def named(name: str) -> Metric[...]:
+    """The metric of this name, also on the calibrated scale; KeyError where encheck has none of it.
+
+    >>> named("margin_rate_calibrated").label
+    'share won'
+    """
+    base = name.removesuffix(CALIBRATED)
+    if base not in _METRICS:
+        raise KeyError(unknown("metric", name, _METRICS))
+    return _METRICS[base].calibrated if name != base else _METRICS[base]

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics import thresholds
-from encheck.metrics.pairs import figure
+from encheck.metrics.metric import estimated, metric
 from encheck.metrics.thresholds import Chosen, Objective, by_folds, on_validation
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part, validation_part
-from encheck.statistics.bootstrap import interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
+THRESHOLD = "its threshold is of a whole set"
 
 
 def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Objective = thresholds.f1) -> Chosen:
@@ -30,13 +30,13 @@ def predictions(scores: PairScores, measured: NDArray[np.intp], *, objective: Ob
     return by_folds(scores.values[measured], scores.labels[measured], clusters, objective=objective)
 
 
-@figure
+@metric(label="accuracy", whole=THRESHOLD)
 def accuracy(scores: PairScores) -> Estimate:
     """Share of right predictions on the test part, at the threshold of the best accuracy on validation."""
     return _measured("accuracy", scores, thresholds.accuracy)
 
 
-@figure
+@metric(label="F1", whole=THRESHOLD)
 def f1(scores: PairScores) -> Estimate:
     """F1 of the paraphrases on the test part, at the threshold of the best F1 on validation."""
     return _measured("f1", scores, thresholds.f1)
@@ -53,24 +53,24 @@ def by_head(scores: PairScores) -> list[Estimate]:
     said = (scores.values[measured] >= scores.decision).astype(float)
     chosen = Chosen(said, scores.decision, 0)
     names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
-    return [_estimate(name, scores, measured, chosen, objective) for name, objective in names.items()]
+    return [_predicted(name, scores, measured, chosen, objective) for name, objective in names.items()]
 
 
-def _measured(metric: str, scores: PairScores, objective: Objective) -> Estimate:
+def _measured(name: str, scores: PairScores, objective: Objective) -> Estimate:
     measured = measured_part(scores.items)
-    return _estimate(metric, scores, measured, predictions(scores, measured, objective=objective), objective)
+    return _predicted(name, scores, measured, predictions(scores, measured, objective=objective), objective)
 
 
-def _estimate(
-    metric: str, scores: PairScores, measured: NDArray[np.intp], chosen: Chosen, objective: Objective
+def _predicted(
+    name: str, scores: PairScores, measured: NDArray[np.intp], chosen: Chosen, objective: Objective
 ) -> Estimate:
     positive = (scores.labels[measured] == 1).astype(float)
     table = np.column_stack([chosen.predicted * positive, chosen.predicted * (1 - positive), positive, 1 - positive])
-    part = scores.resampler.of(measured)
-    low, high = interval(_rule(objective, part.totals(table)))
+    part = scores.of(measured)
     value = float(_rule(objective, table.sum(axis=0)[None])[0])
-    estimate = Estimate(metric, value, float(low), float(high), len(measured), part.clusters)
-    return replace(estimate, params={"threshold": chosen.threshold, "folds": chosen.folds})
+    replicates = _rule(objective, part.resampler.totals(table))
+    params = {"threshold": chosen.threshold, "folds": chosen.folds}
+    return replace(estimated(name, part, value, replicates), params=params)
 
 
 def _rule(objective: Objective, counts: Floats) -> Floats:

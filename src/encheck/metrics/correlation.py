@@ -11,13 +11,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.pairs import figure
+from encheck.metrics.metric import estimated, metric
 from encheck.scoring.scores import PairScores
-from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.bootstrap import Resampler
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
+WHOLE = "a correlation has no figure an item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
@@ -31,25 +32,25 @@ def gold_of(scores: PairScores) -> Floats:
     return np.array(graded, float)
 
 
-@figure
+@metric(chance=0.0, label="Spearman", whole=WHOLE)
 def spearman(scores: PairScores) -> Estimate:
     """Correlation of the ranks, ties with their mean rank. NaN where scores or gold do not vary."""
     return _all("spearman", scores, weighted_spearman)
 
 
-@figure
+@metric(chance=0.0, label="Pearson", whole=WHOLE)
 def pearson(scores: PairScores) -> Estimate:
     """Linear correlation; it depends on the shape of the score's scale, so it is no verdict."""
     return _all("pearson", scores, weighted_pearson)
 
 
-@figure
+@metric(chance=0.0, label="mean Spearman", whole=WHOLE)
 def mean_spearman(scores: PairScores) -> Estimate:
     """Unweighted mean of Spearman's correlations of the sets (a pair's split names its set)."""
     return _mean("mean_spearman", scores, weighted_spearman)
 
 
-@figure
+@metric(chance=0.0, label="mean Pearson", whole=WHOLE)
 def mean_pearson(scores: PairScores) -> Estimate:
     """Unweighted mean of Pearson's correlations of the sets."""
     return _mean("mean_pearson", scores, weighted_pearson)
@@ -69,17 +70,17 @@ def by_set(scores: PairScores) -> Iterator[Estimate]:
             yield replace(estimate, metric=f"{estimate.metric}_{name}")
 
 
-def _all(metric: str, scores: PairScores, correlate: Correlate) -> Estimate:
+def _all(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
     value, replicates = _both(scores, correlate)
-    return _estimate(metric, scores, value, replicates)
+    return estimated(name, scores, value, replicates)
 
 
-def _mean(metric: str, scores: PairScores, correlate: Correlate) -> Estimate:
+def _mean(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
     parts = sets(scores)
     found = [_both(part, correlate) for part in parts.values()]
     shortest = min(len(replicates) for _, replicates in found)
     replicates = np.mean([replicates[:shortest] for _, replicates in found], axis=0)
-    estimate = _estimate(metric, scores, float(np.mean([value for value, _ in found])), replicates)
+    estimate = estimated(name, scores, float(np.mean([value for value, _ in found])), replicates)
     return replace(estimate, params={"sets": len(parts)})
 
 
@@ -91,12 +92,6 @@ def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
 
 def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: Correlate) -> Floats:
     return np.concatenate([correlate(values, gold, weights) for weights in resampler.item_weights()])
-
-
-def _estimate(metric: str, scores: PairScores, value: float, replicates: Floats) -> Estimate:
-    low, high = interval(replicates)
-    n, clusters = len(scores.values), scores.resampler.clusters
-    return Estimate(metric, value, float(low), float(high), n, clusters)
 
 
 def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:

@@ -7,15 +7,56 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.pairs import figure, margin_rate
-from encheck.scoring.scores import MarginScores, PairScores
-from encheck.statistics.bootstrap import interval
+from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
+from encheck.metrics.pairs import margin_rate, won
+from encheck.scoring.scores import MarginScores, PairScores, Scale
+from encheck.scoring.table import Table
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 ENOUGH = 1e-6  # of the way from unrelated to identical text
+CONTRACT = "it holds, or it blocks"
 
 
+def _rooms(table: Table, scale: Scale) -> Floats:
+    """How far each random pair is from identical text, in units of what identical text scores (1 for a cosine).
+
+    Of what random pairs score where that is further from 0: so a logit's room stays between 0 and 2. A distance has no
+    other unit than that, and its room is always 1.
+    """
+    unit = max(abs(scale.identity), abs(scale.reference)) or float("nan")
+    return np.asarray((scale.identity - table.near) / unit)
+
+
+def _deviations(table: Table, scale: Scale) -> Floats:
+    """How far each random pair is from the mean of all, on the calibrated scale, negative."""
+    return -np.abs(table.near - scale.reference) / scale.unit
+
+
+def _counts(table: Table, _scale: Scale) -> Floats:
+    """How near each text's number of answers is to the mean one: their mean is the evenness."""
+    return _evenness(table.near)
+
+
+def _evenness(counts: Floats) -> Floats:
+    return 1 - np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
+
+
+def _held(table: Table, _scale: Scale) -> Floats:
+    return table.near
+
+
+def _ends(table: Table, scale: Scale) -> Floats:
+    return _told_apart(table.near, scale)
+
+
+def _told_apart(values: Floats, scale: Scale) -> Floats:
+    """1 where a text is not taken for identical with itself less its end."""
+    with np.errstate(invalid="ignore"):
+        return ((scale.identity - values) / scale.unit > ENOUGH).astype(float)
+
+
+@metric(values=won, kind="rate", label="share won", overlap=False)
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one; a tie is no find."""
     found = margin_rate(scores)
@@ -23,13 +64,13 @@ def recall_at_1(scores: MarginScores) -> Estimate:
     return replace(found, metric="recall_at_1", curve=(), params={}, lexical=lexical)
 
 
-@figure
+@metric(values=_rooms, delta=0.1, label="room")
 def room(scores: PairScores) -> Estimate:
     """How far identical text is from random pairs, on the scorer's own scale: identity less their mean similarity."""
     return _mean("room", scores, scores.scale.identity - scores.values)
 
 
-@figure
+@metric(values=_deviations, delta=0.05, label="unsteadiness, negative", references=no_references)
 def steadiness(scores: PairScores) -> Estimate:
     """1 less the standard deviation of random pairs on the calibrated scale: wide noise hides what is near."""
     values = scores.scale.similarity(scores.values)
@@ -37,13 +78,13 @@ def steadiness(scores: PairScores) -> Estimate:
     first, second, n = scores.resampler.totals(columns).T
     with np.errstate(invalid="ignore", divide="ignore"):
         replicates = 1 - np.sqrt(np.maximum(second / n - (first / n) ** 2, 0))
-    return _estimate("steadiness", scores, 1 - float(values.std()), replicates)
+    return estimated("steadiness", scores, 1 - float(values.std()), replicates)
 
 
-@figure
+@metric(values=_counts, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
     """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 where no text is a hub."""
-    return _mean("evenness", scores, 1 - np.abs(scores.values / max(float(scores.values.mean()), 1e-9) - 1) / 2)
+    return _mean("evenness", scores, _evenness(scores.values))
 
 
 @figure
@@ -52,7 +93,7 @@ def hubness(scores: PairScores) -> Estimate:
     centred = scores.values - scores.values.mean()
     table = np.column_stack([np.ones_like(centred), centred, centred**2, centred**3])
     value = _skewness(table.sum(axis=0, keepdims=True))[0]
-    return _estimate("hubness", scores, float(value), _skewness(scores.resampler.totals(table)))
+    return estimated("hubness", scores, float(value), _skewness(scores.resampler.totals(table)))
 
 
 def _skewness(t: Floats) -> Floats:
@@ -68,16 +109,16 @@ def unseen(scores: PairScores) -> Estimate:
     return _mean("unseen", scores, (scores.values == 0).astype(float))
 
 
-def kept(scores: PairScores) -> Estimate:
+@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, overlap=False)
+def contract_kept(scores: PairScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
     return _whole("contract_kept", scores, scores.values)
 
 
+@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, overlap=False)
 def ends_seen(scores: PairScores) -> Estimate:
     """Share of texts that the scorer tells from themselves less their last words."""
-    with np.errstate(invalid="ignore"):
-        seen = (scores.scale.identity - scores.values) / scores.scale.unit > ENOUGH
-    return _whole("ends_seen", scores, seen.astype(float))
+    return _whole("ends_seen", scores, _told_apart(scores.values, scores.scale))
 
 
 def _whole(metric: str, scores: PairScores, held: Floats) -> Estimate:
@@ -85,12 +126,6 @@ def _whole(metric: str, scores: PairScores, held: Floats) -> Estimate:
     return Estimate(metric, value, value, value, len(held), scores.resampler.clusters)
 
 
-def _mean(metric: str, scores: PairScores, values: Floats) -> Estimate:
+def _mean(name: str, scores: PairScores, values: Floats) -> Estimate:
     totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return _estimate(metric, scores, float(values.mean()), totals[:, 0] / totals[:, 1])
-
-
-def _estimate(metric: str, scores: PairScores, value: float, replicates: Floats) -> Estimate:
-    low, high = interval(replicates)
-    return Estimate(metric, value, float(low), float(high), len(scores.values), scores.resampler.clusters)
+    return estimated(name, scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
+from encheck.ids import ItemId, question_of
 from encheck.metrics.classification import predictions
-from encheck.metrics.pairs import figure, of_two_labels
+from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.pairs import of_two_labels
 from encheck.scoring.difficulty import CELLS, Difficulty, Scope, difficulty
 from encheck.scoring.scores import PairScores
 from encheck.scoring.splits import measured_part
-from encheck.statistics.bootstrap import Resampler, interval, weighted_auc, widened
+from encheck.statistics.bootstrap import Resampler, weighted_auc, widened
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -83,7 +85,7 @@ def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> 
     return Cases(scores.of(measured), part, chosen.predicted, params)
 
 
-@figure
+@metric(chance=0.5, label="AUC of non-obvious pairs", whole="an AUC rises with damage")
 def auc_n(cases: Cases) -> Estimate:
     """P(a Pn pair scores above an Nn pair of its split), ties counting half: chance is 0.5, 1-JSD gets 0.
 
@@ -93,7 +95,7 @@ def auc_n(cases: Cases) -> Estimate:
     wins, pairs = zip(*(_wins(cases, np.flatnonzero(splits == name)) for name in sorted(set(splits))), strict=True)
     values, replicates = _pooled(wins, pairs)
     part = cases.scores.of(cases.positions(PN, NN))
-    return replace(of_two_labels(_estimate("auc_n", part, values, replicates), part), params=_recorded(cases))
+    return replace(of_two_labels(estimated("auc_n", part, values, replicates), part), params=_recorded(cases))
 
 
 def _wins(cases: Cases, of_split: NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -112,18 +114,13 @@ def _wins(cases: Cases, of_split: NDArray[np.intp]) -> tuple[Floats, Floats]:
 
 def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
     shortest = min(len(w) for w in wins if len(w) > 1)
-    found = _ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
+    found = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
     return float(found[0]), found[1:]
 
 
 def _recorded(cases: Cases) -> dict[str, float | str]:
     medians = {f"median[{split or 'all'}]": cut for split, cut in cases.difficulty.medians.items()}
     return {"median_scope": str(cases.difficulty.scope), **cases.difficulty.counts, **medians}
-
-
-def _estimate(metric: str, scores: PairScores, value: float, replicates: Floats) -> Estimate:
-    low, high = interval(replicates)
-    return Estimate(metric, value, float(low), float(high), len(scores.values), scores.resampler.clusters)
 
 
 @figure
@@ -133,24 +130,24 @@ def auc_divergence(cases: Cases) -> Estimate:
     order = np.argsort(1 - labels, kind="stable")
     sides = [-divergence[labels == label] for label in (1, 0)]
     replicates = weighted_auc(sides[0], sides[1], cases.resampler.of(order))
-    estimate = _estimate("auc_divergence", cases.scores, float(weighted_auc(sides[0], sides[1])[0]), replicates)
+    estimate = estimated("auc_divergence", cases.scores, float(weighted_auc(sides[0], sides[1])[0]), replicates)
     return of_two_labels(estimate, cases.scores)
 
 
 def _tpr(c: Confusion) -> Floats:
-    return _ratio(c[0], c[0] + c[1])
+    return ratio(c[0], c[0] + c[1])
 
 
 def _tnr(c: Confusion) -> Floats:
-    return _ratio(c[3], c[2] + c[3])
+    return ratio(c[3], c[2] + c[3])
 
 
 def _f1(c: Confusion) -> Floats:
-    return np.nan_to_num(_ratio(2 * c[0], 2 * c[0] + c[1] + c[2]))  # 0 where undefined, as the authors have it
+    return np.nan_to_num(ratio(2 * c[0], 2 * c[0] + c[1] + c[2]))  # 0 where undefined, as the authors have it
 
 
 def _accuracy(c: Confusion) -> Floats:
-    return _ratio(c[0] + c[3], c[0] + c[1] + c[2] + c[3])
+    return ratio(c[0] + c[3], c[0] + c[1] + c[2] + c[3])
 
 
 def _balanced_accuracy(c: Confusion) -> Floats:
@@ -160,13 +157,7 @@ def _balanced_accuracy(c: Confusion) -> Floats:
 def _mcc(c: Confusion) -> Floats:
     tp, fn, fp, tn = c
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    return np.nan_to_num(_ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result: Floats = numerator / denominator
-    return result
+    return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
 
 
 OBVIOUS, NON_OBVIOUS, ALL = (PO, NO), (PN, NN), (PO, PN, NO, NN)
@@ -194,7 +185,7 @@ def at_threshold(cases: Cases, *, name: str) -> Estimate:
     """
     cells, rule = RULES[name]
     value, replicates = _once_and_resampled(cases, lambda table: rule(_confusion(table, cells)))
-    estimate = _estimate(name, cases.scores.of(cases.positions(*cells)), value, replicates)
+    estimate = estimated(name, cases.scores.of(cases.positions(*cells)), value, replicates)
     if len(cells) == 1:
         estimate = _widened(estimate)
     return replace(estimate, params=cases.params)
@@ -208,7 +199,7 @@ def f1_gap(cases: Cases) -> Estimate:
         return _f1(_confusion(table, OBVIOUS)) - _f1(_confusion(table, NON_OBVIOUS))
 
     value, replicates = _once_and_resampled(cases, gap)
-    return replace(_estimate("f1_gap", cases.scores, value, replicates), params=cases.params)
+    return replace(estimated("f1_gap", cases.scores, value, replicates), params=cases.params)
 
 
 def _once_and_resampled(cases: Cases, rule: Callable[[Floats], Floats]) -> tuple[float, Floats]:
@@ -270,7 +261,7 @@ def mean_average_precision(cases: Cases) -> Estimate:
     values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in found])
     first = cases.scores.of(np.array([at[0] for at in found], np.intp))
     totals = first.resampler.totals(np.column_stack([values, np.ones(len(values))]))
-    return _estimate("map", first, float(values.mean()), _ratio(totals[:, 0], totals[:, 1]))
+    return estimated("map", first, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
 
 
 def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
@@ -288,8 +279,8 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
     found: dict[str, list[int]] = {}
     for i, item in enumerate(scores.items):
-        if "/" in item.key:
-            found.setdefault(item.key.rpartition("/")[0], []).append(i)
+        if (question := question_of(item.key)) is not None:
+            found.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in found.values()] if len(found) < sum(map(len, found.values())) else []
 
 
@@ -308,4 +299,4 @@ def _warn(cases: Cases) -> None:
 
 
 def _data(scores: PairScores) -> str:
-    return scores.items[0].id.partition("/")[0] if scores.items else "the data"
+    return ItemId(scores.items[0].id).data if scores.items else "the data"

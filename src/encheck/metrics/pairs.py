@@ -6,40 +6,56 @@ its name has the suffix `_calibrated`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.scores import MarginScores, PairScores
+from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.scoring.scores import MarginScores, PairScores, Scale
+from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import interval, weighted_auc, widened
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
-P = ParamSpec("P")
 GRID = np.arange(-30, 31) / 100
 
 
-def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
-    """Compute a figure for the model's scores and for their lexical twin."""
-
-    def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
-        estimate = function(scores, *args, **kwargs)
-        lexical = function(scores.lexical, *args, **kwargs) if scores.lexical else None
-        return replace(estimate, metric=estimate.metric + scores.suffix, lexical=lexical)
-
-    both.__name__, both.__doc__ = function.__name__, function.__doc__
-    return both
+def won(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+    """1 where the near text is nearer by more than `epsilon` on the calibrated scale, else 0; a tie is no win."""
+    margins = table.margins / scale.unit if epsilon else table.margins
+    return (margins > epsilon).astype(float)
 
 
-def _estimate(
-    metric: str, scores: PairScores | MarginScores, value: float, replicates: Floats, **more: Any
-) -> Estimate:
-    low, high = interval(replicates)
-    n, clusters = len(scores.resampler.columns), scores.resampler.clusters
-    return Estimate(metric, float(value), float(low), float(high), n, clusters, **more)
+def similarities(table: Table, scale: Scale) -> Floats:
+    """The calibrated similarity of each pair."""
+    return np.asarray(scale.similarity(table.near))
+
+
+def calibrated_margins(table: Table, scale: Scale) -> Floats:
+    """How much nearer the near text is on the calibrated scale."""
+    return np.asarray(scale.margin(table.margins))
+
+
+def between_labels(table: Table, similarities: Floats) -> Floats:
+    """What each item says of the gap between label 1 and label 0; shape [n].
+
+    Their mean is the difference of the labels' means, and their spread is its error: each item's distance from the mean
+    of its own label, weighted n / n1 or -n / n0 (the influence function). Similarities that all move say nothing of it.
+    """
+    positive = np.array([label == 1 for label in table.labels], bool)
+    weighted, gap = np.zeros(len(positive)), 0.0
+    for of, sign in ((positive, 1), (~positive, -1)):
+        if of.any():
+            mean = float(similarities[of].mean())
+            weighted[of] = sign * len(of) / int(of.sum()) * (similarities[of] - mean)
+            gap += sign * mean
+    return weighted + gap
+
+
+def references_between(table: Table) -> float:
+    """0 where both labels are there: the reference is taken off either mean; 1 or -1 with one of them alone."""
+    return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 
 
 def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
@@ -49,12 +65,12 @@ def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
     return replace(estimate, clusters=scores.clusters_of(0, 1))
 
 
-@figure
+@metric(values=similarities, label="calibrated similarity", reported="a mean similarity rises with damage")
 def mean_similarity(scores: PairScores) -> Estimate:
     """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
     values, weights = scores.values, np.ones_like(scores.values)
     totals = scores.resampler.totals(np.column_stack([values, weights]))
-    return _estimate("mean_similarity", scores, values.mean(), _ratio(totals[:, 0], totals[:, 1]))
+    return estimated("mean_similarity", scores, values.mean(), ratio(totals[:, 0], totals[:, 1]))
 
 
 @figure
@@ -63,7 +79,7 @@ def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     is_it = (scores.labels == label).astype(float)
     totals = scores.resampler.totals(np.column_stack([scores.values * is_it, is_it]))
     value = float(scores.values[scores.labels == label].mean())
-    estimate = _estimate("mean_similarity", scores, value, _ratio(totals[:, 0], totals[:, 1]))
+    estimate = estimated("mean_similarity", scores, value, ratio(totals[:, 0], totals[:, 1]))
     return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params={"label": label})
 
 
@@ -77,33 +93,33 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     is_it = (scores.labels == label).astype(float)
     above = (scores.values >= threshold) * is_it
     totals = scores.resampler.totals(np.column_stack([above, is_it]))
-    estimate = _estimate(metric, scores, above.sum() / is_it.sum(), _ratio(totals[:, 0], totals[:, 1]))
+    estimate = estimated(metric, scores, above.sum() / is_it.sum(), ratio(totals[:, 0], totals[:, 1]))
     params = {"label": label, "threshold": threshold}
     return replace(estimate, n=int(is_it.sum()), clusters=scores.clusters_of(label), params=params)
 
 
-@figure
+@metric(values=similarities, contrast=between_labels, references=references_between, chance=0.0, label="calibrated gap")
 def similarity_gap(scores: PairScores) -> Estimate:
     """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
     positive = (scores.labels == 1).astype(float)
     columns = [scores.values * positive, positive, scores.values * (1 - positive), 1 - positive]
     t = scores.resampler.totals(np.column_stack(columns))
     value = scores.values[positive == 1].mean() - scores.values[positive == 0].mean()
-    replicates = _ratio(t[:, 0], t[:, 1]) - _ratio(t[:, 2], t[:, 3])
-    return of_two_labels(_estimate("similarity_gap", scores, value, replicates), scores)
+    replicates = ratio(t[:, 0], t[:, 1]) - ratio(t[:, 2], t[:, 3])
+    return of_two_labels(estimated("similarity_gap", scores, value, replicates), scores)
 
 
-@figure
+@metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
     """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
     order = np.argsort(1 - scores.labels, kind="stable")
     positive, negative = scores.values[scores.labels == 1], scores.values[scores.labels == 0]
     resampler = scores.resampler.of(order)
     value = weighted_auc(positive, negative)[0]
-    return of_two_labels(_estimate("auc", scores, value, weighted_auc(positive, negative, resampler)), scores)
+    return of_two_labels(estimated("auc", scores, value, weighted_auc(positive, negative, resampler)), scores)
 
 
-@figure
+@metric(chance=0.0, label="Cohen's d", whole="it is a distance of two whole labels")
 def cohens_d(scores: PairScores) -> Estimate:
     """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
     positive = (scores.labels == 1).astype(float)
@@ -111,7 +127,7 @@ def cohens_d(scores: PairScores) -> Estimate:
     columns = [positive, positive * x, positive * x**2, negative, negative * x, negative * x**2]
     table = np.column_stack(columns)
     value = _cohens_d(table.sum(axis=0, keepdims=True))[0]
-    return of_two_labels(_estimate("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table))), scores)
+    return of_two_labels(estimated("cohens_d", scores, value, _cohens_d(scores.resampler.totals(table))), scores)
 
 
 def _cohens_d(t: Floats) -> Floats:
@@ -124,15 +140,15 @@ def _cohens_d(t: Floats) -> Floats:
     return result
 
 
-@figure
+@metric(values=calibrated_margins, chance=0.0, label="calibrated margin", reported="a mean margin rises with damage")
 def mean_margin(scores: MarginScores) -> Estimate:
     """Mean of Sim(S, near) - Sim(S, far)."""
     margins = scores.margins
     totals = scores.resampler.totals(np.column_stack([margins, np.ones_like(margins)]))
-    return _estimate("mean_margin", scores, margins.mean(), _ratio(totals[:, 0], totals[:, 1]))
+    return estimated("mean_margin", scores, margins.mean(), ratio(totals[:, 0], totals[:, 1]))
 
 
-@figure
+@metric(values=won, kind="rate", chance=0.5, label="share won")
 def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 
@@ -156,16 +172,10 @@ def _ends_of(scores: MarginScores, above: Floats, counts: NDArray[np.int_]) -> d
     """The interval's ends by the number of items above: points of one curve with the same number are the same set."""
     distinct, first = np.unique(counts, return_index=True)
     totals = scores.resampler.totals(np.column_stack([above[:, first], np.ones(len(above))]))
-    low, high = interval(_ratio(totals[:, :-1], totals[:, -1:]))
+    low, high = interval(ratio(totals[:, :-1], totals[:, -1:]))
     return {int(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
 
 
 def _point(scores: MarginScores, epsilon: float, count: int, n: int, low: float, high: float) -> CurvePoint:
     ends = widened(count / n, low, high, n=n, clusters=scores.resampler.clusters)
     return CurvePoint(float(epsilon), count / n, *ends, count)
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result: Floats = numerator / denominator
-    return result

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from encheck.generators.continuation import is_word
 from encheck.metrics.correlation import weighted_spearman
-from encheck.metrics.pairs import figure
+from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.thresholds import balanced, best_threshold, fold_of
-from encheck.scoring.scores import ChainScores
+from encheck.scoring.scores import ChainScores, Scale
 from encheck.scoring.splits import TEST, VALIDATION
-from encheck.statistics.bootstrap import interval, widened
+from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -76,7 +77,15 @@ def reversed_at(values: Floats, step: int) -> Floats:
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
-@figure
+def _on_top(table: Table, _scale: Scale) -> Floats:
+    """What the paraphrase's place is worth in each chain: 1 on top, a share of 1 among equals, else 0."""
+    margins = table.margins
+    return np.array(
+        [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in table.chains]
+    )
+
+
+@metric(values=_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
     """Share of chains with the paraphrase on top (Table 5, RPrec): by chance 1/4. Ties: see `top_of`."""
     name = "r_precision" if ties == "expected" else f"r_precision_{ties}"
@@ -135,7 +144,7 @@ def overlap_spearman(scores: ChainScores) -> Estimate:
     once = np.ones((1, len(overlap)), np.float32)
     value = float(weighted_spearman(scores.values[:, 0], overlap, once)[0])
     drawn = [weighted_spearman(scores.values[:, 0], overlap, weights) for weights in scores.resampler.item_weights()]
-    estimate = _estimate("overlap_spearman", scores, value, np.concatenate(drawn))
+    estimate = estimated("overlap_spearman", scores, value, np.concatenate(drawn))
     return replace(estimate, params={"ranks_by": "word overlap"}) if estimate.low > BY_OVERLAP else estimate
 
 
@@ -242,28 +251,21 @@ def _best(values: Floats) -> float:
     return best_threshold(values[there], labels[there], objective=balanced)
 
 
-def _share(metric: str, scores: ChainScores, values: Floats) -> Estimate:
+def _share(name: str, scores: ChainScores, values: Floats) -> Estimate:
     """A mean of values from 0 to 1: near the ends, the interval is no narrower than Clopper-Pearson's over clusters."""
-    found = _mean(metric, scores, values)
+    found = _mean(name, scores, values)
     low, high = max(found.low, 0.0), min(found.high, 1.0)  # but for rounding they are there
     ends = widened(found.value, low, high, n=found.n, clusters=found.clusters)
     return replace(found, low=ends[0], high=ends[1])
 
 
-def _mean(metric: str, scores: ChainScores, values: Floats) -> Estimate:
+def _mean(name: str, scores: ChainScores, values: Floats) -> Estimate:
     """The mean over the chains that have a value."""
     there = np.flatnonzero(~np.isnan(values))
     part = scores.of(there) if len(there) < len(values) else scores
     mean = float(values[there].mean())
     totals = part.resampler.totals(np.column_stack([values[there] - mean, np.ones(len(there))]))  # sums keep digits
-    with np.errstate(invalid="ignore", divide="ignore"):
-        replicates = totals[:, 0] / totals[:, 1] + mean
-    return _estimate(metric, part, mean, replicates)
-
-
-def _estimate(metric: str, scores: ChainScores, value: float, replicates: Floats) -> Estimate:
-    low, high = interval(replicates)
-    return Estimate(metric, value, float(low), float(high), len(scores.values), scores.resampler.clusters)
+    return estimated(name, part, mean, ratio(totals[:, 0], totals[:, 1]) + mean)
 
 
 def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:

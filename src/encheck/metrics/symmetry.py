@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.pairs import figure
+from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
 from encheck.metrics.thresholds import accuracy, best_threshold
-from encheck.scoring.scores import TurnedScores
+from encheck.scoring.scores import BothOrdersScores, Scale
+from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval, widened
 from encheck.types import Estimate
 
@@ -20,7 +21,7 @@ _CHUNK = 1_000_000
 
 
 @figure
-def flip_rate(scores: TurnedScores) -> Estimate:
+def flip_rate(scores: BothOrdersScores) -> Estimate:
     """Share of pairs whose prediction changes when the two sentences are exchanged.
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
@@ -39,7 +40,7 @@ def flip_rate(scores: TurnedScores) -> Estimate:
     return _share(scores, (differ & (scores.asymmetry > ROUNDING)).astype(float), {"threshold": threshold, **params})
 
 
-def _share(scores: TurnedScores, flips: Floats, params: dict[str, float]) -> Estimate:
+def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float]) -> Estimate:
     totals = scores.resampler.totals(np.column_stack([flips, np.ones(len(flips))]))
     low, high = map(float, interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
@@ -48,20 +49,33 @@ def _share(scores: TurnedScores, flips: Floats, params: dict[str, float]) -> Est
     return Estimate("flip_rate", value, low, high, n, clusters, params={**params})
 
 
-@figure
-def consistency(scores: TurnedScores) -> Estimate:
+@metric(label="consistency", whole="its threshold is of a whole set")
+def consistency(scores: BothOrdersScores) -> Estimate:
     """1 - flip_rate: the share of predictions that stay, which is what a verdict asks a minimum of."""
     flips = flip_rate(replace(scores, lexical=None))
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
 
 @figure
-def largest_asymmetry(scores: TurnedScores) -> Estimate:
+def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
     """The largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
     replicates = _maxima(scores.asymmetry, scores.resampler)
-    low, high = interval(replicates)
-    n, clusters = len(scores.asymmetry), scores.resampler.clusters
-    return Estimate("largest_asymmetry", float(scores.asymmetry.max()), float(low), float(high), n, clusters)
+    return estimated("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
+
+
+def _changes(table: Table, scale: Scale) -> Floats:
+    return -np.abs(table.margins) / scale.unit
+
+
+@metric(values=_changes, label="change when turned, negative", references=no_references)
+def symmetry(scores: BothOrdersScores) -> Estimate:
+    """Mean change of the score when the two sentences are exchanged, negative: 0 is a symmetric scorer.
+
+    What the gate weighs: unlike `consistency` it needs no threshold, so that each pair has a value of its own.
+    """
+    values = -scores.asymmetry
+    totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
+    return estimated("symmetry", scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
 
 
 def _maxima(values: Floats, resampler: Resampler) -> Floats:

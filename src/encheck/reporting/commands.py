@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from encheck.options import Settings, model_options
+from encheck.options import OPTIONS, Settings, model_options
 from encheck.running.labels import data_labels, labels
 
-CHOSEN = "epsilon median_scope sample seed dtype generator_mode lexicon spacy_model skip_bad_rows".split()
+CHOSEN = [name for name, option in OPTIONS.items() if option.kept and not option.repeatable and name != "device"]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encheck.reporting.text import LINES, marked, visible
-from encheck.scoring.scores import ChainScores, MarginScores, PairScores, Scores, TurnedScores, worst
-from encheck.types import Chain, CheckResult, Estimate, Item, SentencePair, Triplet, Turned
+from encheck.scoring.example import Line
+from encheck.scoring.scores import Scores
+from encheck.types import CheckResult, Estimate, Item
 
 WORST = 3
 
@@ -48,36 +49,16 @@ def failure_message(
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
     if row.estimate.lexical:
         lines.append(f"word overlap alone: {figure_line(row.estimate.lexical)}")
-    found = worst(scores)[:WORST]
+    found = scores.worst()[:WORST]
     where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
-        lines += _example(items[position], scores, position)
+        lines += map(_line, scores.example(items[position], position))
     lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
 
 
-def _example(item: Item, scores: Scores, position: int) -> list[str]:
-    if isinstance(item, Triplet) and isinstance(scores, MarginScores):
-        near, far = scores.near[position], scores.far[position]
-        return [
-            f"  {near:.3f} near  {marked(item.source, item.near, item.near_edits)}",
-            f"  {far:.3f} far   {marked(item.source, item.far, item.far_edits)}",
-            f"        of    {item.source}",
-        ]
-    if isinstance(item, Turned) and isinstance(scores, TurnedScores):
-        return [
-            f"  {scores.forward[position]:.3f} first   {item.first}",
-            f"  {scores.backward[position]:.3f} turned  {item.second}",
-        ]
-    if isinstance(item, Chain) and isinstance(scores, ChainScores):
-        kinds = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
-        rows = zip(scores.values[position], kinds, item.pairs, strict=False)
-        return [f"  {value:.3f} {kind:11} {' | '.join(pair)}" for value, kind, pair in rows]
-    assert isinstance(item, SentencePair)
-    assert isinstance(scores, PairScores)
-    kind = {1: "same", 0: "other"}.get(scores.labels[position], "")
-    return [
-        f"  {scores.values[position]:.3f} {kind:5} {marked(item.first, item.second, item.edits)}",
-        f"        of    {item.first}",
-    ]
+def _line(line: Line) -> str:
+    score = "" if line.score is None else f"{line.score:.3f}"
+    text = line.text if line.source is None else marked(line.source, line.text, line.edits)
+    return f"  {score:5} {line.name} {text}"

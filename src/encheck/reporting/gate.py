@@ -9,11 +9,11 @@ from typing import Any
 from encheck.gating.types import EXIT_CODES, Outcome, Row
 from encheck.gating.weighing import Weighed
 from encheck.reporting.text import escape, marked, table
-from encheck.reporting.view import edits_of
+from encheck.scoring.frame import edits_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
-SHOWN = 10  # items a capability in results.json, and of them
-TOLD = 3  # in summary.md
+MAX_FLIPS_KEPT = 10  # of each direction and capability, in results.json
+MAX_FLIPS_IN_SUMMARY = 3  # of these
 HEAD = ("gate", "family", "capability", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "capabilities", "change in deltas", "95% lower bound", "state")
 MEANING = {
@@ -59,7 +59,7 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
 
 def _flips(w: Weighed, row: Row) -> dict[str, list[str]]:
     lost, gained = w.flips.get(row.capability, ([], []))
-    return {"lost_items": lost[:SHOWN], "gained_items": gained[:SHOWN]}
+    return {"lost_items": lost[:MAX_FLIPS_KEPT], "gained_items": gained[:MAX_FLIPS_KEPT]}
 
 
 def lines(gate: Mapping[str, Any]) -> Iterator[str]:
@@ -153,7 +153,9 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
 
 
 def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
-    shown = [("lost", i) for i in row["lost_items"][:TOLD]] + [("won", i) for i in row["gained_items"][:TOLD]]
+    shown = [("lost", i) for i in row["lost_items"][:MAX_FLIPS_IN_SUMMARY]] + [
+        ("won", i) for i in row["gained_items"][:MAX_FLIPS_IN_SUMMARY]
+    ]
     if not shown:
         return
     yield f"{escape(row['capability'])}: {row['lost']} lost, {row['gained']} won (exact McNemar p {row['mcnemar']:.2g})"

@@ -10,15 +10,15 @@ from encheck.reporting.text import escape
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, lexical, matrix, sentence
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
-MOST_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
+MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 
 def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
     whole = _whole(results, list(gate.markdown(results["gate"], items or {}, most=200)) if "gate" in results else [])
-    if len(whole.encode("utf-8")) <= MOST_BYTES:
+    if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
         return whole
-    cut = whole.encode("utf-8")[:MOST_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
+    cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
     return f"{cut}\n\nThe rest is in report.html.\n"
 
 

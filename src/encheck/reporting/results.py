@@ -1,4 +1,4 @@
-"""Reading and writing a run's folder: results.json (its schema beside this file) and items.parquet."""
+"""The files of a run's folder: results.json (its schema beside this file), items.parquet."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
+from encheck.scoring.schema_1 import row_with_kind
 from encheck.system import files
 from encheck.system.files import write_text
 
@@ -20,7 +21,18 @@ COLUMNS = (
     "case", "item", "cluster", "split", "label", "source", "near", "far", "near_edits", "far_edits",
     "near_score", "far_score", "near_overlap", "far_overlap",
 )  # fmt: skip
-GIVEN = ("gold", "key", "near_why", "far_why")  # people's score, the data's own name of a pair; certificates
+GIVEN = (
+    "gold",
+    "key",
+    "near_why",
+    "far_why",
+    "kind",
+    "step",
+    "source_is_second",
+    "source_role",
+    "text_role",
+    "slice",
+)  # what not every case has, nor every file of schema 1; docs/report.md says what each holds
 
 
 def versions() -> dict[str, str]:
@@ -73,6 +85,7 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
     types = {name: pyarrow.string() for name in COLUMNS} | {"label": pyarrow.int8()}
     types |= {name: pyarrow.float64() for name in COLUMNS if name.endswith(("_score", "_overlap"))}
     types |= dict.fromkeys(GIVEN, pyarrow.string()) | {"gold": pyarrow.float64()}
+    types |= {"step": pyarrow.int32(), "source_is_second": pyarrow.bool_()}
     columns = {name: [v for case in sorted(items) for v in items[case][name]] for name in COLUMNS}
     for name in GIVEN:
         some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]
@@ -107,7 +120,8 @@ def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
     if not path.exists():
         return {}
     try:
-        columns = pyarrow.parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
+        given = [name for name in GIVEN if name in pyarrow.parquet.read_schema(path).names]
+        columns = pyarrow.parquet.read_table(path, columns=[*COLUMNS, *given]).to_pydict()
     except (pyarrow.ArrowException, OSError) as error:
         raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
     ends = [i for i, case in enumerate(columns["case"]) if i == 0 or case != columns["case"][i - 1]]
@@ -143,7 +157,7 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or was cut off")
     table = pyarrow.parquet.read_table(path)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
-    return rows
+    return [row if row.get("kind") else row_with_kind(row) for row in rows]
 
 
 def newest_run(root: Path) -> Path:

@@ -37,9 +37,9 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, verdict in cell["verdicts"].items():
+    for number, verdict in cell["verdicts"].items():
         if verdict:
-            yield name, verdict
+            yield cell["properties"][number], verdict
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Showing what an edit changed, and what nobody would see."""
+"""Texts as people are shown them: edits marked, hidden characters made visible, columns aligned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from encheck.types import Edit
 
 Piece = tuple[str, str]
-MOST = 8
+MAX_EDITS_MARKED = 8
 HIDDEN = {"Cc", "Cf", "Cs"}
 LINES = "\n\t"  # what `visible` keeps where a text may have lines
 
@@ -24,7 +24,7 @@ def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
     [('same', 'a '), ('del', 'fast'), ('ins', 'slow'), ('same', ' car')]
     """
     replaced = sum(edit.end - edit.start for edit in edits)
-    if not edits or len(edits) > MOST or replaced * 2 > len(source):
+    if not edits or len(edits) > MAX_EDITS_MARKED or replaced * 2 > len(source):
         return [("same", text)]
     out: list[Piece] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What `encheck variants` prints: how many sentences have a variant, examples, and why the others have none."""
+"""What `encheck data variants` prints: how many sentences have a variant, examples, and why the others have none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from encheck.items.catalogue import Listing
 from encheck.reporting.text import marked, table
 
-REASONS = 3
+MAX_REASONS_SHOWN = 3
 
 
 def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int) -> Iterator[str]:
@@ -17,8 +17,8 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
     for listing in listings:
         total = len(listing.made) + listing.left_out.total()
-        reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(REASONS))
-        others = listing.left_out.most_common()[REASONS:]
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(MAX_REASONS_SHOWN))
+        others = listing.left_out.most_common()[MAX_REASONS_SHOWN:]
         if others:
             what = "other reason" if len(others) == 1 else "other reasons"
             reasons += f"; {len(others)} {what} ({sum(count for _, count in others)})"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from encheck.gating.declared import declarations
+from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
-from encheck.types import Edit
+from encheck.scoring.frame import Columns, Frame, edits_of
 
 Row = Mapping[str, Any]
-Columns = Mapping[str, Sequence[Any]]
-CRITERIA = {
-    "paraphrase": "1 Paraphrasing",
-    "synonym": "2 Synonym replacement",
-    "antonym": "3 Paraphrase against antonym",
-    "jumble": "4 Paraphrase against jumble",
+Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
+CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
+    1: "1 Paraphrasing",
+    2: "2 Synonym replacement",
+    3: "3 Paraphrase against antonym",
+    4: "4 Paraphrase against jumble",
 }
 WORDS: dict[str | None, str] = {
     None: "shown",
@@ -33,9 +34,9 @@ _WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_f
 
 def judged(results: Mapping[str, Any]) -> list[Row]:
     """The rows that carry a verdict or a threshold, those of one model together, in the order of the criteria."""
-    order = {name: i for i, name in enumerate(CRITERIA)}
+    numbers = {claim: declared.criterion or len(CRITERIA) + 1 for claim, declared in declarations(results).items()}
     rows = [row for row in results["checks"] if row["verdict"] or row["threshold"] is not None]
-    return sorted(rows, key=lambda r: (r["model"], r["data"], order.get(r["check"], len(order)), r["check"], r["id"]))
+    return sorted(rows, key=lambda r: (r["model"], r["data"], numbers[r["claim"]], r["check"], r["id"]))
 
 
 def sentence(claim: str) -> str:
@@ -91,22 +92,23 @@ def _names(rows: Iterable[Row]) -> str:
 def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
-    One entry a model and data set: the worst verdict of each criterion that was run (None where a gate decides in its
-    place), all of them in words, and what that says of all four.
+    One entry a model and data set: by the criterion's number the worst verdict of each that was run (None where a gate
+    decides in its place) and the property that it was run by, all of them in words, and what that says of all four.
     """
-    rows = judged(results)
+    rows, declared = judged(results), declarations(results)
     cells: list[dict[str, Any]] = []
     for model, data in sorted({(r["model"], r["data"]) for r in rows}):
         here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
-        run = {c: [r["verdict"] for r in here if r["check"] == c] for c in CRITERIA}
-        verdicts = {c: _worst(found) for c, found in run.items() if found}
+        run = {c: [r for r in here if declared[r["claim"]].criterion == c] for c in CRITERIA}
+        verdicts = {c: _worst([r["verdict"] for r in found]) for c, found in run.items() if found}
+        names = {c: found[0]["check"] for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
-        cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "all": _all_four(verdicts)}
-        cells.append(cell)
+        cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "properties": names}
+        cells.append(cell | {"all": _all_four(verdicts)})
     return cells
 
 
-def _all_four(verdicts: Mapping[str, str | None]) -> str:
+def _all_four(verdicts: Mapping[int, str | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
         return "passed"
@@ -121,19 +123,16 @@ def _worst(verdicts: Sequence[str | None]) -> str | None:
     return min(verdicts, key=_WORST_FIRST.index)
 
 
-def worst_items(columns: Columns, count: int) -> list[dict[str, Any]]:
-    """The items of one case that went most wrong, each as a mapping of the columns, with texts in marked pieces."""
-    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    rows.sort(key=rightness)
-    return [_with_pieces(row) for row in rows[:count]]
+def frames(results: Mapping[str, Any], items: Items) -> dict[str, Frame]:
+    """The items of every case that the results have a row of."""
+    cases = {str(case): case for case in map(CaseId.of, results["checks"])}
+    return {name: Frame.from_columns(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
-def rightness(row: Row) -> float:
-    """How right an item is, to sort by: its margin, or the similarity of a pair (of a negative one, less it)."""
-    if row["far_score"] is not None:
-        margin = float(row["near_score"] - row["far_score"])
-        return margin if row["far"] is not None else -abs(margin)  # no far text: the pair itself, turned round
-    return float(-row["near_score"] if row["label"] == 0 else row["near_score"])
+def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:
+    """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
+    columns = frame.to_columns()
+    return [_with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
 
 
 def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
@@ -141,12 +140,3 @@ def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
     row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
     row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []
     return row
-
-
-def edits_of(text: str | None) -> list[Edit]:
-    """Edits from the JSON of an items column.
-
-    >>> edits_of('[[2, 6, "slow"]]')
-    [Edit(start=2, end=6, text='slow')]
-    """
-    return [Edit(*edit) for edit in json.loads(text)] if text else []

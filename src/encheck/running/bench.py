@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,22 +22,18 @@ from encheck.datasets.base import Dataset
 from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.items.variants import Maker
-from encheck.running.repeating import again, same
+from encheck.running.repeating import again
+from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
-from encheck.scoring.scores import ChainScores, MarginScores, PairScores, Scale, Scores, TurnedScores, tied
-from encheck.scoring.search import Grid, overlap_grid, search, vector_grid
-from encheck.scoring.splits import VALIDATION
-from encheck.similarity import SIMILARITIES, jaccard
-from encheck.statistics.bootstrap import Resampler
+from encheck.scoring.scores import Scale, Scores
 from encheck.store import Kind, Store, text_key
 from encheck.system.progress import Progress
-from encheck.types import Chain, Item, Items, Query, Repeated, SentencePair, Turned
+from encheck.types import Item, Items, Repeated, SentencePair
 
 log = logging.getLogger("encheck")
 Lock = Callable[[], AbstractContextManager[object]]
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 PAIRS_PER_BATCH = 1_024
-IDENTITY_PAIRS = 200
 
 
 class Bench:
@@ -48,9 +43,7 @@ class Bench:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
-        self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
-        self._scales: dict[tuple[str, str], Scale] = {}
-        self._references: dict[str, tuple[SentencePair, ...]] = {}
+        self.scorer = Scorer(subjects, data, seed=maker.seed)
         self.seconds: dict[str, float] = {"generate": 0.0, "encode": 0.0, "measure": 0.0}
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
@@ -75,13 +68,7 @@ class Bench:
 
     def reference(self, data: str) -> tuple[SentencePair, ...]:
         """The random pairs that calibrate on this data."""
-        if data not in self._references:
-            self._references[data] = self.data[data].reference(seed=self.seed)
-        return self._references[data]
-
-    def _identical(self, data: str) -> list[str]:
-        """Texts whose pair with themselves calibrates on this data."""
-        return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
+        return self.scorer.reference(data)
 
     def prepare(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other."""
@@ -94,7 +81,7 @@ class Bench:
                 kept = self.items(data, claim, level).kept
                 wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
-                wanted[model] += [(text, text) for text in self._identical(data)]
+                wanted[model] += [(text, text) for text in self.scorer.identical(data)]
         self.encode(wanted, lock=lock, progress=progress)
         self._repeat(requests, lock)
 
@@ -222,81 +209,12 @@ class Bench:
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""
-        subject = self.subjects[model]
         self.refuse_failed(model)
-        score = scorer_of(subject)
-        if isinstance(items.kept[0], Query):
-            return self._searched(subject, data, items)
-        if isinstance(items.kept[0], Repeated):
-            return self._repeated(subject, data, items, self._scale(model, data, score))
-        lexical = self._score(items.kept, data, jaccard, self._scale("", data, jaccard), None)
-        found = self._score(items.kept, data, score, self._scale(model, data, score), lexical)
-        decision = getattr(subject.model, "decision", None)
-        return replace(found, decision=decision) if isinstance(found, PairScores | ChainScores) else found
-
-    def _searched(self, subject: Subject, data: str, items: Items) -> Scores:
-        """The best answers to each query, of the model and of word overlap."""
-        if not isinstance(subject.model, Encoder):
-            raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: a search would score all pairs")
-        own = vector_grid(subject.vectors, subject.rows, subject.model.similarity)
-        lexical = self._found(items, data, overlap_grid, self._scale("", data, jaccard), None)
-        return self._found(items, data, own, self._scale(subject.label, data, scorer_of(subject)), lexical)
-
-    def _found(self, items: Items, data: str, grid: Grid, scale: Scale, lexical: Scores | None) -> Scores:
-        asked = [item for item in items.kept if isinstance(item, Query)]
-        found, resampler = search(asked, grid), self._resampler(data, asked)
-        if asked[0].counts:
-            ones = np.ones(len(asked), np.int8)
-            return PairScores(found.occurrences, ones, resampler, scale, lexical)  # type: ignore[arg-type]
-        return MarginScores(found.near, found.best, resampler, scale, lexical, found=found.texts)  # type: ignore[arg-type]
-
-    def _repeated(self, subject: Subject, data: str, items: Items, scale: Scale) -> Scores:
-        """1 for each text that got the same vector, or score with itself, a second time."""
-        texts = [item.text for item in items.kept if isinstance(item, Repeated)]
-        if isinstance(subject.model, Encoder):
-            first = subject.vectors[[subject.rows[t] for t in texts]]
-        else:
-            first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
-        held = same(first, np.array([subject.again[t] for t in texts]))
-        return PairScores(held, np.ones(len(texts), np.int8), self._resampler(data, items.kept), scale)
-
-    def _score(self, items: Sequence[Item], data: str, score: Scorer, scale: Scale, lexical: Scores | None) -> Scores:
-        resampler = self._resampler(data, items)
-        if chains := tuple(i for i in items if isinstance(i, Chain)):
-            return ChainScores(_table(chains, score), chains, resampler, scale, lexical)  # type: ignore[arg-type]
-        columns = [score(*zip(*column, strict=True)) for column in zip(*(i.pairs for i in items), strict=True)]
-        if turned := [i for i in items if isinstance(i, Turned)]:
-            said = np.array([i.label for i in turned], np.int8)
-            validation = np.array([i.split in VALIDATION for i in turned], bool)
-            return TurnedScores(columns[0], columns[1], said, validation, resampler, scale, lexical)  # type: ignore[arg-type]
-        if len(columns) == 2:
-            return MarginScores(columns[0], columns[1], resampler, scale, lexical)  # type: ignore[arg-type]
-        pairs = tuple(i for i in items if isinstance(i, SentencePair))
-        labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
-        return PairScores(columns[0], labels, resampler, scale, lexical, items=pairs)  # type: ignore[arg-type]
-
-    def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
-        clusters = tuple(item.cluster for item in items)
-        others = tuple(item.other if isinstance(item, SentencePair) else "" for item in items)
-        if (data, clusters, others) not in self._resamplers:
-            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed, others=others)
-            self._resamplers[data, clusters, others] = resampler
-        return self._resamplers[data, clusters, others]
-
-    def _scale(self, model: str, data: str, score: Scorer) -> Scale:
-        if (model, data) not in self._scales:
-            pairs = self.reference(data)
-            if not pairs:
-                raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
-            texts = self._identical(data)
-            apart = score([p.first for p in pairs], [p.second for p in pairs])
-            identity = float(score(texts, texts).mean())
-            self._scales[model, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
-        return self._scales[model, data]
+        return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
-        return self._scales.get((model, data))
+        return self.scorer.scale(model, data)
 
 
 def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items:
@@ -320,45 +238,12 @@ def _computes(model: Model) -> bool:
     return not isinstance(model, Fitted) or bool(getattr(model, "ready", False))
 
 
-Scorer = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
-
-
-def _table(chains: Sequence[Chain], score: Scorer) -> NDArray[np.float64]:
-    """The scores of each chain's pairs in a row; NaN where a chain has fewer than the longest."""
-    pairs = [pair for chain in chains for pair in chain.pairs]
-    sizes = np.array([len(chain.pairs) for chain in chains])
-    there = np.arange(sizes.max()) < sizes[:, None]
-    table = np.full(there.shape, np.nan)
-    table[there] = score(*zip(*pairs, strict=True))
-    return tied(table)
-
-
 def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:
     if computed.shape[1] != kept.shape[1]:
         raise EncoderError(
             f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of {kept.shape[1]} from "
             f"a model with the same fingerprint {fingerprint!r}; a changed model should have another"
         )
-
-
-def scorer_of(subject: Subject) -> Scorer:
-    """The function that scores pairs which were encoded."""
-    if not isinstance(subject.model, Encoder):
-        return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
-    name = subject.model.similarity
-    similarity = SIMILARITIES[name]
-
-    def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        a, b = ([subject.rows[t] for t in texts] for texts in (first, second))
-        values = similarity(subject.vectors[a], subject.vectors[b])
-        if (bad := np.flatnonzero(~np.isfinite(values))).size:
-            raise EncoderError(
-                f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is no number, "
-                f"first of {(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
-            )
-        return values
-
-    return score
 
 
 class Saver:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from encheck.claims import Claim
+from encheck.ids import CaseId
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Case:
     @property
     def name(self) -> str:
         """The id between brackets: model-data-level."""
-        return f"{self.model}-{self.data}-{self.level}"
+        return self.id.name
 
     @property
     def claim_name(self) -> str:
@@ -29,6 +30,6 @@ class Case:
         return self.function.removeprefix("test_")
 
     @property
-    def id(self) -> str:
-        """What items and results name the case by: claim/model-data-level."""
-        return f"{self.claim_name}/{self.name}"
+    def id(self) -> CaseId:
+        """What items and results name the case by."""
+        return CaseId(self.claim_name, self.model, self.data, str(self.level))

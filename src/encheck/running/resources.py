@@ -9,11 +9,12 @@ from typing import Any
 
 from encheck.datasets import base as datasets
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
-from encheck.encoders.models_file import ModelConfig, known_models, with_args
+from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.items.fluency import Surprisal
-from encheck.items.variants import Maker
+from encheck.items.variants import Writers
 from encheck.language.english import English, Lock
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
@@ -79,14 +80,12 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
 
 
-def give_writers(maker: Maker, settings: Settings, store: Store, *, lock: Lock = nullcontext) -> None:
-    """Give the maker the language model and the translators that the settings name; UsageError where there is none."""
+def resolve_writers(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> Writers:
+    """The language model and the translators that the settings name; UsageError where one does not exist."""
     asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
-    if settings.continuation_model:
-        maker.continuations = model = Continuer(settings.continuation_model, **asked)
-        maker.surprisal = Surprisal(model)
-    if settings.back_translate:
-        maker.translations = back_translator(settings.back_translate, **asked)
+    model = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
+    translate = back_translator(settings.back_translate, **asked) if settings.back_translate else None
+    return Writers(model, Surprisal(model) if model else None, translate)
 
 
 def open_store(settings: Settings) -> Store:

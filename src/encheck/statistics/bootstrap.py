@@ -1,4 +1,4 @@
-"""Clusters and the bootstrap that resamples them.
+"""The bootstrap over clusters.
 
 Items that share a sentence are not independent, so a replicate draws whole clusters with replacement
 (Field and Welsh 2007, "Bootstrapping clustered data"). Weights are drawn once per cluster set and shared by
@@ -17,26 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 REPLICATES = 10_000
 LEVEL = 0.95
-FEW = 10  # items on one side of a share, below which a bootstrap's percentiles are not to be trusted
-_CELLS = 60_000_000  # weights kept in memory, four bytes each
-_ITEM_CELLS = 2_000_000
-_CHUNK = 1_000_000
-
-
-def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
-    """Number the connected component of each edge from a node of `first` to the node at its place in `second`.
-
-    >>> components(np.array([7, 8, 9]), np.array([9, 8, 5]))
-    [0, 1, 0]
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    nodes, places = np.unique(np.stack([first, second]), return_inverse=True)
-    ends = places.reshape(2, -1).astype(np.int32)
-    edges = coo_array((np.ones(len(first), bool), tuple(ends)), shape=(len(nodes), len(nodes)))
-    numbers: list[int] = connected_components(edges, directed=False)[1][ends[0]].tolist()
-    return numbers
+MIN_ITEMS_A_SIDE = 10  # of a share: with fewer, the percentiles of a bootstrap are not to be trusted
+_MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
+_MAX_ITEM_WEIGHTS = 2_000_000
+_WEIGHTS_AT_ONCE = 1_000_000
 
 
 @lru_cache(maxsize=4)
@@ -46,10 +30,10 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
     Beyond 6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to
     120,000 clusters.
     """
-    replicates = max(500, min(replicates, _CELLS // max(clusters, 1)))
+    replicates = max(500, min(replicates, _MAX_WEIGHTS // max(clusters, 1)))
     rng = np.random.default_rng([seed, clusters])
     weights = np.empty((replicates, clusters), np.float32)
-    step = max(1, _CHUNK // max(clusters, 1))
+    step = max(1, _WEIGHTS_AT_ONCE // max(clusters, 1))
     for start in range(0, replicates, step):
         rows = min(step, replicates - start)
         draws = rng.integers(0, clusters, (rows, clusters), dtype=np.int32)
@@ -109,10 +93,10 @@ class Resampler:
 
         What needs every item in every replicate takes the first 2,000 replicates where there are many items.
         """
-        return self._chunks(self.weights[: max(2_000, _ITEM_CELLS // max(len(self.columns), 1))])
+        return self._chunks(self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))])
 
     def _chunks(self, rows: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
-        step = max(1, _CHUNK // max(len(self.columns), 1))
+        step = max(1, _WEIGHTS_AT_ONCE // max(len(self.columns), 1))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             found = some[:, self.columns]
@@ -146,8 +130,8 @@ def _ends(finite: Floats, wanted: int, tail: float) -> Floats:
 def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
     """The interval of a share of n items, no narrower than Clopper-Pearson's over clusters where that is near an edge.
 
-    There, with fewer than FEW items on one side, percentiles of a bootstrap reach too short, and where all agree they
-    have no width at all.
+    There, with fewer than MIN_ITEMS_A_SIDE items on one side, percentiles of a bootstrap reach too short, and where all
+    agree they have no width at all.
 
     >>> low, high = widened(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
@@ -160,7 +144,7 @@ def widened(share: float, low: float, high: float, *, n: int, clusters: int) -> 
     """
     from scipy.special import betaincinv
 
-    if not clusters or not min(share, 1 - share) * n < FEW - 0.5:
+    if not clusters or not min(share, 1 - share) * n < MIN_ITEMS_A_SIDE - 0.5:
         return low, high
     tail, hits = (1 - LEVEL) / 2, share * clusters
     lower = betaincinv(hits, clusters - hits + 1, tail) if hits > 0 else 0.0

@@ -1,4 +1,4 @@
-"""One-sided tests and intervals for paired changes, candidate minus baseline, over items that fall into clusters.
+"""One-sided inference on paired changes, candidate minus baseline, over items that fall into clusters.
 
 Everything takes arrays of one entry a capability, so that a gate of twenty is a handful of array operations.
 """
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-EXACT_BELOW = 100
-_HALVINGS = 26
-_NUISANCE = 41
+EXACT_BELOW_ITEMS = 100
+_BISECTIONS = 26
+_DISCORDANCES_TRIED = 41
 
 
 def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
@@ -46,7 +46,7 @@ def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> F
 def _crossing(falling: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
     """Where a falling function of theta in [-1, 1] meets zero, to seven decimals, by bisection."""
     low, high = np.full(shape, -1.0), np.full(shape, 1.0)
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         above = falling(middle) > 0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
@@ -67,7 +67,7 @@ def exact_p(n: int, up: int, down: int, theta: float) -> float:
     x, y = x[x + y <= n], y[x + y <= n]
     extreme = tango_z(n, x, y, theta) <= float(tango_z(n, up, down, theta)) + 1e-9
     x, y = x[extreme], y[extreme]
-    shares = np.linspace(max(0.0, -theta), (1 - theta) / 2, _NUISANCE)
+    shares = np.linspace(max(0.0, -theta), (1 - theta) / 2, _DISCORDANCES_TRIED)
     return min(1.0, float(max(np.exp(_log_tables(n, x, y, q, theta)).sum() for q in shares)))
 
 

@@ -16,7 +16,7 @@ import pkgutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,26 +25,24 @@ import numpy as np
 
 from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
-from encheck.gating.balance import PARTS, balanced, parts, win_rates
+from encheck.gating.balance import PARTS, balanced, part_of, parts, win_rates
 from encheck.gating.baseline import tables_of
-from encheck.gating.pairing import DEV_SPLIT, REPORTED
 from encheck.items.variants import Maker
+from encheck.metrics import named
 from encheck.running.bench import Bench
 from encheck.running.case import Case
 from encheck.running.subject import Subject
-from encheck.scoring.item_table import item_table, shown
 from encheck.scoring.splits import splits_together
+from encheck.scoring.table import DEV_SPLIT
 from encheck.similarity import SIMILARITIES
 from encheck.store import Store
 from encheck.system.progress import Progress
 from encheck.types import Chain, Query, Triplet
 
 Encode = Callable[[list[str]], Any]
-CHECKS = ("antonym", "negation", "number", "roles", "jumble", "synonym", "invariance", "retrieval")
-WITHOUT_RATE = ("health", "paraphrase", "symmetry", *REPORTED)  # no two scores of theirs decide who wins
 MODEL = "model"
 
 
@@ -82,9 +80,16 @@ class _Plan:
 
 
 def behaviour(
-    encode: Encode, *, data: str = "probes", checks: Sequence[str] = CHECKS, similarity: str = "cosine", seed: int = 0
+    encode: Encode,
+    *,
+    data: str = "probes",
+    checks: Sequence[str] | None = None,
+    similarity: str = "cosine",
+    seed: int = 0,
 ) -> dict[str, float]:
-    """Win rates of these checks on the dev items, and the balanced score: sensitivity, invariance, retrieval together.
+    """Win rates on the dev items, and the balanced score: sensitivity, invariance and retrieval together.
+
+    `checks` names the properties, `default_checks()` unless given.
 
     `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
     data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. `invariance` is the
@@ -93,16 +98,32 @@ def behaviour(
     UsageError for a check that there is not, that has no win rate, or checks that all have no item in the data; for an
     unknown similarity; and for data that are not there.
     """
-    return _behaviour(encode, _plan(data, checks, seed), similarity)
+    return _behaviour(encode, _plan(data, default_checks() if checks is None else checks, seed), similarity)
+
+
+def default_checks() -> tuple[str, ...]:
+    """The properties that choose checkpoints unless others are asked for: those that declare `selects`."""
+    return tuple(dict.fromkeys(case.marker for case in _cases() if case.claim.declared.selects))
+
+
+def _families() -> dict[str, str]:
+    """The family of each property."""
+    return {case.marker: case.claim.family for case in _cases()}
+
+
+def _has_rate(case: Case) -> bool:
+    """Whether two scores of each item decide who wins, and the balanced score counts that."""
+    declared = case.claim.declared
+    return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
 
 def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
     """What these checks measure on the development part of the data; UsageError where that is nothing."""
     if isinstance(checks, str) or not checks:
         raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
-    rated = sorted({case.marker for case in _cases()} - set(WITHOUT_RATE))
+    rated = sorted({case.marker for case in _cases() if _has_rate(case)})
     for name in checks:
-        if name in WITHOUT_RATE:
+        if name not in rated and name in _families():
             raise UsageError(
                 f"the check {name!r} has no win rate to choose by. Those that have one: {', '.join(rated)}"
             )
@@ -130,8 +151,9 @@ def _behaviour(encode: Encode, plan: _Plan, similarity: str) -> dict[str, float]
         store = Store(Path(folder) / "store.sqlite")
         rates = _measure(_Encoding(encode, similarity), plan, store)
         store.close()
-    score = balanced(rates)
-    return {**rates, **parts(rates), "balanced": float("nan") if score is None else score}
+    families = _families()
+    score = balanced(rates, families)
+    return {**rates, **parts(rates, families), "balanced": float("nan") if score is None else score}
 
 
 def primary(checks: Sequence[str]) -> str:
@@ -139,10 +161,10 @@ def primary(checks: Sequence[str]) -> str:
 
     UsageError where they belong to two of the three parts, or to none: neither has one figure.
 
-    >>> primary(CHECKS), primary(["antonym", "jumble"])
+    >>> primary(default_checks()), primary(["antonym", "jumble"])
     ('balanced', 'sensitivity')
     """
-    asked = list(parts({name: 0.0 for name in checks if name not in REPORTED}))
+    asked = _parts_of(checks)
     if len(asked) == len(PARTS):
         return "balanced"
     if len(asked) == 1:
@@ -154,10 +176,16 @@ def primary(checks: Sequence[str]) -> str:
     )
 
 
+def _parts_of(checks: Sequence[str]) -> list[str]:
+    """The parts of the balanced score that these properties count in."""
+    families = _families()
+    return list(parts(dict.fromkeys(checks, 0.0), families))
+
+
 def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: _Plan) -> None:
     """UsageError where the data have no item for a part that the primary metric is made of: it would be NaN."""
-    found = parts(dict.fromkeys(plan.checks, 0.0))
-    if lacking := [part for part in parts(dict.fromkeys(checks, 0.0)) if part not in found]:
+    found = _parts_of(plan.checks)
+    if lacking := [part for part in _parts_of(checks) if part not in found]:
         raise UsageError(f"{data} has no item for {' and '.join(lacking)}: name checks of other parts, or other data")
 
 
@@ -183,15 +211,10 @@ def _cases() -> tuple[Case, ...]:
     """Every claim of the checks that come with encheck, at every level."""
     package = importlib.import_module("encheck.checks")
     modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-    found = [(f, claim, _marker(m, f)) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
+    found = [(f, claim) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
     return tuple(
-        Case(f.__name__, claim, MODEL, "data", level, name) for f, claim, name in found for level in claim.levels
+        Case(f.__name__, claim, MODEL, "data", level, claim.property) for f, claim in found for level in claim.levels
     )
-
-
-def _marker(module: Any, function: Any) -> str:
-    marks = [*getattr(function, "pytestmark", []), *[getattr(module, "pytestmark", None)]]
-    return next((m.name for m in marks if m), "unmarked")
 
 
 def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]:
@@ -205,15 +228,16 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
         with suppress(NothingToMeasure):
             found = bench.items("data", case.claim, case.level)
             scores = bench.scores(MODEL, "data", found)
-            name = f"{case.claim_name}/{case.name}"
-            items[name] = item_table(case.id, shown(found.kept, scores), scores)
+            name = str(case.id)
+            items[name] = scores.frame(case.id, found.kept).to_columns()
             rows.append(
                 {
                     "id": f"{name}/x", "claim": case.claim_name, "check": case.marker, "data": "data",
                     "level": str(case.level), "model": MODEL,
                 }
             )  # fmt: skip
-    return win_rates(tables_of({"checks": rows}, items, MODEL))
+    entries = {case.claim_name: asdict(case.claim.declared) for case in plan.cases}
+    return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
 
 
 def _no_lock() -> Any:
@@ -247,11 +271,12 @@ def _evaluator_class() -> type:
         __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
 
         def __init__(
-            self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] = CHECKS, seed: int = 0
+            self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] | None = None, seed: int = 0
         ) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
-            self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
+            checks = default_checks() if checks is None else checks
             self._plan, metric = _plan(data, checks, seed), primary(checks)
+            self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
             _refuse_lacking_parts(data, checks, self._plan)
             self.primary_metric = f"{name}_{metric}" if name else metric
 

@@ -12,7 +12,7 @@ from encheck.encoders.checkpoints.pretrained import files_of
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 from encheck.encoders.checkpoints.trust import refuse_code
 from encheck.encoders.files import check_weights, read_json
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, ModelError
 
 

@@ -22,7 +22,7 @@ from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
 from encheck.encoders.checkpoints.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
 from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pooling import stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError, unknown

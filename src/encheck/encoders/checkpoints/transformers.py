@@ -23,7 +23,7 @@ from encheck.encoders.checkpoints.pretrained import (
 )
 from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pooling import pool
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
@@ -31,7 +31,7 @@ from encheck.errors import EncoderError, ModelError
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
-NO_LIMIT = 1_000_000  # tokenizers say 1e30 where they know of none
+UNLIMITED_TOKENS = 1_000_000  # tokenizers say 1e30 where they know of none
 
 
 class TransformersEncoder(LocalEncoder):
@@ -143,8 +143,8 @@ class TransformersEncoder(LocalEncoder):
     @property
     def limit(self) -> int:
         """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or NO_LIMIT]
-        return int(min(*said, NO_LIMIT))
+        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED_TOKENS]
+        return int(min(*said, UNLIMITED_TOKENS))
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Sorted by tokens and packed by a budget, the longest first."""

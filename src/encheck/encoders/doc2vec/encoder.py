@@ -18,9 +18,9 @@ import numpy as np
 from encheck.encoders.batching import slices
 from encheck.encoders.doc2vec.files import read_model
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.vectors.encoder import STRANGE, treebank_words
+from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.errors import EncoderError
 from encheck.types import content_hash
 
@@ -56,7 +56,7 @@ class Doc2VecEncoder(LocalEncoder):
     def model(self, texts: list[str]) -> Any:
         """gensim's model; EncoderError where it knows none of the words of these texts."""
         words = {word for text in texts for word in _words(text)}
-        if len(words) >= STRANGE and words.isdisjoint(self._model.wv.key_to_index):
+        if len(words) >= MIN_WORDS_TO_DOUBT and words.isdisjoint(self._model.wv.key_to_index):
             raise EncoderError(
                 f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
                 "vocabulary does not match. Remedy: a model of texts of this language, in lower case"

@@ -18,7 +18,7 @@ from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick_devices, spre
 from encheck.encoders.files import CUT_OFF, check_weights, must_exist
 from encheck.encoders.laser.transformer import PUBLISHED, laser3
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.errors import EncoderError

@@ -12,7 +12,7 @@ from encheck.errors import EncoderError
 
 Floats = NDArray[np.float32]
 Inputs = dict[str, NDArray[np.int64]]
-Row = tuple[Sequence[int], Sequence[int]]
+TokenRow = tuple[Sequence[int], Sequence[int]]
 
 
 def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
@@ -27,7 +27,7 @@ def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
     return np.asarray((states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9), np.float32)
 
 
-def padded(rows: Sequence[Row], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
+def padded(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
     """The inputs that the model asks for, padded at the end with 0; and the mask. A row: token ids, their types."""
     ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
     for i, (row, kinds) in enumerate(rows):

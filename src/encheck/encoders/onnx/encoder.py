@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
 from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, read_json
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.onnx.batches import Floats, Inputs, padded, pool
 from encheck.encoders.onnx.files import TOKENIZER, external, model_file, tokenizer_folder
 from encheck.encoders.pooling import stored_pooling

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.bertscore import TokenScorer, greedy
 from encheck.encoders.pairs.model import Floats, Pair
 from encheck.encoders.pairs.token_states import States

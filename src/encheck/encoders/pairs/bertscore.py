@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.encoders.pairs.token_states import States, TokenEncoder
 from encheck.encoders.text import whole

@@ -19,7 +19,7 @@ from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_d
 from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
 from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import read_json
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.errors import EncoderError, ModelError
 
@@ -30,10 +30,9 @@ SAME = (
     *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
     *("yes", "true", "positive"),
 )
-NO_LIMIT = 1_000_000  # tokenizers say 1e30 where they know of none
+UNLIMITED_TOKENS = 1_000_000  # tokenizers say 1e30 where they know of none
 OLDEST = "sbert_ce_default_activation_function"  # as until sentence-transformers 4
 WITHOUT = "Remedy: take it out, to have the scores without"
-ACTIVATIONS = ("sigmoid", "identity")
 STATED = {
     "torch.nn.Sigmoid": "sigmoid", "torch.nn.modules.activation.Sigmoid": "sigmoid", "torch.nn.Identity": "identity",
     "torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.Identity": "identity",
@@ -125,9 +124,12 @@ class CrossEncoderScorer(PairModel):
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """Sorted by tokens and packed by a budget, the longest first."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.source) or NO_LIMIT]
+        said = [
+            self.config.max_length or self.tokenizer.model_max_length,
+            positions_of(self.source) or UNLIMITED_TOKENS,
+        ]
         first, second = ([*side] for side in zip(*pairs, strict=True))
-        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, NO_LIMIT))))
+        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, UNLIMITED_TOKENS))))
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
         scores = np.empty(len(pairs))

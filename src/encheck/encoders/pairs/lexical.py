@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.similarity import jaccard, words
 from encheck.types import content_hash
@@ -22,12 +22,11 @@ from encheck.types import content_hash
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
-WEIGHTINGS = ("jaccard", "tf-idf", "bm25")
 K1, B = 1.5, 0.75  # as in Robertson and Zaragoza 2009
 
 
 class LexicalScorer(PairModel):
-    """One of `WEIGHTINGS`."""
+    """Scores pairs by their shared words; `weighting` is jaccard, tf-idf or bm25."""
 
     engine = "lexical-1"
 

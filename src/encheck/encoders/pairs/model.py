@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError
 from encheck.types import content_hash
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Pair = tuple[str, str]
-DIRECTIONS = ("forward", "both")
 PAIRS_AT_ONCE = 1_024
 
 

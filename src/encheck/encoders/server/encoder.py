@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import Ints, slices
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.server.http import Client, Refused
 from encheck.encoders.server.watch import ONE_MODEL, WRONG_SERVER, Watch, checked, widened

@@ -20,8 +20,8 @@ from typing import Any
 
 from encheck.errors import EncoderError, ModelError
 
-LONGEST_WAIT = 60.0
-LONGEST_TIMEOUT = 86_400.0
+MAX_WAIT_SECONDS = 60.0
+MAX_TIMEOUT_SECONDS = 86_400.0
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate whose signer is not known here
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
@@ -73,9 +73,9 @@ class Client:
             )
         if not VARIABLE.fullmatch(self.key_env) or self.key_env.startswith("sk_"):
             raise ModelError("key_env is no name of an environment variable (a key itself does not belong there)")
-        if not 0 < self.timeout <= LONGEST_TIMEOUT:
+        if not 0 < self.timeout <= MAX_TIMEOUT_SECONDS:
             raise ModelError(
-                f"timeout is {self.timeout}, but should be seconds, more than 0 and at most {LONGEST_TIMEOUT:.0f}"
+                f"timeout is {self.timeout}, but should be seconds, more than 0 and at most {MAX_TIMEOUT_SECONDS:.0f}"
             )
         if self.retries < 0:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
@@ -120,7 +120,7 @@ class Client:
                 if UNTRUSTED in problem:  # no second try makes it another certificate
                     break
             if attempt < self.retries:
-                seconds = min(LONGEST_WAIT, 0.5 * 2**attempt if after is None else after)
+                seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
                 self._tell(seconds, problem)
                 self._pause(seconds)
         tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"

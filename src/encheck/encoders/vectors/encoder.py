@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import slices
 from encheck.encoders.local import LocalEncoder
-from encheck.encoders.models_file import ModelConfig
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
 Vectors = NDArray[np.float32]
-COMMON = 1_000
-STRANGE = 8  # a pair of sentences has more words; a few odd texts have fewer
+COMMONEST_WORDS = 1_000
+MIN_WORDS_TO_DOUBT = 8  # a pair of sentences has more words; a few odd texts have fewer
 log = logging.getLogger("encheck")
 
 
@@ -80,7 +80,7 @@ class VectorsEncoder(LocalEncoder):
 
     @cached_property
     def _fallback(self) -> Vectors:
-        common = [vector for _, vector in self.file.read(None, first=COMMON).values()]
+        common = [vector for _, vector in self.file.read(None, first=COMMONEST_WORDS).values()]
         return np.asarray(np.mean(common, axis=0) * 1e-3, np.float32)
 
     def vector(self, words: Sequence[str]) -> Vectors:
@@ -93,7 +93,7 @@ class VectorsEncoder(LocalEncoder):
     def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
         """EncoderError where none of many words is in the file: each text would get one and the same vector."""
         words = set() if any(known) else {word for text in texts for word in self.words(text)}
-        if len(words) >= STRANGE:
+        if len(words) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(
                 f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
                 "vocabulary does not match. Remedy: vectors of the texts' language"

@@ -18,7 +18,7 @@ from encheck.errors import EncoderError, ModelError
 
 Vectors = NDArray[np.float32]
 Entry = tuple[int, bytes, "NDArray[np.float32] | bytes"]
-LONGEST_WORD = 4_096
+MAX_WORD_BYTES = 4_096
 
 
 class VectorFile:
@@ -134,9 +134,9 @@ class VectorFile:
         letters = bytearray()
         while (letter := file.read(1)) not in (b" ", b""):
             letters += letter
-            if len(letters) > LONGEST_WORD:
+            if len(letters) > MAX_WORD_BYTES:
                 raise EncoderError(
-                    f"{self.path} has a word of more than {LONGEST_WORD} bytes: it is no word2vec file. {COPY}"
+                    f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is no word2vec file. {COPY}"
                 )
         return bytes(letters).lstrip(b"\n")
 

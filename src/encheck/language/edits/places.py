@@ -1,4 +1,4 @@
-"""Which words of a sentence may be replaced, and which have to stay: all that the parse alone says of it."""
+"""Which words of a sentence may be replaced, as far as the parse alone says."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-VOWELS = "aeiou"
 SIBILANT = re.compile(r"(?:s|x|z|sh|ch)$")
 CONSONANT_Y = re.compile(r"[^aeiou]y$")
 CLOSED = re.compile(r"(?:^|[^aeiou]|qu)[aeiouy][bdfgklmnprtvz]$")  # one vowel letter, one consonant letter

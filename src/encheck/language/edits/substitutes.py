@@ -20,7 +20,7 @@ from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.words import STOP_WORDS
 
 SYNONYM, ANTONYM = "s", "a"  # relations
-KNOWN = 3.0  # Zipf: once in a million words
+MIN_ZIPF = 3.0  # once in a million words
 LIGHT = frozenset("be come do get give go have keep let make put take".split())  # verbs that say little by themselves
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
 ALL = frozenset("nvar")  # parts of speech
@@ -136,7 +136,7 @@ class Substitutes:
         """No stop word, no light verb, and no rare one; the lexicon does not count adverbs and what it lacks."""
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
-        return pos == "r" or self.lexicon.frequency(lemma, pos) >= KNOWN
+        return pos == "r" or self.lexicon.frequency(lemma, pos) >= MIN_ZIPF
 
 
 class ByKey(dict[str, Options]):

@@ -13,7 +13,7 @@ TABLE = Path(__file__).parent / "substitutes.tsv"
 NONE = "-"  # no conditions
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A lemma, another one that can stand for it by this relation, and the conditions of that."""
 
     pos: Pos
@@ -24,11 +24,11 @@ class Row(NamedTuple):
 
 
 @cache
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[TableRow, ...]:
     """All rows; of those for the same word, the best first."""
     lines = (line.split("\t") for line in TABLE.read_text("utf-8").splitlines() if line and not line.startswith("#"))
     return tuple(
-        Row(cast("Pos", pos), lemma, relation, other, frozenset(flags.split(",")) - {NONE})
+        TableRow(cast("Pos", pos), lemma, relation, other, frozenset(flags.split(",")) - {NONE})
         for pos, lemma, relation, other, flags in lines
     )
 

@@ -20,7 +20,7 @@ import numpy as np
 from encheck.language.lexicon.frequencies import Frequencies, TreebankCounts
 from encheck.language.lexicon.morphy import base_forms
 from encheck.language.lexicon.packed import Packed
-from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense, first_sense_synonyms
+from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense
 from encheck.system.memory import uncollected
 
 KINDS = (*PARTS, "s")
@@ -43,7 +43,6 @@ class EmbeddedLexicon:
         self._index()
         self._senses: dict[tuple[str, Pos], tuple[Sense, ...]] = {}
         self._antonyms: dict[tuple[str, Pos, str, bool], tuple[Antonym, ...]] = {}
-        self._synonyms: dict[tuple[str, Pos], tuple[str, ...]] = {}
         self._frequency: dict[tuple[str, Pos], float] = {}
 
     @staticmethod
@@ -165,13 +164,6 @@ class EmbeddedLexicon:
     def _opposing(self, row: int, *, direct: bool) -> Iterator[Antonym]:
         for other in self._opposed.get(row, []):
             yield Antonym(self._names[self._members[other]], self._id(int(self._synset_of[other])), direct)
-
-    def first_sense_synonyms(self, lemma: str, pos: Pos) -> tuple[str, ...]:
-        """The other words that share the lemma's first sense, where it is their first as well."""
-        found = self._synonyms.get((lemma, pos))
-        if found is None:
-            found = self._synonyms[lemma, pos] = first_sense_synonyms(self, lemma, pos)
-        return found
 
     def members(self, sense: str) -> tuple[str, ...]:
         """The words of the synset with this id."""

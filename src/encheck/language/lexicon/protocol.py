@@ -67,9 +67,6 @@ class Lexicon(Protocol):
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
         """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
 
-    def first_sense_synonyms(self, lemma: str, pos: Pos) -> tuple[str, ...]:
-        """The other words that share the lemma's first sense, where it is their first as well."""
-
     def members(self, sense: str) -> tuple[str, ...]:
         """The words of the synset with this id."""
 
@@ -99,10 +96,3 @@ class Lexicon(Protocol):
 
     def word_frequency(self, word: str) -> float:
         """How common the word in this form is on the Zipf scale, in the treebank alone."""
-
-
-def first_sense_synonyms(source: Lexicon, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """The other words of the lemma's first sense that have it as their first sense too, in WordNet's order."""
-    first = source.senses(lemma, pos)[:1]
-    others = [m for s in first for m in s.lemmas if m.lower() != lemma.lower()]
-    return tuple(m for m in others if source.senses(m, pos)[0].id == first[0].id)

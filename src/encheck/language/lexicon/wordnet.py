@@ -13,10 +13,10 @@ from encheck.errors import DataError
 from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.frequencies import Frequencies
 from encheck.language.lexicon.morphy import base_forms
-from encheck.language.lexicon.protocol import MARKERS, Antonym, Pos, Sense, first_sense_synonyms
+from encheck.language.lexicon.protocol import MARKERS, Antonym, Pos, Sense
 
 HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
-TOPICS = 45  # lexicographer's files
+LEXICOGRAPHER_FILES = 45
 
 
 def corpus() -> Any:
@@ -46,7 +46,7 @@ def folder(path: Path) -> Any:
         def open(self, file: str) -> Any:
             """A file of the folder; the names of topics, which Debian leaves out, are numbered."""
             if file == "lexnames" and not (path / file).is_file():
-                return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(TOPICS)))
+                return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(LEXICOGRAPHER_FILES)))
             return super().open(file)
 
         def map_wn(self, version: str = "wordnet") -> None:
@@ -145,10 +145,6 @@ class NltkLexicon:
 
     def _antonym(self, lemma: Any, *, direct: bool) -> Antonym:
         return Antonym(lemma.name(), self._id(lemma.synset()), direct)
-
-    def first_sense_synonyms(self, lemma: str, pos: Pos) -> tuple[str, ...]:
-        """The other words that share the lemma's first sense, where it is their first as well."""
-        return first_sense_synonyms(self, lemma, pos)
 
     def members(self, sense: str) -> tuple[str, ...]:
         """The words of the synset with this id."""

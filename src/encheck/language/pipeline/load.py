@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 BUNDLED = Path(__file__).parent / "english"
-LONGEST = 100_000  # characters; a longer text is not parsed, and has no variants
+MAX_CHARACTERS = 100_000  # a longer text is not parsed, and has no variants
 NEEDED = ("tagger", "parser")
 CONVERTED = "+ud1"  # says in a fingerprint that, and by which version of the rules, labels were converted
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -91,7 +91,7 @@ class Pipeline:
         return nlp
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
-        """The parse of each text, in order. A text that is longer than LONGEST comes out without tokens."""
+        """The parse of each text, in order. A text that is longer than MAX_CHARACTERS comes out without tokens."""
         found = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
         yield from map(universal, found) if self.is_converted else found
 
@@ -108,7 +108,7 @@ class Pipeline:
 
 def _readable(text: str) -> str:
     """The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long."""
-    return SURROGATE.sub("\ufffd", text) if len(text) <= LONGEST else ""
+    return SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else ""
 
 
 def _folder(name: str) -> Path:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError, unknown
-from encheck.gating.pairing import CHAINS
-from encheck.gating.pairing import WHOLE_SETS as WHOLE
+from encheck.gating.declared import declarations
+from encheck.ids import CaseId
 from encheck.reporting.exports import sarif
 from encheck.reporting.results import into
 from encheck.scoring.splits import TEST, splits_together
 from encheck.system.files import whole, write_text
+from encheck.types import Declaration
 
 Results = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -26,7 +27,6 @@ COLUMNS = (
     "model", "data", "check", "claim", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
     "verdict", "baseline", "id",
 )  # fmt: skip
-TEST_PART = (*CHAINS, *WHOLE)  # checks that measure the test split alone, where the data have one
 
 
 def export(
@@ -39,15 +39,16 @@ def export(
     for name in formats:
         if name not in FORMATS:
             raise UsageError(unknown("format", name, FORMATS))
-    told = {**results, "checks": [{**row, "splits": _measured(row, splits or {})} for row in results["checks"]]}
+    declared = declarations(results)
+    rows = [{**r, "splits": _measured(r, declared[r["claim"]], splits or {})} for r in results["checks"]]
     with into(folder):
-        return [path for name in formats for path in FORMATS[name](told, folder)]
+        return [path for name in formats for path in FORMATS[name]({**results, "checks": rows}, folder)]
 
 
-def _measured(row: Row, splits: Mapping[str, Collection[str]]) -> set[str]:
+def _measured(row: Row, declared: Declaration, splits: Mapping[str, Collection[str]]) -> set[str]:
     """The splits that a row's figure is of."""
-    found = set(splits.get(row["id"].rpartition("/")[0], ()))
-    return (found & TEST if row["check"] in TEST_PART else set()) or found
+    found = set(splits.get(str(CaseId.of(row)), ()))
+    return (found & TEST if declared.part == "test" else set()) or found
 
 
 def _split(rows: Sequence[Row]) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encheck.claims import CONTRACT
+from encheck.gating.declared import declarations
 from encheck.reporting.gate import cells
 from encheck.reporting.markdown import ENDED
 from encheck.system.files import write_text
@@ -28,7 +30,9 @@ def sarif(results: Mapping[str, Any]) -> dict[str, Any]:
     """The log: one run, a rule for each check, a result for each finding."""
     found = [*_of_gate(results), *_of_checks(results)]
     claims = {row["check"]: row["claim"] for row in reversed(results["checks"])}
-    rules = [_rule(name, claims.get(name, name)) for name in dict.fromkeys(one["ruleId"] for one in found)]
+    contracts = {CONTRACT, *(d.property for d in declarations(results).values() if d.family == CONTRACT)}
+    titles = claims | dict.fromkeys(contracts, "contracts of an encoder")
+    rules = [_rule(name, titles.get(name, name)) for name in dict.fromkeys(one["ruleId"] for one in found)]
     version = results["run"]["versions"].get("encheck", "0")
     driver = {"name": "encheck", "semanticVersion": version, "rules": rules}
     run = {"tool": {"driver": driver}, "invocations": [_invocation(results["run"], found)], "results": found}
@@ -55,8 +59,7 @@ def write(results: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _rule(name: str, claim: str) -> dict[str, Any]:
-    text = "contracts of an encoder" if name == "contract" else claim.replace("_", " ")
-    return {"id": name, "name": name, "shortDescription": {"text": text}}
+    return {"id": name, "name": name, "shortDescription": {"text": claim.replace("_", " ")}}
 
 
 def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -70,7 +73,7 @@ def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             row = next((row for start, row in rows.items() if reason.startswith(start)), None)
             change = f" ({cells(row)[5]})" if row else ""
             about = row["capability"] if row else reason.partition(":")[0]
-            name = about.partition("/")[0] if row else "contract" if about.startswith("contract") else "gate"
+            name = about.partition("/")[0] if row else CONTRACT if about.startswith(CONTRACT) else "gate"
             text = f"against {against['baseline']}: {reason}{change}"
             yield _result(name, level, text, f"gate/{against['baseline']}/{about}")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from encheck.reporting.html.vega_lite import COLOURS, Row, Spec, colour, field, panels, rule, series, short, spec
+from encheck.scoring.frame import Frame
 
 BINS = 40
 
@@ -69,9 +70,9 @@ def _overlap_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
             yield {"series": series(row), "epsilon": round(p["epsilon"], 3), "value": short(p["value"])}
 
 
-def similarities(cases: Mapping[str, Mapping[str, Sequence[Any]]]) -> Spec | None:
+def similarities(cases: Mapping[str, Frame]) -> Spec | None:
     """Histograms of the similarities of what should be near and of what should be far, one panel a case."""
-    values = [v for name, columns in cases.items() for v in _histogram(name, columns)]
+    values = [v for name, frame in cases.items() for v in _histogram(name, frame)]
     if not values:
         return None
     return panels(
@@ -91,8 +92,9 @@ def similarities(cases: Mapping[str, Mapping[str, Sequence[Any]]]) -> Spec | Non
     )  # fmt: skip
 
 
-def _histogram(name: str, columns: Mapping[str, Sequence[Any]]) -> Iterable[dict[str, Any]]:
-    sides = near_and_far(columns)
+def _histogram(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
+    both = zip(("near", "far"), frame.near_and_far(), strict=True)
+    sides = {side: scores[np.isfinite(scores)] for side, scores in both}
     every = np.concatenate([*sides.values(), np.zeros(0)])
     if not len(every):
         return
@@ -105,18 +107,6 @@ def _histogram(name: str, columns: Mapping[str, Sequence[Any]]) -> Iterable[dict
                 "similarity": short(edge),
                 "share": short(count / max(len(scores), 1)),
             }
-
-
-def near_and_far(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """The scores of the two sides: near and far texts of triplets, or positive and negative pairs; shape [n] each."""
-    near = np.array(columns["near_score"], float)
-    far = np.array([np.nan if v is None else v for v in columns["far_score"]], float)
-    if not np.isnan(far).all():
-        found = {"near": near, "far": far[[text is not None for text in columns["far"]]]}
-    else:
-        negative = np.array([label == 0 for label in columns["label"]], bool)
-        found = {"near": near[~negative], "far": near[negative]}
-    return {side: scores[np.isfinite(scores)] for side, scores in found.items()}
 
 
 def steps(rows: Sequence[Row], *, title: str, axis: str) -> Spec | None:
@@ -146,9 +136,9 @@ def steps(rows: Sequence[Row], *, title: str, axis: str) -> Spec | None:
     )  # fmt: skip
 
 
-def profile(cases: Mapping[str, Mapping[str, Sequence[Any]]], *, axis: str) -> Spec | None:
+def profile(cases: Mapping[str, Frame], *, axis: str) -> Spec | None:
     """Mean similarity of the exact paraphrase (0) and of each further member of the chains, with a 95% band."""
-    values = [v for name, columns in cases.items() for v in _profile(name, columns)]
+    values = [v for name, frame in cases.items() for v in _profile(name, frame)]
     if not values:
         return None
     x = {"field": "step", "type": "ordinal", "title": axis, "axis": {"labelAngle": 0}}
@@ -166,9 +156,8 @@ def profile(cases: Mapping[str, Mapping[str, Sequence[Any]]], *, axis: str) -> S
     )  # fmt: skip
 
 
-def _profile(name: str, columns: Mapping[str, Sequence[Any]]) -> Iterable[dict[str, Any]]:
-    step = np.array([int(item.rpartition("/")[2]) for item in columns["item"]])
-    near, far = (np.array(columns[f"{side}_score"], float) for side in ("near", "far"))
+def _profile(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
+    step, (near, far) = np.array(frame.steps, int), frame.near_and_far()
     for k in (0, *sorted(set(step.tolist()))):
         scores = far[step == k] if k else near[step == 1]
         half = 1.96 * float(scores.std()) / max(len(scores), 1) ** 0.5
@@ -177,15 +166,15 @@ def _profile(name: str, columns: Mapping[str, Sequence[Any]]) -> Iterable[dict[s
                "high": short(mean + half), "n": len(scores)}  # fmt: skip
 
 
-def divergence(columns: Mapping[str, Sequence[Any]]) -> Spec | None:
+def divergence(frame: Frame) -> Spec | None:
     """How far paraphrases and others are in words (Peinelt et al. 2019, Figures 1 and 2); one panel a split."""
     from encheck.language.divergence import jsd
 
-    labels = np.array([-1 if label is None else label for label in columns["label"]])
+    labels = np.array([-1 if label is None else label for label in frame.labels])
     if not {0, 1} <= set(labels.tolist()):
         return None
-    found = jsd(columns["source"], columns["near"])
-    splits = np.array([split or "all" for split in columns["split"]])
+    found = jsd(frame.sources, frame.near.texts)
+    splits = np.array([split or "all" for split in frame.splits])
     values = [v for split in sorted(set(splits)) for v in _divergences(split, found, labels, splits)]
     return panels(
         "Lexical divergence of the pairs by label",

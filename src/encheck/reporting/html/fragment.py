@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from encheck.ids import CaseId, figure_name
 from encheck.reporting.text import visible
 from encheck.reporting.view import WORDS, figure, lexical, worst_items
+from encheck.scoring.frame import Columns, Frame
 
 Row = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
-EXAMPLES = 3
+MAX_EXAMPLES = 3
 
 
-def fragment(rows: Sequence[Row], items: Mapping[str, Sequence[Any]]) -> str:
+def fragment(rows: Sequence[Row], items: Columns) -> str:
     """The HTML, every text in it escaped; `rows` and `items` are those of one check, as the recorder has them."""
-    return "".join([*_table(rows), *(_curve(row) for row in rows if row.get("curve")), *_examples(items)])
+    examples = _examples(Frame.from_columns(CaseId.of(rows[0]), items)) if items else ()
+    return "".join([*_table(rows), *(_curve(row) for row in rows if row.get("curve")), *examples])
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
@@ -24,7 +27,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     yield "<table><tr><th>figure</th><th>value [95% CI]</th><th>word overlap</th><th>n (clusters)</th><th></th></tr>"
     for row in rows:
         if row["metric"]:
-            name = row["id"].rpartition("/")[2].replace("_", " ")
+            name = figure_name(row).replace("_", " ")
             cells = (name, figure(row), lexical(row), f"{row['n']} ({row['clusters']})")
             said = WORDS[row["verdict"]] if row["verdict"] else ""
             yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (*cells, said)) + "</tr>"
@@ -38,7 +41,7 @@ def _curve(row: Row) -> str:
     points = row["curve"]
     overlap = (row["lexical"] or {}).get("curve") or []
     band = [(p["epsilon"], p["high"]) for p in points] + [(p["epsilon"], p["low"]) for p in reversed(points)]
-    name = escape(row["id"].rpartition("/")[2].replace("_", " "))
+    name = escape(figure_name(row).replace("_", " "))
     ticks = [f'<text x="{_x(e)}" y="{HEIGHT - 8}" text-anchor="middle">{e:g}</text>' for e in (-0.3, 0, 0.3)]
     ticks += [f'<text x="{LEFT - 4}" y="{_y(s) + 4}" text-anchor="end">{s:.0%}</text>' for s in (0, 0.5, 1)]
     dashed, line = (_path((p["epsilon"], p["value"]) for p in some) for some in (overlap, points))
@@ -52,14 +55,13 @@ def _curve(row: Row) -> str:
     )
 
 
-def _examples(items: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+def _examples(frame: Frame) -> Iterator[str]:
     from markupsafe import escape
 
-    if items:
-        for item in worst_items(items, EXAMPLES):
-            far = f"<br>{item['far_score']:.3f} far: {_marked(item['far_pieces'])}" if item["far_pieces"] else ""
-            near = f"{item['near_score']:.3f} near: {_marked(item['near_pieces'])}"
-            yield f"<p>{escape(visible(item['source']))}<br>{near}{far}<br><code>{escape(item['item'])}</code></p>"
+    for item in worst_items(frame, MAX_EXAMPLES):
+        far = f"<br>{item['far_score']:.3f} far: {_marked(item['far_pieces'])}" if item["far_pieces"] else ""
+        near = f"{item['near_score']:.3f} near: {_marked(item['near_pieces'])}"
+        yield f"<p>{escape(visible(item['source']))}<br>{near}{far}<br><code>{escape(item['item'])}</code></p>"
 
 
 def _marked(pieces: Iterable[tuple[str, str]]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from encheck.reporting import gate, view
 from encheck.reporting.commands import commands
-from encheck.reporting.html.payload import Items, margins_asked, packed
+from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
 from encheck.reporting.text import LINES, visible
@@ -20,15 +20,16 @@ from encheck.reporting.text import LINES, visible
 Row = Mapping[str, Any]
 
 
-def render(results: Mapping[str, Any], items: Items, *, folder: Path | None = None) -> str:
+def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None = None) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed.
 
     `folder` is where the run lies: the commands of the page name it.
     """
-    found, told = sections(results, items), commands(results, folder)
+    frames = view.frames(results, items)
+    found, told = sections(results, frames), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed(items, pictures, margins_asked(results))
-    everything = sum(len(columns["item"]) for columns in items.values())
+    payload, shown = packed(frames, pictures, margins_asked(results))
+    everything = sum(map(len, frames.values()))
     rows = view.judged(results)
     trend = any(row["baseline"] for row in rows)
     table = _table(found, [m["label"] for m in results["models"]], trend=trend)

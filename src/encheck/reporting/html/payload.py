@@ -9,14 +9,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from encheck.ids import CaseId
 from encheck.reporting.text import visible
-from encheck.reporting.view import rightness
-from encheck.scoring.scores import DECIMALS
+from encheck.scoring.frame import Frame
 
-Items = Mapping[str, Mapping[str, Sequence[Any]]]
+Frames = Mapping[str, Frame]
 Asked = Mapping[str, tuple[float, float]]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
@@ -28,16 +28,16 @@ def pack(content: Mapping[str, Any]) -> str:
     return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
 
 
-def packed(items: Items, charts: Mapping[str, Any], asked: Asked) -> tuple[str, dict[str, int]]:
+def packed(frames: Frames, charts: Mapping[str, Any], asked: Asked) -> tuple[str, dict[str, int]]:
     """The packed text, and how many items of each case are in it: the most wrong ones where all are too many.
 
     `asked` is what `margins_asked` found.
     """
     most = MOST_ITEMS
     while True:
-        chosen = shares({case: len(columns["item"]) for case, columns in items.items()}, most)
-        text = pack(_content(items, chosen, asked) | {"charts": charts})
-        if len(text) <= MOST_BYTES or most < len(items):
+        chosen = shares({case: len(frame) for case, frame in frames.items()}, most)
+        text = pack(_content(frames, chosen, asked) | {"charts": charts})
+        if len(text) <= MOST_BYTES or most < len(frames):
             return text, chosen
         most //= 2
 
@@ -53,7 +53,7 @@ def margins_asked(results: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         if row["threshold"] is not None and "epsilon" in row["params"]:
             scale = scales.get((row["data"], row["model"])) if (row["metric"] or "").endswith("_calibrated") else None
             unit = scale["identity"] - scale["reference"] if scale else 1.0
-            found[row["id"].rpartition("/")[0]] = (float(row["params"]["epsilon"]), unit)
+            found[str(CaseId.of(row))] = (float(row["params"]["epsilon"]), unit)
     return found
 
 
@@ -70,21 +70,19 @@ def shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
     return {case: min(n, low) for case, n in counts.items()}
 
 
-def _content(items: Items, chosen: Mapping[str, int], asked: Asked) -> dict[str, Any]:
+def _content(frames: Frames, chosen: Mapping[str, int], asked: Asked) -> dict[str, Any]:
     texts: dict[str, int] = {}
-    cases = {case: _case(columns, chosen[case], texts, asked.get(case, (0.0, 1.0))) for case, columns in items.items()}
+    cases = {case: _case(frame, chosen[case], texts, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()}
     return {"cases": cases, "texts": [*texts]}
 
 
-def _case(
-    columns: Mapping[str, Sequence[Any]], count: int, texts: dict[str, int], asked: tuple[float, float]
-) -> dict[str, Any]:
+def _case(frame: Frame, count: int, texts: dict[str, int], epsilon: float, unit: float) -> dict[str, Any]:
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
     def place(text: str | None) -> int:
         return -1 if text is None else texts.setdefault(visible(text), len(texts))
 
-    order = sorted(range(len(columns["item"])), key=lambda i: rightness({k: columns[k][i] for k in USED}))[:count]
+    order, columns, lost = frame.worst(count), frame.to_columns(), frame.lost(epsilon=epsilon, unit=unit)
     found: dict[str, Any] = {name: [place(columns[name][i]) for i in order] for name in ("source", "near", "far")}
     for name in ("near_edits", "far_edits"):
         found[name] = [json.loads(columns[name][i] or "[]") for i in order]
@@ -92,19 +90,9 @@ def _case(
         found[name] = [_number(columns[name][i]) for i in order]
     for name in ("item", "split", "label"):
         found[name] = [columns[name][i] for i in order]
-    found["all"] = len(columns["item"])
-    found["wrong"] = [int(_is_lost({k: columns[k][i] for k in USED}, *asked)) for i in order]
+    found["all"] = len(frame)
+    found["wrong"] = [int(lost[i]) for i in order]
     return found
-
-
-USED = ("near_score", "far_score", "far", "label")
-
-
-def _is_lost(row: Mapping[str, Any], epsilon: float, unit: float) -> bool:
-    """Whether an item with a far text is not won, as `metrics.margin_rate` counts; ties of fp32 are no wins."""
-    if row["far"] is None or row["far_score"] is None:
-        return False
-    return bool(round(row["near_score"] - row["far_score"], DECIMALS) <= (epsilon + 1e-12) * unit)
 
 
 def _number(value: float | None) -> float | None:

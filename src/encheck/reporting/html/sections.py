@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.gating.declared import declarations
+from encheck.ids import CaseId
 from encheck.reporting.html import charts
-from encheck.reporting.html.payload import Items
+from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec, series
 from encheck.reporting.view import judged, sentence
+from encheck.types import Declaration
 
 Row = Mapping[str, Any]
-CHAINS = {"continuation": "five words more, each time", "swapchain": "swaps"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Section:
         return sorted(lines, key=lambda line: -line[1])
 
 
-def sections(results: Mapping[str, Any], items: Items) -> list[Section]:
+def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
     """A section for each claim and data set, in the order of the table of verdicts."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in judged(results):
@@ -79,26 +81,33 @@ def sections(results: Mapping[str, Any], items: Items) -> list[Section]:
     figures: dict[tuple[str, str], list[Row]] = {}
     for row in results["checks"]:
         figures.setdefault((row["claim"], row["data"]), []).append(row)
-    told = results.get("claims", {})
+    said, declared = results.get("claims", {}), declarations(results)
     return [
-        _section(key, rows, [r for r in figures[key] if r["metric"]], told.get(key[0], {}), items)
+        _section(key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], frames)
         for key, rows in found.items()
     ]
 
 
 def _section(
-    key: tuple[str, str], rows: Sequence[Row], figures: Sequence[Row], told: Mapping[str, str], items: Items
+    key: tuple[str, str],
+    rows: Sequence[Row],
+    figures: Sequence[Row],
+    told: Mapping[str, str],
+    declared: Declaration,
+    frames: Frames,
 ) -> Section:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
-    names = {row["id"].rpartition("/")[0]: row for row in rows}
-    cases = [(case, series(row), row["model"]) for case, row in names.items() if case in items]
-    some = {name: items[case] for case, name, _ in cases}
-    pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(_pictures(rows, figures, some))]
+    names = {str(CaseId.of(row)): row for row in rows}
+    cases = [(case, series(row), row["model"]) for case, row in names.items() if case in frames]
+    some = {name: frames[case] for case, name, _ in cases}
+    drawn = _pictures(declared, figures, some)
+    pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(drawn)]
     return Section(anchor, *key, told, rows, figures, cases, pictures)
 
 
-def _pictures(rows: Sequence[Row], figures: Sequence[Row], items: Items) -> Iterable[tuple[str, Spec]]:
-    check = rows[0]["check"]
+def _pictures(declared: Declaration, figures: Sequence[Row], frames: Frames) -> Iterable[tuple[str, Spec]]:
+    """What the figures and the items give by themselves, and what the check declares beside it."""
+    profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
     candidates = [
         (
             "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
@@ -110,16 +119,16 @@ def _pictures(rows: Sequence[Row], figures: Sequence[Row], items: Items) -> Iter
         ),
         (
             "How often the score is on the right side of the threshold, step by step; word overlap dashed.",
-            charts.steps(figures, title="Accuracy at each step", axis=CHAINS.get(check, "step")),
+            charts.steps(figures, title="Accuracy at each step", axis=declared.step or "step"),
         ),
         (
             "Mean similarity of the exact paraphrase (0) and of each step away from it, with 95% bars.",
-            charts.profile(items, axis=CHAINS[check]) if check in CHAINS else None,
+            charts.profile(frames, axis=declared.step or "step") if profile else None,
         ),
         (
             "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away.",
-            charts.divergence(next(iter(items.values()))) if items and check == "nonobvious" else None,
+            charts.divergence(next(iter(frames.values()))) if divergence else None,
         ),
-        ("Similarities of what should be near and of what should be far.", charts.similarities(items)),
+        ("Similarities of what should be near and of what should be far.", charts.similarities(frames)),
     ]
     return [(text, spec) for text, spec in candidates if spec]

@@ -1,0 +1,78 @@
+"""What a run found, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from encheck.types import Verdict
+
+SAME_NAME = (
+    "id", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "threshold", "verdict", "reason",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One metric of one case, with its verdict where it decides.
+
+    A case is a check x model x data x level. `property` is what the check tests (antonym, number, ...). `low` and
+    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. A metric that is
+    reported only has neither threshold nor verdict. A check that measured nothing has no metric, but a reason.
+    """
+
+    id: str
+    check: str
+    property: str
+    level: str
+    model: str
+    data: str
+    metric: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    threshold: float | None
+    verdict: Verdict | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a run found.
+
+    `rows` are in the order of their ids. `exit_code` is that of `encheck run`: 0 passed, 1 a check failed or the gate
+    blocks, 5 nothing was measured, 10 the gate could not decide. `raw` is all of results.json; `items` has the columns
+    of items.parquet by case.
+    """
+
+    rows: tuple[Result, ...]
+    exit_code: int
+    raw: Mapping[str, Any]
+    items: Mapping[str, Mapping[str, Sequence[Any]]]
+
+    @property
+    def judged(self) -> tuple[Result, ...]:
+        """The rows that have a verdict."""
+        return tuple(row for row in self.rows if row.verdict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the run says of models, data and files."""
+        return tuple(self.raw["run"]["notes"])
+
+
+def read(folder: Path) -> Results:
+    """The results of a run's folder; UsageError where it is none, or damaged."""
+    from encheck.reporting.results import read_items, read_results
+
+    raw = read_results(folder)
+    return Results(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, read_items(folder))
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    """From a row of results.json, which calls the check `claim` and the property `check`."""
+    return Result(check=row["claim"], property=row["check"], **{name: row[name] for name in SAME_NAME})

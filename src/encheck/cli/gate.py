@@ -1,0 +1,106 @@
+"""`encheck gate`: may one encoder replace another?"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from encheck.cli.checks import run_checks
+from encheck.cli.shared import app, told
+from encheck.cli.table import HandsOn, shows_options
+from encheck.errors import UsageError
+from encheck.options import OPTIONS
+from encheck.running.labels import labels
+
+USAGE = "encheck gate NEW --baseline OLD"
+FOR_NEW = ("save_baseline", "anchor", "twins", "inconclusive", "report_dir")  # what the run of OLD is not asked for
+
+
+@app.command(cls=HandsOn, options_metavar="NEW --baseline OLD [OPTIONS]")
+@partial(shows_options, but=["models"])
+def gate(context: typer.Context, **_shown: object) -> None:
+    """Decide whether the encoder NEW may replace OLD, on the same items.
+
+    OLD is the directory of a baseline, or a model, which is then run first. What is not listed here goes to pytest.
+
+    Exit code: 0 pass, 1 block, 4 usage or bad input, 5 nothing was measured, 10 inconclusive.
+
+    Examples:
+
+        encheck gate ./candidate --baseline reports/baselines/sbert
+
+        encheck gate ./candidate --baseline sbert -m "antonym or retrieval"
+    """
+    with told():
+        new, old, others = _asked(context.args)
+        code = _weigh(new, old, others)
+    raise typer.Exit(code)
+
+
+def _asked(args: Sequence[str]) -> tuple[str, str, list[str]]:
+    """NEW, OLD and the other arguments."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--baseline")
+    parser.add_argument("--model")
+    try:
+        known, others = parser.parse_known_args(list(args))
+    except argparse.ArgumentError as error:
+        raise UsageError(f"{error}. Write: {USAGE}") from error
+    if known.model is not None:
+        raise UsageError(f"--model is not an option of the gate. Write: {USAGE}")
+    if not others or not others[0].strip() or others[0].startswith("-"):
+        raise UsageError(f"name the new model first. Write: {USAGE}")
+    if not (known.baseline or "").strip():
+        raise UsageError(f"name what the new model may replace. Write: {USAGE}")
+    return others[0], known.baseline, others[1:]
+
+
+def _weigh(new: str, old: str, others: Sequence[str]) -> int:
+    """The exit code of the gate; OLD is run first where it is a model."""
+    if old.startswith("vectors:"):
+        raise UsageError(f"--baseline={old}: vectors are not supported yet. Name a model, or a baseline's directory")
+    if _is_baseline(Path(old)):
+        return run_checks([f"--model={new}", f"--baseline={old}", *others])
+    if (Path(old) / "results.json").exists():
+        raise UsageError(
+            f"--baseline={old} is the directory of a run, not of a baseline. Remedy: encheck run --save-baseline=DIR"
+        )
+    with tempfile.TemporaryDirectory(prefix="encheck-") as folder:
+        kept = Path(folder, "baselines", *labels([old]))
+        typer.echo(f"encheck gate: first {old}, then {new}", err=True)
+        mine, theirs = _for_model(new, old, others), _for_model(old, new, _for_old(others))
+        code = run_checks([f"--model={old}", f"--save-baseline={kept}", f"--report-dir={folder}/report", *theirs])
+        if not _is_baseline(kept):
+            typer.echo(f"encheck: {old} could not be measured, so there is nothing to weigh {new} against", err=True)
+            return code or 1
+        return run_checks([f"--model={new}", f"--baseline={kept}", *mine])
+
+
+def _is_baseline(folder: Path) -> bool:
+    from encheck.gating.baseline import SUMMARY
+
+    return (folder / SUMMARY).exists()
+
+
+def _for_old(args: Sequence[str]) -> list[str]:
+    """The arguments without those that are about the new model alone."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in (OPTIONS[name] for name in FOR_NEW):
+        parser.add_argument(*(f"--{name}" for name in option.names), action="append")
+    return parser.parse_known_args(list(args))[1]
+
+
+def _for_model(model: str, other: str, args: Sequence[str]) -> list[str]:
+    """The arguments without each --model-arg=MODEL:KEY=VALUE that is about the other model."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--model-arg", action="append", default=[])
+    known, rest = parser.parse_known_args(list(args))
+    given = {text: text.partition("=")[0].rpartition(":")[0] for text in known.model_arg}
+    (mine,), (theirs,) = labels([model]), labels([other])
+    kept = [text for text, named in given.items() if named != theirs or named == mine]
+    return [*(f"--model-arg={text}" for text in kept), *rest]

@@ -1,0 +1,75 @@
+"""What the checks of a run declare, as results.json and baselines keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from encheck.gating import schema1
+from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
+from encheck.metrics.symmetry import symmetry
+from encheck.scoring.table import Table
+from encheck.types import Declaration
+
+BY_KIND: dict[str, Metric[...]] = {
+    "triplet": margin_rate,
+    "turned": symmetry,
+    "labelled": similarity_gap,
+    "pair": mean_similarity,
+}
+_FIELDS = tuple(field.name for field in fields(Declaration))
+
+
+def declarations(results: Mapping[str, Any]) -> dict[str, Declaration]:
+    """The declaration of each check of a run, or of a baseline's summary; of older ones by the names they had."""
+    said = results.get("claims", {})
+    found = {row["claim"]: schema1.declaration(row["check"], row["claim"]) for row in results["checks"]}
+    return found | {name: declaration_of(entry) for name, entry in said.items() if "family" in entry}
+
+
+def declaration_of(entry: Mapping[str, Any]) -> Declaration:
+    """An entry of `claims`, read; what this encheck does not know is left out."""
+    known = {name: entry[name] for name in _FIELDS if name in entry}
+    return Declaration(**{**known, "pictures": tuple(known.get("pictures", ()))})
+
+
+def declared_of(table: Table) -> Declaration:
+    """What the check of a table declares."""
+    return table.declared or schema1.declaration(table.check, table.claim)
+
+
+def gating(table: Table) -> tuple[Metric[...] | None, str]:
+    """The metric that the gate weighs a case by, or None and why the case is only reported.
+
+    A check that declares no metric gates by the figure of its kind of items.
+    """
+    declared = declared_of(table)
+    if declared.reported:
+        return None, declared.reported
+    try:
+        metric = named(declared.gates) if declared.gates else BY_KIND[table.kind]
+    except KeyError as error:
+        return None, str(error.args[0])
+    return (None, metric.why_reported) if metric.why_reported else (metric, "")
+
+
+def shown(table: Table) -> Metric[...] | None:
+    """The metric of a case that a comparison shows item by item; None for one of a whole set.
+
+    What gates, else what the check is judged by.
+    """
+    declared = declared_of(table)
+    try:
+        names = [name for name in (declared.gates, declared.metric) if name]
+        metric = named(names[0]) if names else BY_KIND[table.kind]
+    except KeyError:
+        return None
+    return metric if metric.values else None
+
+
+def chance_of(table: Table, metric: Metric[...]) -> float | None:
+    """What guessing gets: the check's own chance where it is judged by this metric, else the metric's."""
+    declared = declared_of(table)
+    is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)
+    return declared.chance if is_own and declared.chance is not None else metric.chance

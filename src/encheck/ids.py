@@ -1,0 +1,169 @@
+"""Ids of items, cases and figures: put together here, and taken apart nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+BOTH_ORDERS = "turned"  # the last part of such an id; every baseline has it
+_ITEM = re.compile(
+    r"(?P<data>.*)/(?P<texts>[0-9a-f]{16})/(?P<relation>[^/]+)/(?P<level>[^/]+)/(?P<generator>.+?)"
+    rf"/(?P<occurrence>\d+)(?:/(?P<step>[1-9]\d*)|/(?P<orders>{BOTH_ORDERS}))?",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemParts:
+    """What an item's id says; `step` is the number of a chain's member, None for other items."""
+
+    data: str
+    texts: str
+    relation: str
+    level: str
+    generator: str
+    occurrence: int
+    step: int | None = None
+    in_both_orders: bool = False
+
+
+class ItemId(str):
+    """Data set / hash of the source texts / relation / level / generator / occurrence: an id is its own text.
+
+    A pair that is scored in both orders, and a chain's member, have one part more. Ids are compared, sorted and stored
+    by the ten thousand, so their parts are read on demand.
+
+    >>> ItemId("mrpc/8f51134ccd0afd90/antonym/1/antonym/0").parts.relation
+    'antonym'
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(
+        cls, data: str, texts: str, relation: str, level: int | str, generator: str, occurrence: int | None = None
+    ) -> Self:
+        """The id of these parts, `texts` being a `content_hash`; without an occurrence it is not yet `numbered`.
+
+        >>> ItemId.of("mrpc", "8f51134ccd0afd90", "antonym", 1, "antonym", 0)
+        'mrpc/8f51134ccd0afd90/antonym/1/antonym/0'
+        """
+        stem = f"{data}/{texts}/{relation}/{level}/{generator}"
+        return cls(stem if occurrence is None else f"{stem}/{occurrence}")
+
+    def numbered(self, occurrence: int) -> ItemId:
+        """The id with the number of its occurrence, which tells items of the same texts apart."""
+        return ItemId(f"{self}/{occurrence}")
+
+    def member(self, step: int) -> ItemId:
+        """The id of a chain's member: 1 is the nearest.
+
+        >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0").member(2).parts.step
+        2
+        """
+        return ItemId(f"{self}/{step}")
+
+    @property
+    def in_both_orders(self) -> ItemId:
+        """The id of this pair where it is scored in both orders."""
+        return ItemId(f"{self}/{BOTH_ORDERS}")
+
+    @property
+    def chain(self) -> ItemId:
+        """The id of the chain that this member is of.
+
+        >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0/2").chain
+        'd/8f51134ccd0afd90/swap/3/pivot-a/0'
+        """
+        return ItemId(self.rpartition("/")[0])
+
+    @property
+    def data(self) -> str:
+        """The data set, also of an id that was made by other rules: what stands before its first slash."""
+        return found.data if (found := self.known) else self.partition("/")[0]
+
+    @property
+    def known(self) -> ItemParts | None:
+        """The parts, or None where the id was made by other rules than ours."""
+        found = _ITEM.fullmatch(self)
+        if not found:
+            return None
+        data, texts, relation, level, generator, occurrence, step, orders = found.groups()
+        last, is_in_both = int(step) if step else None, orders is not None
+        return ItemParts(data, texts, relation, level, generator, int(occurrence), last, is_in_both)
+
+    @property
+    def parts(self) -> ItemParts:
+        """The parts; ValueError where the id was made by other rules than ours."""
+        if (found := self.known) is None:
+            raise ValueError(
+                f"the item's id is {str(self)!r}, but should be data/hash/relation/level/generator/occurrence"
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CaseId:
+    """A check x model x data x level; `check` is the test's name without `test_`, which results.json calls `claim`.
+
+    Its text cannot be taken apart: models and data have hyphens in their names. `of` makes it from what a row says.
+
+    >>> str(CaseId("a_is_b", "my-model", "mrpc", "1"))
+    'a_is_b/my-model-mrpc-1'
+    """
+
+    check: str
+    model: str
+    data: str
+    level: str
+
+    def __str__(self) -> str:
+        return f"{self.check}/{self.name}"
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> CaseId:
+        """The case of a row of results.json."""
+        return cls(row["claim"], row["model"], row["data"], str(row["level"]))
+
+    @property
+    def name(self) -> str:
+        """What pytest shows between brackets: model-data-level."""
+        return f"{self.model}-{self.data}-{self.level}"
+
+    @property
+    def of_any_model(self) -> str:
+        """What tells the case's items from others, whatever the model: check/data/level.
+
+        >>> CaseId("a_is_b", "m", "probes", "1").of_any_model
+        'a_is_b/probes/1'
+        """
+        return f"{self.check}/{self.data}/{self.level}"
+
+    def figure(self, name: str) -> str:
+        """The id of a figure of this case, as a row of results.json has it."""
+        return f"{self}/{name}"
+
+    def name_of(self, figure: str) -> str:
+        """The name of a figure of this case, from its id.
+
+        >>> CaseId("a_is_b", "m", "sts", "1").name_of("a_is_b/m-sts-1/spearman_2012/MSRpar")
+        'spearman_2012/MSRpar'
+        """
+        return figure.removeprefix(f"{self}/")
+
+
+def question_of(key: str) -> str | None:
+    """The question of a pair of ranking data, whose key is "question id/candidate id"; None for another key.
+
+    >>> question_of("Q268/Q268_R4")
+    'Q268'
+    """
+    question, slash, _ = key.rpartition("/")
+    return question if slash else None
+
+
+def figure_name(row: Mapping[str, Any]) -> str:
+    """What a row's figure is called within its case: the metric, with its label where it is of one."""
+    return CaseId.of(row).name_of(str(row["id"]))

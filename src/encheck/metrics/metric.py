@@ -1,0 +1,120 @@
+"""What a metric is: its value item by item, its aggregate with interval, its chance, and the loss that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, Generic, Literal, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import interval
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+Kind = Literal["rate", "mean"]
+P = ParamSpec("P")
+CALIBRATED = "_calibrated"
+
+
+@dataclass(frozen=True)
+class Metric(Generic[P]):
+    """One metric: called with scores it is its `estimate`, for the model and for word overlap beside it.
+
+    Larger is better. `values(table, scale)` gives each item's own value, shape [n], on the calibrated scale where it
+    is no rate; None for a metric of a whole set, and `whole` says why. `contrast` turns these into what each item says
+    of a difference between labels. Values of `unit` "chain" have one entry a chain. `reported` says why the gate never
+    weighs it although every item has a value. `delta` is the loss that matters to the gate where it is not the rule's
+    for its kind. `references(table)` says how often the calibration's reference counts in the numerator of the mean
+    value; None for a metric on no calibrated scale.
+    """
+
+    name: str
+    estimate: Callable[Concatenate[Any, P], Estimate]
+    values: Callable[..., Floats] | None = None
+    kind: Kind = "mean"
+    chance: float | None = None
+    delta: float | None = None
+    label: str = ""
+    whole: str = ""
+    reported: str = ""
+    unit: Literal["item", "chain"] = "item"
+    contrast: Callable[[Table, Floats], Floats] | None = None
+    references: Callable[[Table], float] | None = None
+
+    def __call__(self, scores: Any, /, *args: P.args, **options: P.kwargs) -> Estimate:
+        """The aggregate over these scores, with its 95% interval."""
+        return self.estimate(scores, *args, **options)
+
+    @property
+    def base(self) -> str:
+        """Its name on the scorer's own scale."""
+        return self.name.removesuffix(CALIBRATED)
+
+    @property
+    def calibrated(self) -> Metric[P]:
+        """The same of calibrated scores: what a check declares that judges `metric(scores.calibrated)`."""
+        return replace(self, name=self.base + CALIBRATED)
+
+    @property
+    def why_reported(self) -> str:
+        """Why the gate never weighs this metric; empty where it may."""
+        return self.reported or ("" if self.values else self.whole or "it has no value item by item")
+
+    def per_item(self, table: Table, scale: Scale) -> Floats:
+        """What each item says of the metric; shape [n], or [chains] for the unit "chain". Not for a whole set's."""
+        assert self.values is not None
+        found = self.values(table, scale)
+        return found if self.contrast is None else self.contrast(table, found)
+
+    def heads(self, table: Table) -> Table:
+        """The table with a row for each entry of `values`: of a chain, the row of its first member."""
+        return table if self.unit == "item" else table.of(np.array([rows[0] for rows in table.chains], np.intp))
+
+
+def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
+    """Compute a figure for the model's scores and for their lexical twin."""
+
+    def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
+        estimate = function(scores, *args, **kwargs)
+        lexical = function(scores.lexical, *args, **kwargs) if scores.lexical else None
+        return replace(estimate, metric=estimate.metric + scores.suffix, lexical=lexical)
+
+    both.__name__, both.__doc__ = function.__name__, function.__doc__
+    return both
+
+
+def metric(*, overlap: bool = True, **declared: Any) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
+    """Make a `Metric` of a function that estimates it; its name is the function's, the rest is declared here.
+
+    With `overlap` the estimate has that of word overlap beside it.
+    """
+
+    def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
+        found = Metric(function.__name__, figure(function) if overlap else function, **declared)
+        object.__setattr__(found, "__doc__", function.__doc__)
+        return found
+
+    return made
+
+
+def estimated(name: str, scores: Any, value: float, replicates: Floats, **more: Any) -> Estimate:
+    """The estimate of a figure over these scores, its interval that of the replicates, shape [replicates]."""
+    low, high = interval(replicates)
+    n, clusters = len(scores.resampler.columns), scores.resampler.clusters
+    return Estimate(name, float(value), float(low), float(high), n, clusters, **more)
+
+
+def no_references(_table: Table) -> float:
+    """Of a metric on the calibrated scale whose values have no reference in their numerator."""
+    return 0.0
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Element by element; NaN where the denominator is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: Floats = numerator / denominator
+    return result

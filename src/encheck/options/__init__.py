@@ -1,0 +1,38 @@
+"""The options of a run, declared once, and [tool.encheck] of pyproject.toml."""
+
+from encheck.options.arguments import PREFIX, add_options, given_after_a_blank, refuse_misspelt
+from encheck.options.check_names import refuse_unknown_checks
+from encheck.options.model_args import arguments_for, model_options
+from encheck.options.option import GROUPS, Option
+from encheck.options.places import refuse_place, try_place
+from encheck.options.project import project_table
+from encheck.options.reference import reference
+from encheck.options.refusals import refuse_wrong
+from encheck.options.settings import OPTIONS, Settings, described, from_options, models_of
+from encheck.options.values import cutoff_of, mode_of, sample_of, scope_of
+
+__all__ = [
+    "GROUPS",
+    "OPTIONS",
+    "PREFIX",
+    "Option",
+    "Settings",
+    "add_options",
+    "arguments_for",
+    "cutoff_of",
+    "described",
+    "from_options",
+    "given_after_a_blank",
+    "mode_of",
+    "model_options",
+    "models_of",
+    "project_table",
+    "reference",
+    "refuse_misspelt",
+    "refuse_place",
+    "refuse_unknown_checks",
+    "refuse_wrong",
+    "sample_of",
+    "scope_of",
+    "try_place",
+]

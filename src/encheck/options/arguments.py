@@ -1,0 +1,62 @@
+"""The options on pytest's command line."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Protocol
+
+from encheck.errors import UsageError, unknown
+from encheck.options.option import Option
+from encheck.options.settings import OPTIONS
+
+PREFIX = "encheck-"  # of the options that the installed plugin adds to every pytest run
+
+
+class OptionGroup(Protocol):
+    """The part of pytest's option group that is used here."""
+
+    def addoption(self, *names: str, **attributes: Any) -> None:
+        """As pytest's."""
+        ...
+
+
+def spelt(options: Iterable[Option], *, prefix: str = "") -> list[str]:
+    """Every way to write these options, with their dashes."""
+    return [f"--{prefix}{name}" for option in options for name in option.names]
+
+
+def add_options(group: OptionGroup, *, prefix: str = "") -> None:
+    """Add every option of encheck to a pytest option group, as `--{prefix}name`.
+
+    The installed plugin uses the prefix `encheck-`; `encheck.short_options` none.
+    """
+    for option in OPTIONS.values():
+        group.addoption(*spelt([option], prefix=prefix), dest=option.dest, **_for_argparse(option))
+
+
+def _for_argparse(option: Option) -> dict[str, Any]:
+    shown = "==SUPPRESS==" if option.hidden else option.text.replace("%", "%%")
+    if option.is_flag:
+        return {"action": "store_true", "help": shown}
+    attributes = {"type": option.convert, "default": option.default, "help": shown}
+    attributes |= {"choices": option.choices} if option.choices else {"metavar": option.metavar}
+    return attributes | ({"action": "append"} if option.repeatable else {})
+
+
+def given_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """(option, path), where an existing path is given to its option as an argument of its own."""
+    known = spelt((o for o in OPTIONS.values() if o.takes_path), prefix=prefix)
+    for option, value in pairwise(args):
+        if option in known and not value.startswith("-") and os.path.exists(value.partition("::")[0]):  # noqa: PTH110
+            yield option, value
+
+
+def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
+    """UsageError for an argument that no plugin knows, where it is near to an option of encheck."""
+    known = spelt(OPTIONS.values(), prefix=prefix)
+    for name in (arg.partition("=")[0] for arg in args if arg.startswith("--")):
+        if difflib.get_close_matches(name, known, cutoff=0.75):
+            raise UsageError(unknown("option", name, known))

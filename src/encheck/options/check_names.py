@@ -1,0 +1,60 @@
+"""Whether the checks that thresholds and known failures name exist."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import ConfigError, unknown
+
+
+def refuse_unknown_checks(
+    tables: Mapping[str, Iterable[str]], offered: Mapping[str, Collection[str]], *, places: Sequence[Path]
+) -> None:
+    """ConfigError for a check that there is not: under a misspelt name, a threshold would decide nothing unseen.
+
+    `tables` has the keys of thresholds and known failures by where they stand, `offered` the levels of each check that
+    was collected. Others are known too: encheck's own, and what any Python file in or below `places` defines. The keys
+    of known failures may be patterns, those of thresholds not.
+    """
+    known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
+    named = [(where, *key.partition("/")[::2]) for where, keys in tables.items() for key in keys]
+    thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
+    for where, name, level in thresholds:
+        if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):
+            key = f"{name}/{level}" if level else name
+            raise ConfigError(
+                f"{where}: {key!r} would decide nothing: a threshold is for CHECK or CHECK/LEVEL, written out; "
+                "patterns and names of data are for known_failures"
+            )
+    strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
+    own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
+    for where, name in strange:
+        if not fnmatch.filter(own, name):
+            raise ConfigError(f"{where}: {unknown('check', name, known)}")
+    for where, name, level in thresholds:
+        levels = offered.get(name, ())
+        if levels and level and level not in levels:
+            raise ConfigError(f"{where}: {unknown(f'level of {name}', level, levels)}")
+
+
+def _tests_in(files: Iterable[Any]) -> set[str]:
+    """The names of the tests that these Python files define, without `test_`."""
+    texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
+    return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}
+
+
+def _python_files(place: Path) -> Iterator[Path]:
+    """A Python file, or every one below a folder, but for what is hidden and for installed packages."""
+    if place.is_file():
+        yield place
+    for folder, below, names in os.walk(place):
+        below[:] = [
+            name for name in below if not name.startswith(".") and name not in ("site-packages", "node_modules")
+        ]
+        yield from (Path(folder, name) for name in names if name.endswith(".py"))

@@ -1,0 +1,63 @@
+"""[tool.encheck] of pyproject.toml: what a project says for every run."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import ConfigError
+from encheck.options.toml_lines import line_of
+from encheck.system.schema import shown
+
+TABLE = ("tool", "encheck")
+
+
+def project_table(path: Path) -> dict[str, Any]:
+    """[tool.encheck] of a pyproject.toml, checked; empty where there is none. ConfigError names file, line and key."""
+    if not path.exists():
+        return {}
+    text = _text(path)
+    table: Any = _parsed(path, text)
+    for depth, name in enumerate(TABLE, 1):
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            where, problem = TABLE[:depth], f"{name} is {shown(table)}, but should be a table"
+            raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
+    if table:
+        _refuse_wrong(path, text, table)
+    return dict(table)
+
+
+def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
+    from encheck.options.project_schema import wrong_values
+
+    for place, problem in wrong_values(table):
+        inside = ".".join(map(str, (*TABLE, *place[:-1])))
+        said = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
+        raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {said}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: is not UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, at = str(error).partition(" (at ")
+        line = re.match(r"line (\d+)", at)
+        raise ConfigError(f"{path}:{line[1] if line else text.count(chr(10)) + 1}: is not TOML: {what}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: is nested too deep") from error
+    except ValueError as error:  # a whole number of thousands of digits
+        raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error

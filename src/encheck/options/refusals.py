@@ -1,0 +1,54 @@
+"""What is wrong with the options of a run, found out before anything is collected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from encheck.errors import UsageError
+from encheck.options.settings import OPTIONS
+
+
+def refuse_wrong(option: Any) -> None:
+    """UsageError for a value that an option does not take, and for options that contradict each other."""
+    _refuse_empty(option)
+    for one in OPTIONS.values():
+        one.parse(getattr(option, one.dest))
+    _refuse_contradictions(option)
+
+
+def _refuse_empty(option: Any) -> None:
+    """UsageError where an option was given without a value: an unset variable must not switch off what it asks for."""
+    for one in OPTIONS.values():
+        value = getattr(option, one.dest)
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and not text.strip() for text in texts):
+            raise UsageError(
+                f"the value of --{one.name} is empty (a variable that is not set?): give one, or no --{one.name}"
+            )
+
+
+def _refuse_contradictions(option: Any) -> None:
+    """UsageError where a gate has several models, a twin is the candidate, or what belongs to a gate stands alone."""
+    models = OPTIONS["models"].parse(option.encheck_model)
+    _refuse_twins(models, option.encheck_twin or ())
+    for name in ("baseline", "save_baseline"):
+        if getattr(option, f"encheck_{name}") and len(models) > 1:
+            option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
+            raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
+    if option.encheck_anchor and not option.encheck_baseline:
+        raise UsageError("--anchor requires --baseline=DIR: it is a second baseline")
+    if option.encheck_inconclusive and not option.encheck_baseline:
+        raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
+    if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
+        raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
+
+
+def _refuse_twins(models: tuple[str, ...], twins: list[str] | tuple[()]) -> None:
+    named = [*models]
+    for twin in twins:
+        if twin in named:
+            raise UsageError(
+                f"--twin={twin} is named twice, or is the model under test: a twin is a checkpoint of its own, "
+                "trained with another seed"
+            )
+        named.append(twin)

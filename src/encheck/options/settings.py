@@ -1,0 +1,180 @@
+"""The settings of a run. Each field that an option fills declares that option: this is the one table of options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from encheck.encoders.adapters import DTYPES
+from encheck.options.option import Option, option
+from encheck.options.project import project_table
+from encheck.options.values import (
+    MODES,
+    all_given,
+    cutoff_of,
+    each_once,
+    epsilon_of,
+    path_of,
+    sample_of,
+    scope_of,
+    seed_of,
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a run, checked.
+
+    `models` are the models under test, then the twins. `project` is [tool.encheck] of the pyproject.toml in `root`.
+    """
+
+    # fmt: off
+    models: tuple[str, ...] = option(
+        "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, kept=True,
+        parse=each_once("sbert"), usual="sbert",
+        help="Model to test: a name that `encheck models` lists, a directory or file (./checkpoint), or a hub id "
+        "(owner/name). Repeatable.",
+    )
+    model_args: tuple[str, ...] = option(
+        "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, kept=True, parse=all_given,
+        help="Set a field of models.yaml, or an option of the adapter, for this run. Repeatable.",
+    )
+    data: tuple[str, ...] = option(
+        "data", group="what", metavar="NAME[:PATH]", repeatable=True, takes_path=True, kept=True,
+        parse=each_once("probes"), usual="probes",
+        help="Data to test on: NAME or NAME:PATH. `encheck data` lists the names. Repeatable.",
+    )
+    sample: int | None = option(
+        "sample", group="what", metavar="N", kept=True, parse=sample_of, default="2000",
+        help="Number of clusters to take from each data set, or `all`. Probes are taken whole.",
+    )
+    seed: int = option(
+        "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,
+        help="Seed of everything random.",
+    )
+    cutoff: float | None = option(
+        "cutoff", alias="threshold", group="what", metavar="T", convert=float, parse=cutoff_of,
+        help="Your own cut-off: report how many pairs of each label have a similarity of T or more.",
+    )
+    lock: Path | None = option(
+        "lock", group="what", metavar="FILE", takes_path=True, parse=path_of,
+        help="Stop with an error where a variant differs from this file, which `encheck data variants --lock` wrote.",
+    )
+    skip_bad_rows: bool = option(
+        "skip-bad-rows", group="what", is_flag=True, kept=True, default=False,
+        help="Skip malformed rows of data, and report how many there are.",
+    )
+
+    baseline: Path | None = option(
+        "baseline", group="gate", metavar="DIR", takes_path=True, parse=path_of,
+        help="Decide whether the model may replace the one of this baseline: exit code 0 (pass), 1 (block) or 10 "
+        "(inconclusive).",
+    )
+    save_baseline: Path | None = option(
+        "save-baseline", group="gate", metavar="DIR", takes_path=True, parse=path_of,
+        help="Save the model's item scores as a baseline in this directory.",
+    )
+    anchor: Path | None = option(
+        "anchor", group="gate", metavar="DIR", takes_path=True, parse=path_of,
+        help="A second baseline that stays the same for many releases: small losses add up against it.",
+    )
+    twins: tuple[str, ...] = option(
+        "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
+        parse=all_given,
+        help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeatable.",
+    )
+    inconclusive: str | None = option(
+        "inconclusive", group="gate", choices=("pass", "block"), usual="neither, exit code 10",
+        help="What an inconclusive gate counts as.",
+    )
+
+    device: str = option(
+        "device", group="machine", metavar="DEVICE", kept=True, default="auto",
+        help="auto, cpu, cuda, cuda:1, mps, cuda:all, or several separated by commas.",
+    )
+    dtype: str | None = option(
+        "dtype", group="machine", choices=DTYPES, kept=True, usual="what models.yaml says, else float32",
+        help="Precision of the weights.",
+    )
+    store: Path | None = option(
+        "store", group="machine", metavar="PATH", takes_path=True, parse=path_of,
+        usual="$ENCHECK_STORE or the user's cache directory",
+        help="File of the embedding store.",
+    )
+    no_store: bool = option(
+        "no-store", group="machine", is_flag=True, default=False,
+        help="Forget all embeddings after the run.",
+    )
+
+    report_dir: Path | None = option(
+        "report-dir", group="output", metavar="DIR", takes_path=True, usual="reports/<run>",
+        parse=lambda text: Path(text) if text else None,
+        help="Directory for the results and the report.",
+    )
+
+    epsilon: float = option(
+        "epsilon", group="research", metavar="E", kept=True, convert=float, parse=epsilon_of, default=0.0, usual="0",
+        help="Margin that criteria 3 and 4 require.",
+    )
+    median_scope: str | float = option(
+        "median-scope", group="research", metavar="SCOPE", kept=True, parse=scope_of, default="split",
+        help="Where obvious pairs end: the median of each `split`, of the `dataset`, or a number from 0 to 1.",
+    )
+    generator_mode: str = option(
+        "generator-mode", group="research", choices=MODES, kept=True, default="careful",
+        help="How variants are made: with every condition on a word, or by the published recipe.",
+    )
+    lexicon: str = option(
+        "lexicon", group="research", metavar="NAME", kept=True, default="embedded",
+        help="The words that variants are made with: embedded, nltk, or a directory with WordNet's files.",
+    )
+    spacy_model: str | None = option(
+        "spacy-model", group="research", metavar="NAME", kept=True, usual="the bundled pipeline",
+        help="Installed spaCy pipeline, or its directory, that parses sentences.",
+    )
+    continuation_model: str | None = option(
+        "continuation-model", group="research", metavar="NAME", takes_path=True, usual="those written by hand",
+        help="Causal language model that continues sentences: a directory or hub id.",
+    )
+    back_translate: str | None = option(
+        "back-translate", group="research", metavar="LANGUAGE", takes_path=True,
+        help="Rewrite sentences through this language with Marian models (de), or with two models of yours "
+        "(./en-de,./de-en).",
+    )
+    # fmt: on
+
+    root: Path = field(default_factory=Path.cwd)
+    project: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def models_file(self) -> Path:
+        """The user's own models.yaml."""
+        return self.root / str(self.project.get("models", "models.yaml"))
+
+
+OPTIONS: Mapping[str, Option] = {f.name: f.metadata["option"] for f in fields(Settings) if "option" in f.metadata}
+"""The option of each setting, by the setting's name."""
+
+
+def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settings:
+    """Settings from pytest's parsed options; UsageError says what is wrong with one.
+
+    `store` goes before `--store`: the temporary one of a run without a store.
+    """
+    given = {name: one.parse(getattr(parsed, one.dest)) for name, one in OPTIONS.items()}
+    given |= {"models": models_of(parsed), "store": path_of(store) or given["store"]}
+    return Settings(**given, root=root, project=project_table(root / "pyproject.toml"))
+
+
+def models_of(parsed: Any) -> tuple[str, ...]:
+    """The models of a run, then the twins."""
+    models, twins = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "twins"))
+    return tuple(dict.fromkeys((*models, *twins)))
+
+
+def described(settings: Settings) -> dict[str, Any]:
+    """The settings that results.json shows and a baseline keeps."""
+    kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}

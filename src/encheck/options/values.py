@@ -1,0 +1,82 @@
+"""From what an option was given to the value of its setting; UsageError says what is wrong with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from encheck.errors import UsageError, unknown
+
+MODES = ("careful", "paper")
+
+
+def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
+    """What was given, each once and in order; else the default."""
+
+    def parse(given: Sequence[str] | None) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(given or default))
+
+    return parse
+
+
+def all_given(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Everything that was given, in order."""
+    return tuple(given or ())
+
+
+def path_of(text: str | None) -> Path | None:
+    """A path, `~` being the user's home."""
+    return None if text is None else Path(text).expanduser()
+
+
+def mode_of(text: str) -> str:
+    """A generator mode; UsageError for anything else."""
+    if text not in MODES:
+        raise UsageError(unknown("generator mode", text, MODES))
+    return text
+
+
+def epsilon_of(epsilon: float) -> float:
+    """A margin of cosines; UsageError for what no two cosines differ by."""
+    if not -2 <= epsilon <= 2:
+        raise UsageError(f"--epsilon is {epsilon}, but a margin of cosines lies between -2 and 2")
+    return epsilon
+
+
+def sample_of(text: str) -> int | None:
+    """A number of clusters, None for `all`; UsageError for anything else."""
+    if text == "all":
+        return None
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) == 0:
+        raise UsageError(f"--sample is {text!r}, but should be a number of clusters, or all")
+    return int(text)
+
+
+def seed_of(seed: int) -> int:
+    """The seed; UsageError for a negative one."""
+    if seed < 0:
+        raise UsageError(f"--seed is {seed}, but should be 0 or more")
+    return seed
+
+
+def cutoff_of(cutoff: float | None) -> float | None:
+    """The user's own cut-off; UsageError where it is no finite number."""
+    if cutoff is not None and not math.isfinite(cutoff):
+        raise UsageError(f"--cutoff is {cutoff}, but should be a number to compare scores with")
+    return cutoff
+
+
+def scope_of(text: str) -> str | float:
+    """`split`, `dataset` or a divergence from 0 to 1; UsageError for anything else.
+
+    >>> scope_of("0.3")
+    0.3
+    """
+    try:
+        cut = text if text in ("split", "dataset") else float(text)
+    except ValueError:
+        cut = -1.0
+    if isinstance(cut, float) and not 0 <= cut <= 1:
+        raise UsageError(f"--median-scope is {text!r}, but should be split, dataset, or a divergence from 0 to 1")
+    return cut

@@ -1,0 +1,137 @@
+"""Scores of a run's items: each kind of item measures itself by a model, and by word overlap beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.base import Dataset
+from encheck.encoders.protocol import Encoder
+from encheck.errors import EncoderError, NothingToMeasure
+from encheck.running.repeating import same
+from encheck.running.subject import Subject
+from encheck.scoring.measure import Measure, WordOverlap
+from encheck.scoring.scores import Floats, Scale, Scores, scores_of
+from encheck.scoring.search import vector_grid
+from encheck.similarity import SIMILARITIES
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import Item, Items, SentencePair
+
+Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+IDENTITY_PAIRS = 200
+OVERLAP = ""  # the label of word overlap among those of the models
+
+
+class Scorer:
+    """Hands out scores under the models of a run, of texts that are encoded; draws and calibrates once a data set."""
+
+    def __init__(self, subjects: Mapping[str, Subject], data: Mapping[str, Dataset], *, seed: int) -> None:
+        self.subjects, self.data, self.seed = subjects, data, seed
+        self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
+        self._scales: dict[tuple[str, str], Scale] = {}
+        self._references: dict[str, tuple[SentencePair, ...]] = {}
+
+    def scores(self, model: str, data: str, items: Items) -> Scores:
+        """The scores of these items under this model, with those of word overlap where that says anything of them.
+
+        NothingToMeasure where the items are searched and the model scores pairs, or where nothing calibrates.
+        """
+        kind, resampler = scores_of(items.kept[0]), self._resampler(data, items.kept)
+        by, overlap = _Measured(self.subjects[model]), WordOverlap()
+        if kind.searches:
+            by.refuse_to_search()
+        found = kind.measured(items.kept, by, resampler, self._scale(model, data, by))
+        if not kind.has_overlap:
+            return found
+        beside = kind.measured(items.kept, overlap, resampler, self._scale(OVERLAP, data, overlap))
+        return replace(found, lexical=beside)  # type: ignore[arg-type]
+
+    def scale(self, model: str, data: str) -> Scale | None:
+        """The calibration of a model on a data set, once something was measured there."""
+        return self._scales.get((model, data))
+
+    def reference(self, data: str) -> tuple[SentencePair, ...]:
+        """The random pairs that calibrate on this data."""
+        if data not in self._references:
+            self._references[data] = self.data[data].reference(seed=self.seed)
+        return self._references[data]
+
+    def identical(self, data: str) -> list[str]:
+        """Texts whose pair with themselves calibrates on this data."""
+        return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
+
+    def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
+        clusters = tuple(item.cluster for item in items)
+        others = tuple(item.other if isinstance(item, SentencePair) else "" for item in items)
+        if (data, clusters, others) not in self._resamplers:
+            resampler = Resampler(clusters, universe=self.data[data].universe, seed=self.seed, others=others)
+            self._resamplers[data, clusters, others] = resampler
+        return self._resamplers[data, clusters, others]
+
+    def _scale(self, model: str, data: str, by: Measure) -> Scale:
+        if (model, data) not in self._scales:
+            pairs = self.reference(data)
+            if not pairs:
+                raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
+            texts = self.identical(data)
+            apart = by.pairs([p.first for p in pairs], [p.second for p in pairs])
+            identity = float(by.pairs(texts, texts).mean())
+            self._scales[model, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
+        return self._scales[model, data]
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A model of the run as scores ask it."""
+
+    subject: Subject
+
+    @property
+    def decision(self) -> float | None:
+        found: float | None = getattr(self.subject.model, "decision", None)
+        return found
+
+    def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        return similarity_of(self.subject)(first, second)
+
+    def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+        self.refuse_to_search()
+        similarity = getattr(self.subject.model, "similarity", "")
+        return vector_grid(self.subject.vectors, self.subject.rows, similarity)(queries, documents)
+
+    def refuse_to_search(self) -> None:
+        """NothingToMeasure where the model scores pairs."""
+        label = self.subject.label
+        if not isinstance(self.subject.model, Encoder):
+            raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a search would score all pairs")
+
+    def repeats(self, texts: Sequence[str]) -> Floats:
+        subject = self.subject
+        if isinstance(subject.model, Encoder):
+            first = subject.vectors[[subject.rows[t] for t in texts]]
+        else:
+            first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
+        return same(first, np.array([subject.again[t] for t in texts]))
+
+
+def similarity_of(subject: Subject) -> Similarity:
+    """The function that scores pairs which were encoded."""
+    if not isinstance(subject.model, Encoder):
+        return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
+    name = subject.model.similarity
+    similarity = SIMILARITIES[name]
+
+    def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        a, b = ([subject.rows[t] for t in texts] for texts in (first, second))
+        values = similarity(subject.vectors[a], subject.vectors[b])
+        if (bad := np.flatnonzero(~np.isfinite(values))).size:
+            raise EncoderError(
+                f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is no number, "
+                f"first of {(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
+            )
+        return values
+
+    return score

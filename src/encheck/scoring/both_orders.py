@@ -1,0 +1,76 @@
+"""Scores of pairs in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.ids import CaseId
+from encheck.scoring.example import Line
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.splits import VALIDATION
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import BothOrders
+
+
+@dataclass(frozen=True)
+class BothOrdersScores:
+    """Similarity of each labelled pair in both orders, shape [n] each; `validation` marks that split's pairs."""
+
+    has_overlap: ClassVar[bool] = True
+    searches: ClassVar[bool] = False
+    forward: Floats
+    backward: Floats
+    labels: NDArray[np.int8]
+    validation: NDArray[np.bool_]
+    resampler: Resampler
+    scale: Scale
+    lexical: Self | None = None
+    suffix: str = ""
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The scores of these pairs, as they are and the other way round."""
+        pairs: Sequence[BothOrders] = items
+        first, second = [p.first for p in pairs], [p.second for p in pairs]
+        labels = np.array([p.label for p in pairs], np.int8)
+        validation = np.array([p.split in VALIDATION for p in pairs], bool)
+        return cls(by.pairs(first, second), by.pairs(second, first), labels, validation, resampler, scale)
+
+    @property
+    def asymmetry(self) -> Floats:
+        """|s(a, b) - s(b, a)|, shape [n]."""
+        return np.abs(self.forward - self.backward)
+
+    @property
+    def calibrated(self) -> Self:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        forward, backward = self.scale.similarity(self.forward), self.scale.similarity(self.backward)
+        lexical = self.lexical.calibrated if self.lexical else None
+        return replace(self, forward=forward, backward=backward, lexical=lexical, suffix="_calibrated")
+
+    def worst(self) -> list[int]:
+        """Positions of the pairs, the one whose order matters most first."""
+        return [int(i) for i in np.argsort(-self.asymmetry, kind="stable")]
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The pairs as rows of the item file; the far score is that of the other order, and has no text."""
+        pairs: Sequence[BothOrders] = items
+        seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
+        near = Side(seconds, self.forward, self.lexical.forward if self.lexical else None, none)
+        far = Side((), self.backward, self.lexical.backward if self.lexical else None)
+        return Frame.of_items(
+            "both_orders", case, pairs,
+            sources=tuple(p.first for p in pairs), near=near, far=far, labels=tuple(p.label for p in pairs),
+        )  # fmt: skip
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The pair as a failure message shows it."""
+        forward, backward = float(self.forward[position]), float(self.backward[position])
+        return [Line("first  ", item.first, forward), Line("turned ", item.second, backward)]

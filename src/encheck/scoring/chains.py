@@ -1,0 +1,123 @@
+"""Scores of chains: the paraphrase above members that share less and less with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.ids import CaseId, ItemId
+from encheck.scoring.example import Line
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import Chain
+
+
+@dataclass(frozen=True)
+class ChainScores:
+    """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
+
+    Ties are equal (see `tied`); NaN where a chain is shorter than the longest. `decision` as of pairs.
+    """
+
+    has_overlap: ClassVar[bool] = True
+    searches: ClassVar[bool] = False
+    values: Floats
+    items: tuple[Chain, ...]
+    resampler: Resampler
+    scale: Scale
+    lexical: Self | None = None
+    suffix: str = ""
+    decision: float | None = None
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The scores of each chain's pairs in a row."""
+        chains: tuple[Chain, ...] = tuple(items)
+        pairs = [pair for chain in chains for pair in chain.pairs]
+        sizes = np.array([len(chain.pairs) for chain in chains])
+        there = np.arange(sizes.max()) < sizes[:, None]
+        table = np.full(there.shape, np.nan)
+        table[there] = by.pairs([first for first, _ in pairs], [second for _, second in pairs])
+        return cls(tied(table), chains, resampler, scale, decision=by.decision)
+
+    def of(self, chosen: NDArray[np.intp]) -> Self:
+        """A selection of the chains; the replicates stay the same."""
+        lexical = self.lexical.of(chosen) if self.lexical else None
+        items, resampler = tuple(self.items[i] for i in chosen), self.resampler.of(chosen)
+        return replace(self, values=self.values[chosen], items=items, resampler=resampler, lexical=lexical)
+
+    @property
+    def losses(self) -> Floats:
+        """By how much the best member beats the paraphrase (negative: the paraphrase is on top); shape [n]."""
+        return np.asarray(np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0])
+
+    def worst(self) -> list[int]:
+        """Positions of the chains, the largest loss first."""
+        return [int(i) for i in np.argsort(-self.losses, kind="stable")]
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """A row a member of the item file, so that every text, edit and score is there.
+
+        `near` is the paraphrase's side, `far` the member. With pivot b the paraphrase is the `source` of the row, since
+        it is what the others are compared with, and the others are the first texts of the pairs that were scored.
+        """
+        rows = [(i, k) for i, chain in enumerate(items) for k in range(1, len(chain.members) + 1)]
+        chains: list[Chain] = [items[i] for i, _ in rows]
+        steps = [k for _, k in rows]
+        table, overlap = self.values, self.lexical.values if self.lexical else None
+        at, members = np.array([i for i, _ in rows], np.intp), np.array(steps, np.intp)
+        plain = (edits_json(()),) * len(rows)
+        near = Side(tuple(_other(c) for c in chains), table[at, 0], None if overlap is None else overlap[at, 0], plain)
+        far = Side(
+            tuple(c.members[k - 1] for c, k in zip(chains, steps, strict=True)), table[at, members],
+            None if overlap is None else overlap[at, members],
+            tuple(_edits(c, k) for c, k in zip(chains, steps, strict=True)),
+            tuple(c.why[k - 1] if c.why else None for c, k in zip(chains, steps, strict=True)),
+        )  # fmt: skip
+        return Frame(
+            "chain", case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
+            sources=tuple(_pivot(c) for c in chains), near=near, far=far, clusters=tuple(c.cluster for c in chains),
+            splits=tuple(c.split for c in chains), steps=tuple(steps),
+            source_is_second=tuple(c.pivot == "b" for c in chains),
+        )  # fmt: skip
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The chain as a failure message shows it."""
+        names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
+        rows = zip(names, item.pairs, self.values[position], strict=False)
+        return [Line(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
+
+
+def _pivot(chain: Chain) -> str:
+    return chain.source if chain.pivot == "a" else chain.partner
+
+
+def _other(chain: Chain) -> str:
+    return chain.partner if chain.pivot == "a" else chain.source
+
+
+def _edits(chain: Chain, step: int) -> str:
+    """The edits of a member, where they are of the text that it is compared with."""
+    is_of_pivot = (chain.pivot == "b") == (chain.edited == "partner")
+    return edits_json(chain.edits[step - 1] if is_of_pivot and chain.edits else ())
+
+
+def tied(values: Floats) -> Floats:
+    """The scores with those in a row made equal that differ by no more than fp32 rounds; shape [n, k], NaN stays.
+
+    >>> tied(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]])).tolist()
+    [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]
+    """
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(values, order, axis=1)
+    apart = np.diff(ranked, axis=1, prepend=-np.inf).round(DECIMALS) != 0  # NaN, at the end, is apart from all
+    first = np.maximum.accumulate(np.where(apart, np.arange(values.shape[1]), 0), axis=1)
+    result = np.empty_like(values)
+    np.put_along_axis(result, order, np.take_along_axis(ranked, first, axis=1), axis=1)
+    return result

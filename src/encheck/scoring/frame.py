@@ -1,0 +1,194 @@
+"""The items of a case as they were scored, column by column: items.parquet, as reports and the gate read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.ids import CaseId
+from encheck.scoring.scale import DECIMALS, Floats
+from encheck.scoring.schema_1 import is_schema_1, with_kind
+from encheck.types import Edit, Item, Kind
+
+Columns = Mapping[str, Sequence[Any]]
+KINDS: tuple[str, ...] = get_args(Kind)
+CONTESTS: frozenset[Kind] = frozenset({"triplet", "chain", "search"})  # a far text that the near one has to beat
+TWO_SCORES = CONTESTS | {"both_orders"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """What stands beside the sources: the texts, their scores and word overlap, shape [n] each, their edits as JSON.
+
+    There are no texts where the score is that of the other order. `why` has the certificates, None for other texts.
+    """
+
+    texts: tuple[str, ...]
+    scores: Floats
+    overlap: Floats | None = None
+    edits: tuple[str | None, ...] = ()
+    why: tuple[str | None, ...] = ()
+
+    def columns(self, name: str, count: int) -> dict[str, list[Any]]:
+        """The side's part of a table of so many rows; `name` is near or far."""
+        return {
+            name: list(self.texts) or [None] * count,
+            f"{name}_edits": list(self.edits) or [None] * count,
+            f"{name}_score": self.scores.tolist(),
+            f"{name}_overlap": [None] * count if self.overlap is None else self.overlap.tolist(),
+            **_unless_empty({f"{name}_why": self.why}),
+        }
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One row an item, of a chain one row a member; every column has the length of `ids`, or is empty.
+
+    `far` is the second text of each item, or its second score; None where items have one. `roles` says in which role
+    the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
+    members. `source_is_second` marks rows whose pairs were scored the other way round: (near, source), (far, source).
+    `slices` names the part of the data that an item is of. `gold` is people's score, `keys` the data's own names.
+    """
+
+    kind: Kind
+    case: CaseId
+    ids: tuple[str, ...]
+    sources: tuple[str, ...]
+    near: Side
+    clusters: tuple[str, ...]
+    splits: tuple[str, ...]
+    far: Side | None = None
+    labels: tuple[int | None, ...] = ()
+    gold: tuple[float | None, ...] = ()
+    keys: tuple[str | None, ...] = ()
+    steps: tuple[int, ...] = ()
+    source_is_second: tuple[bool, ...] = ()
+    slices: tuple[str, ...] = ()
+    roles: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> Frame:
+        """The frame of these items, one row each; ids, clusters and splits are theirs."""
+        ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
+        return cls(kind, case, ids, clusters=clusters, splits=splits, **columns)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet in plain types; one that not every case has is left out where it is empty."""
+        count = len(self)
+        far = self.far.columns("far", count) if self.far else {name: [None] * count for name in _FAR}
+        return {
+            "case": [str(self.case)] * count,
+            "item": [str(i) for i in self.ids],
+            "cluster": list(self.clusters),
+            "split": list(self.splits),
+            "label": list(self.labels) or [None] * count,
+            "source": list(self.sources),
+            **self.near.columns("near", count),
+            **far,
+            "kind": [self.kind] * count,
+            **_unless_empty({name: getattr(self, field) for name, field in _SOME.items()}),
+            **{name: [role] * count for name, role in zip(_ROLES, self.roles, strict=True) if role},
+        }
+
+    @classmethod
+    def from_columns(cls, case: CaseId, columns: Columns) -> Frame:
+        """The frame of what `to_columns` gave, or of a file of schema 1; ValueError for a kind that there is not."""
+        c = with_kind(columns) if is_schema_1(columns) else columns
+        kind = c["kind"][0]
+        if kind not in KINDS:
+            raise ValueError(f"the kind of {case} is {kind!r}, but should be one of {', '.join(KINDS)}")
+        given = {field: _given(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
+        return cls(
+            kind, case, tuple(c["item"]), tuple(c["source"]), _side(c, "near"), tuple(c["cluster"]),
+            tuple(s or "" for s in c["split"]), _side(c, "far") if kind in TWO_SCORES else None,
+            roles=(_role(c, "source_role"), _role(c, "text_role")), **given,
+        )  # fmt: skip
+
+    @property
+    def is_contest(self) -> bool:
+        """Whether each item has a far text, which its near text has to beat."""
+        return self.kind in CONTESTS
+
+    @property
+    def rightness(self) -> Floats:
+        """How right each item is, to sort by: its margin, or the similarity of a pair (of a negative one, less it)."""
+        if self.far is None:
+            return np.where(self._is_negative, -self.near.scores, self.near.scores)
+        margins = self.near.scores - self.far.scores
+        return margins if self.is_contest else -np.abs(margins)
+
+    def worst(self, count: int) -> list[int]:
+        """Positions of the items that went most wrong, the worst first."""
+        right = self.rightness.tolist()
+        return sorted(range(len(self)), key=right.__getitem__)[:count]
+
+    def lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
+        """Which items with a far text are not won by more than `epsilon` times `unit`; ties of fp32 are no wins."""
+        if self.far is None or not self.is_contest:
+            return [False] * len(self)
+        both = zip(self.near.scores.tolist(), self.far.scores.tolist(), strict=True)
+        return [round(near - far, DECIMALS) <= (epsilon + 1e-12) * unit for near, far in both]
+
+    def near_and_far(self) -> tuple[Floats, Floats]:
+        """Scores of what should be near and of what should be far: of the two texts, or of the two labels' pairs."""
+        if self.far is not None:
+            return self.near.scores, self.far.scores if self.is_contest else np.zeros(0)
+        return self.near.scores[~self._is_negative], self.near.scores[self._is_negative]
+
+    @property
+    def _is_negative(self) -> NDArray[np.bool_]:
+        return np.array([label == 0 for label in self.labels] or [False] * len(self), bool)
+
+
+_FAR = ("far", "far_edits", "far_score", "far_overlap")
+_SOME = {"gold": "gold", "key": "keys", "step": "steps", "source_is_second": "source_is_second", "slice": "slices"}
+_ROLES = ("source_role", "text_role")
+
+
+def edits_json(edits: Sequence[Edit]) -> str:
+    """Edits as the columns hold them.
+
+    >>> edits_json([Edit(2, 6, "slow")])
+    '[[2, 6, "slow"]]'
+    """
+    return json.dumps([[e.start, e.end, e.text] for e in edits], ensure_ascii=False) if edits else "[]"
+
+
+def edits_of(text: str | None) -> list[Edit]:
+    """Edits from a column.
+
+    >>> edits_of('[[2, 6, "slow"]]')
+    [Edit(start=2, end=6, text='slow')]
+    """
+    return [Edit(*edit) for edit in json.loads(text)] if text else []
+
+
+def _side(columns: Columns, name: str) -> Side:
+    texts, overlap = columns[name], columns[f"{name}_overlap"]
+    return Side(
+        () if texts[0] is None else tuple(texts), np.array(columns[f"{name}_score"], float),
+        None if overlap[0] is None else np.array(overlap, float),
+        *(_given(columns, f"{name}_{what}") for what in ("edits", "why")),
+    )  # fmt: skip
+
+
+def _given(columns: Columns, name: str) -> tuple[Any, ...]:
+    """A column, or nothing where no item has a value in it."""
+    found = columns.get(name) or ()
+    return tuple(found) if any(value is not None for value in found) else ()
+
+
+def _role(columns: Columns, name: str) -> str:
+    return next(iter(_given(columns, name)), "")
+
+
+def _unless_empty(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    return {name: list(values) for name, values in columns.items() if any(value is not None for value in values)}

@@ -1,0 +1,82 @@
+"""Scores of triplets: the near text against the far one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from encheck.ids import CaseId
+from encheck.scoring.example import Line, near_and_far
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import Triplet
+
+
+@dataclass(frozen=True)
+class MarginScores:
+    """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
+
+    `unit` is what the similarities were divided by.
+    """
+
+    has_overlap: ClassVar[bool] = True
+    searches: ClassVar[bool] = False
+    near: Floats
+    far: Floats
+    resampler: Resampler
+    scale: Scale
+    lexical: Self | None = None
+    suffix: str = ""
+    unit: float = 1.0
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The scores of these triplets."""
+        triplets: Sequence[Triplet] = items
+        sources = [t.source for t in triplets]
+        near, far = (by.pairs(sources, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets]))
+        return cls(near, far, resampler, scale)
+
+    @property
+    def margins(self) -> Floats:
+        """Sim(source, near) - Sim(source, far), shape [n]; what differs by no more than fp32 rounds is a tie."""
+        return ((self.near - self.far) * self.unit).round(DECIMALS) / self.unit
+
+    @property
+    def calibrated(self) -> Self:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        return replace(
+            self,
+            near=self.scale.similarity(self.near),
+            far=self.scale.similarity(self.far),
+            unit=self.scale.unit,
+            lexical=self.lexical.calibrated if self.lexical else None,
+            suffix="_calibrated",
+        )
+
+    def worst(self) -> list[int]:
+        """Positions of the items, the smallest margin first."""
+        return [int(i) for i in np.argsort(self.margins, kind="stable")]
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The triplets as rows of the item file."""
+        triplets: Sequence[Triplet] = items
+        near = Side(
+            tuple(t.near for t in triplets), self.near, self.lexical.near if self.lexical else None,
+            tuple(edits_json(t.near_edits) for t in triplets), tuple(t.near_why or None for t in triplets),
+        )  # fmt: skip
+        far = Side(
+            tuple(t.far for t in triplets), self.far, self.lexical.far if self.lexical else None,
+            tuple(edits_json(t.far_edits) for t in triplets), tuple(t.far_why or None for t in triplets),
+        )  # fmt: skip
+        return Frame.of_items("triplet", case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far)
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The triplet as a failure message shows it."""
+        near, far = float(self.near[position]), float(self.far[position])
+        return near_and_far(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))

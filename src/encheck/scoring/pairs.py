@@ -1,0 +1,97 @@
+"""Scores of pairs: one similarity each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.ids import CaseId
+from encheck.scoring.example import Line, beside
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.scale import Floats, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import SentencePair
+
+LABELS = {1: "same", 0: "other"}
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts.
+
+    `items` are the pairs themselves, for what depends on their texts, splits or graded scores. `decision` is where a
+    trained head of two classes says yes, None for a model without one.
+    """
+
+    has_overlap: ClassVar[bool] = True
+    searches: ClassVar[bool] = False
+    values: Floats
+    labels: NDArray[np.int8]
+    resampler: Resampler
+    scale: Scale
+    lexical: Self | None = None
+    suffix: str = ""
+    items: tuple[SentencePair, ...] = ()
+    decision: float | None = None
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The scores of these pairs; one without a label counts as a paraphrase."""
+        pairs: tuple[SentencePair, ...] = tuple(items)
+        values = by.pairs([p.first for p in pairs], [p.second for p in pairs])
+        labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
+        return cls(values, labels, resampler, scale, items=pairs, decision=by.decision)
+
+    def of(self, chosen: NDArray[np.intp]) -> Self:
+        """A selection of the pairs; the replicates stay the same."""
+        return replace(
+            self,
+            values=self.values[chosen],
+            labels=self.labels[chosen],
+            resampler=self.resampler.of(chosen),
+            lexical=self.lexical.of(chosen) if self.lexical else None,
+            items=tuple(self.items[i] for i in chosen) if self.items else (),
+        )
+
+    def clusters_of(self, *labels: int) -> int:
+        """Number of clusters that hold a pair with this label; of several labels, of the one that has fewest."""
+        return min(self.resampler.of(np.flatnonzero(self.labels == label)).clusters for label in labels)
+
+    @property
+    def calibrated(self) -> Self:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        lexical = self.lexical.calibrated if self.lexical else None
+        return replace(self, values=self.scale.similarity(self.values), lexical=lexical, suffix="_calibrated")
+
+    def worst(self) -> list[int]:
+        """Positions of the pairs, the least expected similarity first."""
+        centre = self.values - np.nanmean(self.values)
+        wrong = np.where(self.labels == 0, -centre, centre)
+        return [int(i) for i in np.argsort(wrong, kind="stable")]
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The pairs as rows of the item file; they are `labelled` where all of them have a label."""
+        pairs: Sequence[SentencePair] = items
+        near = Side(
+            tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
+            tuple(p.why or None for p in pairs),
+        )  # fmt: skip
+        return Frame.of_items(
+            "pair" if any(p.label is None for p in pairs) else "labelled", case, pairs,
+            sources=tuple(p.first for p in pairs), near=near, labels=tuple(p.label for p in pairs),
+            gold=tuple(p.score for p in pairs), keys=tuple(p.key or None for p in pairs),
+        )  # fmt: skip
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The pair as a failure message shows it."""
+        name = LABELS.get(int(self.labels[position]), "")
+        return beside(name, float(self.values[position]), item.first, item.second, item.edits)
+
+    @property
+    def _overlap(self) -> Floats | None:
+        return self.lexical.values if self.lexical else None

@@ -1,0 +1,39 @@
+"""Scores of texts that are encoded twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from encheck.ids import CaseId
+from encheck.scoring.example import Line, beside
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.pairs import PairScores
+from encheck.scoring.scale import Scale
+from encheck.statistics.bootstrap import Resampler
+
+
+@dataclass(frozen=True)
+class RepeatedScores(PairScores):
+    """1 for each text that got the same vector, or score with itself, a second time; shape [n]. Labels are 1."""
+
+    has_overlap: ClassVar[bool] = False
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """Whether these texts stay the same."""
+        return cls(by.repeats([i.text for i in items]), np.ones(len(items), np.int8), resampler, scale)
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The texts as rows of the item file, each beside itself."""
+        texts = tuple(i.text for i in items)
+        near = Side(texts, self.values, edits=(edits_json(()),) * len(texts))
+        return Frame.of_items("repeated", case, items, sources=texts, near=near)
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The text beside itself."""
+        return beside("same", float(self.values[position]), item.text, item.text, ())

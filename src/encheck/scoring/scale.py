@@ -1,0 +1,42 @@
+"""Calibration: where unrelated and where identical text lie on a scorer's scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+DECIMALS = 6  # of a difference of two similarities that are more than rounding in fp32
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What calibrates a scorer: its mean over random cross-topic pairs is 0, identical text is 1.
+
+    `pairs` is the number of random pairs behind `reference`, `spread` their standard deviation.
+    """
+
+    reference: float
+    identity: float = 1.0
+    pairs: int = 0
+    spread: float = 0.0
+
+    def error(self, mean: float) -> float:
+        """What the finite pool adds to the standard error of what moves with the reference by `mean` (delta method)."""
+        return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
+
+    def similarity(self, values: Floats) -> Floats:
+        """(x - reference) / (identity - reference). A scorer that gives both the same value has no scale: NaN."""
+        return (values - self.reference) / self.unit
+
+    def margin(self, values: Floats) -> Floats:
+        """x / (identity - reference): differences lose the offset."""
+        return values / self.unit
+
+    @property
+    def unit(self) -> float:
+        """How far identical text is from unrelated text; NaN where the scorer cannot tell them apart."""
+        unit = self.identity - self.reference
+        return unit if unit > 1e-9 else float("nan")

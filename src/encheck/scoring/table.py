@@ -1,0 +1,76 @@
+"""The scores of one case under one model, item by item: what gate and comparison pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.scoring.scores import DECIMALS
+from encheck.types import Declaration
+
+Floats = NDArray[np.float64]
+GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One case (claim/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
+
+    `far` holds the second score of each item, NaN where it has none; `kind` is triplet, turned, labelled or pair.
+    `declared` is what the check declares of itself; None where the run that made the table does not say.
+    """
+
+    case: str
+    claim: str
+    check: str
+    data: str
+    level: str
+    kind: str
+    items: tuple[str, ...]
+    texts: tuple[str, ...]
+    clusters: tuple[str, ...]
+    splits: tuple[str, ...]
+    labels: tuple[int | None, ...]
+    near: Floats
+    far: Floats
+    declared: Declaration | None = None
+
+    @property
+    def capability(self) -> str:
+        """The gate row that this case belongs to."""
+        return f"{self.check}/{self.data}/{self.level}"
+
+    @property
+    def margins(self) -> Floats:
+        """Near less far, shape [n]; what differs by no more than fp32 rounds is a tie."""
+        return (self.near - self.far).round(DECIMALS)
+
+    @property
+    def chains(self) -> list[list[int]]:
+        """The positions of each chain's rows: one a member, whose ids differ in the last part."""
+        found: dict[str, list[int]] = {}
+        for i, item in enumerate(self.items):
+            found.setdefault(item.rpartition("/")[0], []).append(i)
+        return list(found.values())
+
+    def of(self, positions: NDArray[np.intp]) -> Table:
+        """A selection of the items."""
+        chosen = [int(i) for i in positions]
+        names = ("items", "texts", "clusters", "splits", "labels")
+        some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
+        return replace(self, near=self.near[positions], far=self.far[positions], **some)
+
+    def seen(self, split: str) -> Table:
+        """The items of this split where the data have dev and gate; all but `validation` where that is one of several.
+
+        A gate sees `gate` alone, whatever selects checkpoints `dev` or `validation` alone.
+        """
+        there = set(self.splits)
+        if there & {DEV_SPLIT, GATE_SPLIT}:
+            return self.of(np.flatnonzero([s == split for s in self.splits]))
+        if VALIDATION in there and len(there) > 1:
+            return self.of(np.flatnonzero([(s == VALIDATION) == (split == DEV_SPLIT) for s in self.splits]))
+        return self

@@ -1,0 +1,22 @@
+"""Which items hang together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
+    """Number the connected component of each edge from a node of `first` to the node at its place in `second`.
+
+    >>> components(np.array([7, 8, 9]), np.array([9, 8, 5]))
+    [0, 1, 0]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes, places = np.unique(np.stack([first, second]), return_inverse=True)
+    ends = places.reshape(2, -1).astype(np.int32)
+    edges = coo_array((np.ones(len(first), bool), tuple(ends)), shape=(len(nodes), len(nodes)))
+    numbers: list[int] = connected_components(edges, directed=False)[1][ends[0]].tolist()
+    return numbers

@@ -1,0 +1,181 @@
+"""One declaration a check: all that the suite knows of it follows, also for a check outside of this repository."""
+
+import importlib
+import json
+import pkgutil
+import sys
+from pathlib import Path
+
+import pytest
+from gate_fakes import columns, results, scores
+
+from encheck import checks, claim
+from encheck.claims import FAMILIES, aim_of, claim_of, properties_in
+from encheck.errors import UsageError
+from encheck.gating.balance import families_of, parts, win_rates
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.weighing import weigh
+from encheck.items import random_pairs
+from encheck.metrics import margin_rate, mean_similarity, named
+from encheck.metrics.nonobvious import auc_n
+from encheck.reporting.results import read_items
+
+ROOT = Path(__file__).resolve().parents[1]
+OWN = '''
+"""Loud text means what quiet text means (a source of one's own). It is typed in haste.
+
+Why that matters.
+"""
+
+from encheck import claim
+from encheck.generators.antonym import antonym
+from encheck.generators.casing import casing
+from encheck.items import contrast
+from encheck.metrics import margin_rate
+
+
+@claim(contrast(casing, antonym), property="loudness", family="invariance", metric=margin_rate.calibrated, aim=0.9)
+def test_loud_is_nearer_than_antonym(scores, judge):
+    """Loud text is nearer than the opposite."""
+    judge(margin_rate(scores.calibrated))
+'''
+
+
+def shipped():
+    """Every claim of the checks that come with encheck, by its name."""
+    modules = [importlib.import_module(f"encheck.checks.{m.name}") for m in pkgutil.iter_modules(checks.__path__)]
+    found = {name: claim_of(f) for module in modules for name, f in vars(module).items()}
+    return {name.removeprefix("test_"): one for name, one in found.items() if one}
+
+
+@pytest.fixture
+def own(pytester):
+    """Run pytest in a project that has one check of its own and knows encheck by its plugin alone."""
+    pytester.makepyprojecttoml('[tool.pytest.ini_options]\naddopts = ["--strict-markers"]\ntestpaths = ["suite"]\n')
+    suite = pytester.mkdir("suite")
+    (suite / "test_loudness.py").write_text(OWN.lstrip(), "utf-8")
+
+    def run(*args, name="out"):
+        asked = ("--encheck-model=bag-of-words", f"--encheck-report-dir={name}", "-p", "no:cacheprovider")
+        return pytester.runpytest(*asked, "-m", "loudness", *args)
+
+    return run
+
+
+def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
+    assert own("--encheck-save-baseline=base").parseoutcomes() == {"passed": 1}
+    outcome = own("--encheck-baseline=base", name="gated")
+    found = json.loads(Path("gated/results.json").read_text("utf-8"))
+    (row,) = found["gate"]["against"][0]["capabilities"]
+    assert (row["capability"], row["family"], row["gates"], row["outcome"]) == (
+        "loudness/probes/1", "invariance", True, "pass",
+    )  # fmt: skip
+    assert outcome.ret == 0
+    tables = tables_of(found, read_items(Path("gated")), "bag-of-words")
+    assert parts(win_rates(tables), families_of(tables)) == {"invariance": 1.0}
+    page = Path("out/report.html").read_text("utf-8")
+    assert "loud is nearer than antonym" in page
+    assert page.count('<figure class="chart') >= 2
+
+
+def test_a_property_of_ones_own_is_listed_among_the_markers(own, pytester):
+    said = pytester.runpytest("--markers").stdout
+    said.fnmatch_lines(["@pytest.mark.loudness: Loud text means what quiet text means"])
+    said.fnmatch_lines(["@pytest.mark.antonym: Criterion 3: an antonym turns the meaning*"])
+
+
+def test_the_checks_of_a_property_are_selected_by_it(own):
+    own("--collect-only", "-q").stdout.fnmatch_lines(["1 test collected*"])
+    assert own("-m", "not loudness", "--collect-only").ret == 5
+
+
+@pytest.mark.parametrize("name", ["random_pairs_are_apart", "any_other_name"])
+def test_a_renamed_health_check_still_gates(tmp_path, name):
+    entry = {"says": "", "title": "", "why": "", "property": "health", "family": "health", "metric": "room",
+             "gates": "room", "reported": ""}  # fmt: skip
+    said = results(check="health", claim=name) | {"claims": {name: entry}}
+    case = {f"{name}/m-d-1": columns(scores()[0], None, far_text=False)}
+    save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
+    (row,) = weigh(read(tmp_path / "base"), said, case, model="m").decision.rows
+    assert (row.capability, row.family, row.gates) == ("health/d/1", "health", True)
+
+
+def test_a_metric_of_ones_own_is_reported_and_not_looked_up(tmp_path):
+    entry = {"says": "", "title": "", "why": "", "family": "order", "metric": "os.system", "gates": "os.system"}
+    said = results() | {"claims": {results()["checks"][0]["claim"]: entry}}
+    case = {"short_is_farther_than_long/m-d-1": columns(*scores())}
+    save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
+    found = weigh(read(tmp_path / "base"), said, case, model="m")
+    assert not found.decision.rows
+    assert "unknown metric 'os.system'" in next(iter(found.reported.values()))
+
+
+def test_what_never_gates_says_why():
+    def check():
+        """A check."""
+
+    assert claim_of(claim(random_pairs, metric=mean_similarity)(check)).declared.reported
+    assert claim_of(claim(random_pairs, metric=auc_n)(check)).declared.reported == "an AUC rises with damage"
+    declared = claim_of(claim(random_pairs, metric=margin_rate.calibrated)(check)).declared
+    assert (declared.metric, declared.gates, declared.chance) == ("margin_rate_calibrated", "margin_rate", 0.5)
+    assert claim_of(claim(random_pairs, metric=margin_rate, gates="no")(check)).declared.reported == "no"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"family": "ordre"}, "unknown family 'ordre'; did you mean 'order'"),
+        ({"metric": len}, "should have a Metric of encheck.metrics"),
+        ({"pictures": ("profil",)}, "unknown picture 'profil'; did you mean 'profile'"),
+        ({"levels": ()}, "should have a tuple of one or more different"),
+    ],
+)
+def test_what_cannot_be_declared_is_refused(wrong, said):
+    with pytest.raises(UsageError, match=said):
+        claim(random_pairs, **wrong)(lambda: None)
+
+
+def test_a_check_is_held_to_what_it_declares():
+    def check():
+        """A check."""
+
+    with_aim = claim_of(claim(random_pairs, metric=margin_rate, aim=0.8)(check))
+    without = claim_of(claim(random_pairs)(check))
+    assert aim_of(with_aim, "margin_rate", None) == 0.8
+    assert aim_of(without, "anything", 0.5) == 0.5
+    for asked, said in (((with_aim, "margin_rate", 0.5), "both"), ((without, "x", None), "neither")):
+        with pytest.raises(UsageError, match=said):
+            aim_of(*asked)
+    with pytest.raises(UsageError, match=r"given auc, but @claim declares metric=margin_rate"):
+        aim_of(with_aim, "auc", None)
+
+
+def test_every_check_declares_all_that_is_known_of_it():
+    for name, one in shipped().items():
+        declared = one.declared
+        assert declared.property, name
+        assert declared.source, name
+        assert declared.aim is not None, name
+        assert declared.family in (*FAMILIES, "contract"), name
+        assert named(declared.metric).name == declared.metric, name
+        assert bool(declared.gates) != bool(declared.reported), name
+
+
+def test_the_markers_are_read_from_the_files_without_importing_them():
+    found = properties_in(sorted((ROOT / "checks").glob("test_*.py")))
+    assert set(found) == {one.property for one in shipped().values()}
+    assert all(found.values())
+    for sentence in found.values():
+        assert "\n" not in sentence
+
+
+def test_checks_of_one_property_are_of_one_family():
+    families = {(one.property, one.family) for one in shipped().values()}
+    assert len(families) == len({name for name, _ in families})
+
+
+def test_the_table_of_checks_is_that_of_the_declarations():
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import checks_table
+
+    assert checks_table.table() in (ROOT / "docs/checks.md").read_text("utf-8"), "run scripts/checks_table.py"
