@@ -200,14 +200,14 @@ def test_junit_carries_our_figures_as_properties(run, tmp_path):
     assert properties["margin_rate_calibrated"].startswith("margin rate calibrated = 1.000 (95% CI ")
 
 
-def test_data_without_the_variants_is_skipped_and_nothing_measured_is_exit_5(results, tmp_path):
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.long)], ids=["alone", "xdist"])
+def test_data_without_the_variants_is_skipped_and_nothing_measured_is_exit_5(results, tmp_path, workers):
     rows = "".join(f"a dog number{i} barks,the dog number{i} barked,{i % 2}\n" for i in range(60))
     (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
     data = f"--encheck-data=pairs:{tmp_path / 'own.csv'}"
-    found, outcome = results("--encheck-model=oracle", "-m", "modality", data)
+    found, outcome = results("--encheck-model=oracle", "-m", "modality", data, *workers)
     assert set(verdicts(found).values()) == {"skipped"}
     assert outcome.ret == 5
-    assert results("--encheck-model=oracle", "-m", "modality", data, "-n2")[1].ret == 5
 
 
 def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
@@ -294,7 +294,7 @@ def test_a_check_that_there_is_not_is_refused_before_anything_is_encoded(pyteste
     assert not (pytester.path / "out").exists()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.long)], ids=["alone", "xdist"])
 def test_a_level_that_a_check_has_not_is_refused(pytester, run, workers):
     pytester.makepyprojecttoml('[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/7" = 0.1')
     outcome = run("--encheck-model=oracle", "-m", "synonym", *workers)
