@@ -70,6 +70,7 @@ def test_a_baseline_in_the_folder_itself_has_a_name(run, baseline, tmp_path, mon
     outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
 
 
+@pytest.mark.long
 def test_workers_come_to_the_same_gate(run, baseline, tmp_path):
     args = [f"--encheck-baseline={baseline}", "--encheck-no-store"]
     one = run("random", *args, f"--encheck-report-dir={tmp_path / 'one'}")
