@@ -182,13 +182,13 @@ def test_a_run_that_did_not_end_is_no_clean_one(results, tmp_path, status, verdi
 
 @pytest.mark.parametrize(("outcome", "level"), [("block", "error"), ("inconclusive", "warning")])
 def test_alerts_of_a_gate_are_its_reasons(results, tmp_path, outcome, level):
-    capability = {
+    gate_row = {
         "row": "antonym/probes/1", "gates": True, "evidence": True, "outcome": outcome, "family": "f",
         "kind": "rate", "baseline": 0.9, "candidate": 0.8, "change": -0.1, "low": -0.12, "high": -0.08,
         "detectable": 0.03, "lost": 9, "gained": 1,
     }  # fmt: skip
     reasons = ["antonym/probes/1: lost more than 1.0 points", "contract broken: x on probes", "family order: open"]
-    against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "rows": [capability]}
+    against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "rows": [gate_row]}
     results |= {"gate": {"outcome": outcome, "against": [against]}}
     results["checks"] = [row("a_is_b", 0.5) | {"verdict": v, "reason": ""} for v in ("inconclusive", "known_failure")]
     found = sarif_of(results, tmp_path)

@@ -54,7 +54,7 @@ def test_a_broken_contract_blocks_whatever_the_rest_says():
     assert decision.reasons[0] == "contract broken: finite"
 
 
-def test_a_capability_that_only_one_side_has_never_passes():
+def test_a_row_that_only_one_side_has_never_passes():
     decision = decide([rate("a")], missing=["b"])
     assert decision.outcome == "inconclusive"
     assert "only one side has b" in decision.reasons
@@ -120,7 +120,7 @@ def test_twins_that_differ_by_luck_are_let_through():
     assert decide(candidates, seed_noise=Noise(0.75)).outcome == "pass"
 
 
-def test_luck_in_one_capability_excuses_no_other():
+def test_luck_in_one_row_excuses_no_other():
     candidates = [rate("lucky", n=5_000, lost=110, gained=5), rate("steady", n=5_000, lost=110, gained=5)]
     decision = decide(candidates, seed_noise=Noise(0.0, {"lucky": 0.75}))
     assert [row.outcome for row in decision.rows] == ["pass", "block"]

@@ -246,7 +246,7 @@ def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, mod
 def test_one_vector_for_all_texts_never_passes(run, saved):
     outcome = run("constant", against(saved(markers="number or health")), markers="number or health")
     assert outcome.ret == 1
-    outcome.stdout.fnmatch_lines(["  block *health/probes/1/hubs*", "  block *health/probes/1/room*"])
+    outcome.stdout.fnmatch_lines(["  block *health/probes/1/evenness*", "  block *health/probes/1/room*"])
 
 
 def test_ten_items_never_decide_and_say_how_many_would(run, saved, pytester):
@@ -277,13 +277,13 @@ def test_too_few_items_without_a_flip_are_no_pass_by_default(run, saved, pyteste
     assert outcome.ret == 10
 
 
-def test_a_capability_that_the_baseline_lacks_is_named(run, saved):
+def test_a_row_that_the_baseline_lacks_is_named(run, saved):
     outcome = run("bag-of-words", against(saved(markers="number")), markers="number or entity")
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the candidate)*"])
 
 
-def test_a_capability_that_the_candidate_lacks_is_named(run, saved):
+def test_a_row_that_the_candidate_lacks_is_named(run, saved):
     folder = saved(markers="number or entity")
     outcome = run("bag-of-words", against(folder), markers="", where="encheck.checks.test_number")
     assert outcome.ret == 10

@@ -266,7 +266,7 @@ def test_what_needs_no_scale_blocks_a_model_that_has_none():
 
 
 def claims(*rates, n=124, lost=(0, 0)):
-    """Claims of one capability with these rates at the baseline; of each, the candidate loses so many."""
+    """Claims of one row with these rates at the baseline; of each, the candidate loses so many."""
     found = []
     for i, (wins, count) in enumerate(zip(rates, lost, strict=True)):
         old, new = (table(*scores(n, wins=wins, lost=range(k)), check=f"c{i}", tested="temporal") for k in (0, count))
@@ -282,10 +282,10 @@ def test_a_claim_that_crosses_one_half_takes_no_loss_out_of_sight(lost):
     assert row.name == "temporal/d/1/whole"
 
 
-def test_a_capability_as_a_whole_is_no_evidence():
+def test_a_row_as_a_whole_is_no_evidence():
     (row,) = decide(pooled(claims(0.9, 0.4))).rows
     assert (row.gates, row.evidence) == (True, False)
-    assert "some of its claims the wrong way round" in row.why
+    assert "some of its checks the wrong way round" in row.why
 
 
 def test_a_part_that_can_gate_by_itself_stays_beside_the_whole():
@@ -349,7 +349,7 @@ def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
         np.testing.assert_allclose(found.old, expected, atol=1e-12)
 
 
-def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
+def test_a_gap_below_zero_is_a_row_of_its_own_and_no_evidence():
     gaps = [table(near, kind="labelled", tested="paraphrase", labels=[1, 0], check=str(near)) for near in (LOW, HIGH)]
     found = pooled([compare(gap, gap, (Scale(0, 1), Scale(0, 1))) for gap in gaps])
     assert [(p.name, p.reversed) for p in found] == [
@@ -357,7 +357,7 @@ def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
     ]  # fmt: skip
 
 
-def test_cases_of_one_check_and_level_are_one_capability():
+def test_cases_of_one_check_and_level_are_one_row():
     near, far = scores(200)
     pairs = [
         compare(table(near, far, check=c), table(near, far, check=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
@@ -366,7 +366,7 @@ def test_cases_of_one_check_and_level_are_one_capability():
     assert (len(one.baseline), len(set(one.clusters.tolist()))) == (400, 200)
 
 
-def test_figures_of_another_kind_are_a_capability_of_their_own():
+def test_figures_of_another_kind_are_a_row_of_their_own():
     near, far = scores(200)
     scales = (Scale(0, 1), Scale(0, 1))
     won = table(near, far, tested="paraphrase")
@@ -389,7 +389,7 @@ def test_seed_noise_is_what_twins_differ_beyond_the_sampling_of_items():
     assert seed_noise(still[:1]) is None
 
 
-def test_the_seed_noise_of_a_capability_is_drawn_towards_that_of_all():
+def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all():
     steady = table(*scores(2_000), tested="synonym", check="steady")
     moved = [
         Side({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})

@@ -143,7 +143,7 @@ def lines(scored: Scored) -> Iterator[str]:
         yield f"{scored.excluded} pairs without a label excluded"
     if "threshold" in scored.cases.params:
         folds = scored.cases.params.get("folds")
-        yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
+        yield f"cut-off {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
     yield from table(
         [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES)), *_rows(scored)]
     )

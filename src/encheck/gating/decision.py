@@ -143,7 +143,7 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
     """Why keeping this figure says nothing for the candidate; empty where it does."""
     if one.mixed:
         return (
-            "the baseline has some of its claims the wrong way round, and one way or the other has too few items to "
+            "the baseline has some of its checks the wrong way round, and one way or the other has too few items to "
             "gate by itself: all claims together can block, and keeping them is no evidence"
         )
     if one.reversed:
