@@ -1,1 +1,1 @@
-"""Doc2vec."""
+"""Doc2Vec, read without gensim's pickles."""
