@@ -1,1 +1,1 @@
-"""Doc2Vec, read without gensim's pickles."""
+"""Doc2Vec as gensim saves it."""
