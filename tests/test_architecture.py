@@ -40,7 +40,7 @@ HEAVY = {
 LAYERS = [
     {"ids"},
     {"types", "errors"},
-    {"system"},
+    {"system", "schema1"},
     {"statistics", "similarity"},
     {"store"},
     {"language"},

@@ -51,7 +51,7 @@ def test_what_was_saved_is_read_again(folder):
     found = read(folder)
     (table,) = found.tables.values()
     near, far = scores()
-    assert (table.case, table.kind, table.capability) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
+    assert (table.case, table.kind, table.gate_row) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
     np.testing.assert_allclose(table.near, near, atol=1e-7)
     np.testing.assert_allclose(table.far, far, atol=1e-7)
     assert found.seed_noise == NOISE
@@ -128,8 +128,10 @@ def test_changed_items_are_refused(folder):
 
 
 def test_a_baseline_of_a_newer_version_says_which_encheck_made_it(folder):
-    change(folder, encheck_baseline=2)
-    with pytest.raises(BaselineError, match=r"newer baseline version 2, but this encheck reads 1: install the encheck"):
+    change(folder, encheck_baseline=3)
+    with pytest.raises(
+        BaselineError, match=r"newer baseline version 3, but this encheck reads 1 and 2: install the encheck"
+    ):
         read(folder)
 
 

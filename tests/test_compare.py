@@ -80,7 +80,7 @@ def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
 
 
 def test_the_picture_names_the_data_where_there_are_several():
-    shown = {"claim": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
+    shown = {"check": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
     spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
     claim = "antonym is farther than paraphrase 1"
     assert [v["claim"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
@@ -93,7 +93,7 @@ def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
     items = [f"d/{i:04x}/swap/3/pivot-a/0/{k}" for i in range(4) for k in (1, 2)]
     splits = [s for s in ("dev", "gate", "gate", "gate") for _ in range(2)]
     near = [0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.5 + 1e-8, 0.9]
-    runs = [write_run(tmp_path / n, near, items=items, splits=splits, check="swapchain") for n in "ab"]
+    runs = [write_run(tmp_path / n, near, items=items, splits=splits, property="swapchain") for n in "ab"]
     ((found,),) = compare(runs).differences.values()
     assert (found.n, found.figure) == (3, "r_precision")
     assert found.before == pytest.approx((1 + 0 + 1 / 2) / 3)
@@ -109,7 +109,7 @@ def test_an_item_is_won_by_more_than_the_epsilon_of_the_runs(tmp_path):
 
 
 def test_a_figure_of_a_whole_set_is_shown_and_not_paired(tmp_path):
-    said = {"check": "sts", "metric": "spearman", "value": 0.891, "low": 0.85, "high": 0.92, "verdict": "pass"}
+    said = {"property": "sts", "metric": "spearman", "value": 0.891, "low": 0.85, "high": 0.92, "verdict": "pass"}
     runs = [write_run(tmp_path / n, [0.9] * 20, **said) for n in "cd"]
     found = compare(runs)
     assert found.differences == {"m (d)": []}
@@ -126,7 +126,7 @@ def add_retrieval(folder, model, values, **fingerprints):
     path = folder / "results.json"
     found = json.loads(path.read_text())
     for data, value in values.items():
-        case = {"claim": "finds", "check": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
+        case = {"check": "finds", "property": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
         found["checks"].append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
         found["data"].append(found["data"][0] | {"name": data, "fingerprint": fingerprints.get(data, "f")})
     path.write_text(json.dumps(found))
@@ -208,7 +208,7 @@ def test_what_cannot_be_compared_is_refused_with_its_reason(two, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda r: r.pop("models"), lambda r: r["checks"][0].pop("claim"), lambda r: r.update(run=3)]
+    "spoil", [lambda r: r.pop("models"), lambda r: r["checks"][0].pop("check"), lambda r: r.update(run=3)]
 )
 def test_a_report_of_results_that_are_not_ours_says_so(two, spoil):
     path = two[0] / "results.json"

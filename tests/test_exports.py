@@ -17,9 +17,9 @@ from encheck.errors import UsageError
 from encheck.reporting.exports.formats import COLUMNS, FORMATS, export
 
 
-def row(claim, value, *, threshold=0.8, model="m", metric="margin_rate_calibrated", **more):
+def row(check, value, *, threshold=0.8, model="m", metric="margin_rate_calibrated", **more):
     return {
-        "id": f"{claim}/{model}-probes-1/{metric}", "claim": claim, "check": "antonym", "level": "1", "model": model,
+        "id": f"{check}/{model}-probes-1/{metric}", "check": check, "property": "antonym", "level": "1", "model": model,
         "data": "probes", "metric": metric, "value": value, "low": 0.4, "high": 0.9, "n": 200, "clusters": 200,
         "threshold": threshold, "verdict": "pass", "baseline": None, **more,
     }  # fmt: skip
@@ -28,7 +28,7 @@ def row(claim, value, *, threshold=0.8, model="m", metric="margin_rate_calibrate
 @pytest.fixture
 def results():
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "run": {"started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "versions": {"encheck": "0.1.0"},
                 "exit_status": 0, "notes": []},
         "models": [{"label": "m"}, {"label": "broken"}],
@@ -75,7 +75,7 @@ def test_an_mteb_result_has_scores_by_split_and_a_main_score(results, tmp_path):
 
 def test_the_splits_that_were_measured_are_named(results, tmp_path):
     """Those of the items: all that a case has, and the test part alone where the check measures that."""
-    results["checks"] = [row("a_is_b", 0.5), row("b_is_c", 0.7, check="sts")]
+    results["checks"] = [row("a_is_b", 0.5), row("b_is_c", 0.7, property="sts")]
     splits = {"a_is_b/m-probes-1": {"dev", "gate"}, "b_is_c/m-probes-1": {"train", "validation", "test"}}
     index, *tasks = export(results, tmp_path, formats=["model-index", "mteb"], splits=splits)
     told = [one["dataset"]["split"] for one in yaml.safe_load(index.read_text("utf-8"))["model-index"][0]["results"]]
@@ -183,12 +183,12 @@ def test_a_run_that_did_not_end_is_no_clean_one(results, tmp_path, status, verdi
 @pytest.mark.parametrize(("outcome", "level"), [("block", "error"), ("inconclusive", "warning")])
 def test_alerts_of_a_gate_are_its_reasons(results, tmp_path, outcome, level):
     capability = {
-        "capability": "antonym/probes/1", "gates": True, "evidence": True, "outcome": outcome, "family": "f",
+        "row": "antonym/probes/1", "gates": True, "evidence": True, "outcome": outcome, "family": "f",
         "kind": "rate", "baseline": 0.9, "candidate": 0.8, "change": -0.1, "low": -0.12, "high": -0.08,
         "detectable": 0.03, "lost": 9, "gained": 1,
     }  # fmt: skip
     reasons = ["antonym/probes/1: lost more than 1.0 points", "contract broken: x on probes", "family order: open"]
-    against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "capabilities": [capability]}
+    against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "rows": [capability]}
     results |= {"gate": {"outcome": outcome, "against": [against]}}
     results["checks"] = [row("a_is_b", 0.5) | {"verdict": v, "reason": ""} for v in ("inconclusive", "known_failure")]
     found = sarif_of(results, tmp_path)
@@ -197,7 +197,7 @@ def test_alerts_of_a_gate_are_its_reasons(results, tmp_path, outcome, level):
 
 
 def test_a_gate_that_passes_gives_no_alert_and_a_threshold_of_ones_own_does(results, tmp_path):
-    against = {"baseline": "base", "outcome": "pass", "reasons": [], "capabilities": []}
+    against = {"baseline": "base", "outcome": "pass", "reasons": [], "rows": []}
     results |= {"gate": {"outcome": "pass", "against": [against]}}
     results["checks"] = [row("a_is_b", 0.5) | {"verdict": "fail", "reason": ""}]
     assert [one.level.value for one in sarif_of(results, tmp_path)] == ["error"]

@@ -13,9 +13,9 @@ from encheck.gating.baseline import KINDS as OF_BASELINES
 from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
 from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
+from encheck.schema1 import is_schema_1, kind_of
 from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
 from encheck.scoring.measure import WordOverlap
-from encheck.scoring.schema_1 import is_schema_1, kind_of
 from encheck.scoring.scores import Scale, scores_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import BothOrders, Chain, Edit, Kind, Query, Repeated, SentencePair, Triplet, content_hash
@@ -252,8 +252,8 @@ def test_near_and_far_are_the_two_texts_or_the_two_labels(kind):
 
 
 def results():
-    row = {"id": CASE.figure("x"), "claim": CASE.check, "model": CASE.model, "data": CASE.data, "level": CASE.level}
-    return {"checks": [row | {"check": "antonym"}]}
+    row = {"id": CASE.figure("x"), "check": CASE.check, "model": CASE.model, "data": CASE.data, "level": CASE.level}
+    return {"checks": [row | {"property": "antonym"}]}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -138,7 +138,7 @@ def test_a_family_is_surer_of_its_mean_than_its_members():
     one = decide([rate("a", lost=25, gained=25)]).families[0]
     pairs = [replace(rate("a", lost=25, gained=25), candidate=np.roll(rate("a", lost=25, gained=25).candidate, 0))]
     shifted = replace(pairs[0], baseline=np.roll(pairs[0].baseline, 500), candidate=np.roll(pairs[0].candidate, 500))
-    both = decide([pairs[0], replace(shifted, capability="b")]).families[0]
+    both = decide([pairs[0], replace(shifted, name="b")]).families[0]
     assert both.low > one.low
 
 
@@ -166,7 +166,7 @@ def test_a_figure_that_cannot_be_calibrated_is_open_and_says_so_in_words(side, s
     assert decision.reasons[0] == (
         f"m: under {name}, random pairs and identical texts score the same: nothing can be calibrated"
     )
-    assert decision.reasons[1] == "family health: not all of its capabilities have a figure, so that it has none"
+    assert decision.reasons[1] == "family health: not all of its gate rows have a figure, so that it has none"
     assert "nan" not in " ".join(decision.reasons)
 
 

@@ -99,7 +99,7 @@ def test_twins_say_how_far_luck_goes(run, baseline, tmp_path):
     assert [m["label"] for m in found["models"]] == ["bag-of-words", "oracle"]
     assert found["gate"]["against"][0]["seed_noise"] > 1
     assert outcome.ret == 10  # luck as large as that leaves no room for evidence
-    outcome.stdout.fnmatch_lines(["*seeds alone move a capability by * deltas*"])
+    outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
 
 
 def test_twins_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
@@ -109,7 +109,7 @@ def test_twins_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
     )
     assert json.loads((folder / "baseline.json").read_text("utf-8"))["seed_noise"]["pooled"] > 1
     outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
-    outcome.stdout.fnmatch_lines(["*seeds alone move a capability by * deltas*"])
+    outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
 
 
 def test_a_model_that_breaks_midway_is_blocked(run, baseline, tmp_path):
@@ -216,7 +216,7 @@ def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expecte
 def test_the_summary_stays_below_what_code_hosts_take():
     results = {
         "models": [], "data": [], "checks": [],
-        "run": {"notes": ["x" * 100 for _ in range(20_000)], "criteria": {}},
+        "run": {"notes": ["x" * 100 for _ in range(20_000)], "properties": {}},
     }  # fmt: skip
     text = render(results)
     assert len(text.encode()) < MAX_SUMMARY_BYTES + 100

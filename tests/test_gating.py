@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gate_fakes import CASE, columns, results, scores
 
+from encheck import schema1
 from encheck.errors import BaselineError
-from encheck.gating import schema1
 from encheck.gating.balance import balanced, win_rates
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
@@ -98,19 +98,19 @@ def test_a_case_that_was_not_measured_never_passes(against):
 
 
 def test_a_case_that_was_not_selected_is_counted_and_not_missed(against):
-    said = results(claim="another")
+    said = results(check="another")
     found = against(None, None, said=said, selected={"another"})
     assert (found.not_selected, found.decision.missing) == (1, ())
 
 
 def test_a_case_of_a_selected_check_is_missed_whether_or_not_it_ran(against):
-    found = against(None, None, said=results(claim="another"), selected={"another", CASE})
+    found = against(None, None, said=results(check="another"), selected={"another", CASE})
     assert (found.not_selected, found.decision.missing) == (0, (f"{CASE}/d/1 (the baseline)",))
 
 
 def test_a_case_that_only_the_candidate_has_never_passes(against):
     said = results()
-    said["checks"].append(said["checks"][0] | {"id": "new/m-d-1/margin_rate", "claim": "new"})
+    said["checks"].append(said["checks"][0] | {"id": "new/m-d-1/margin_rate", "check": "new"})
     found = against(*scores(), said=said, new="new/m-d-1")
     assert found.decision.outcome == "inconclusive"
     assert found.decision.reasons == ("only one side has new/d/1 (the candidate)",)
@@ -125,7 +125,7 @@ def test_a_model_that_cannot_encode_is_blocked(against):
 @pytest.mark.parametrize("verdict", ["fail", "error", "known_failure"])
 def test_a_broken_contract_blocks_known_or_not(against, verdict):
     said = results()
-    said["checks"].append({**said["checks"][0], "check": "contract", "claim": "it_is_finite", "verdict": verdict})
+    said["checks"].append({**said["checks"][0], "property": "contract", "check": "it_is_finite", "verdict": verdict})
     said["checks"][-1]["id"] = "it_is_finite/m-d-1/share"
     assert against(*scores(), said=said).decision.reasons[0] == "contract broken: it is finite on d"
 
@@ -133,7 +133,7 @@ def test_a_broken_contract_blocks_known_or_not(against, verdict):
 def test_a_win_rate_below_chance_that_rises_is_no_evidence(against):
     found = against(*scores(wins=0.5), old=scores(wins=0.3))
     (row,) = found.decision.rows
-    assert (row.capability, row.outcome, row.evidence) == ("antonym/d/1/reversed", "pass", False)
+    assert (row.name, row.outcome, row.evidence) == ("antonym/d/1/reversed", "pass", False)
     assert "wrong way round (wins 30.0%)" in row.why
     assert found.decision.outcome == "inconclusive"
 
@@ -147,12 +147,12 @@ def test_a_win_rate_below_chance_that_falls_blocks_and_its_items_are_named(again
 LOW, HIGH = [0.2, 0.9], [0.9, 0.2]
 
 
-def table(near, far=None, *, kind="triplet", check="antonym", labels=None, claim=CASE, items=None):
+def table(near, far=None, *, kind="triplet", tested="antonym", labels=None, check=CASE, items=None):
     n = len(near)
     ids = tuple(items or (f"i{i}" for i in range(n)))
     far = np.full(n, np.nan) if far is None else np.asarray(far, float)
     return Table(
-        f"{claim}/d/1", claim, check, "d", "1", kind, ids, ids, ids, ("",) * n, tuple(labels or [None] * n),
+        f"{check}/d/1", check, tested, "d", "1", kind, ids, ids, ids, ("",) * n, tuple(labels or [None] * n),
         np.asarray(near, float), far,
     )  # fmt: skip
 
@@ -181,7 +181,7 @@ def test_the_items_of_a_gap_spread_as_the_difference_of_two_means_does():
 def test_what_is_unchanged_in_a_gap_leaves_the_change_of_the_others():
     labels, near = [1, 1, 0, 0], np.array([0.9, 0.7, 0.3, 0.1])
     both = near, near + np.array([0.2, 0, 0, 0])
-    before, after = (table(n, kind="labelled", labels=labels, check="paraphrase") for n in both)
+    before, after = (table(n, kind="labelled", labels=labels, tested="paraphrase") for n in both)
     found = compare(before, after, (Scale(0.0, 1.0), Scale(0.0, 1.0)))
     assert (found.new - found.old).mean() == pytest.approx(0.1)
 
@@ -223,7 +223,7 @@ def test_the_error_of_a_change_is_that_of_pools_drawn_again_for_both_models(labe
     tables = [table([0.2 if label == 0 < sum(labels) else 0.8 for label in labels], kind="labelled", labels=labels)] * 2
     tables[1] = replace(tables[1], near=tables[1].near + 1e-4)
     case = compare(*tables, scales)
-    pool = compare(*(table(p, kind="pair", check="health", claim="random_pairs_are_apart") for p in pools), scales)
+    pool = compare(*(table(p, kind="pair", tested="health", check="random_pairs_are_apart") for p in pools), scales)
     assert calibration_error([case], pool) == pytest.approx(drawn_again(gap, pools), rel=0.06)
     assert calibration_error([case]) > calibration_error([case], pool)
     assert calibration_error([compare(tables[0], tables[0], scales)], pool) == 0
@@ -235,10 +235,10 @@ def test_cases_that_share_a_pool_share_its_error():
     assert calibration_error([one, one]) == pytest.approx(calibration_error([one]))
 
 
-@pytest.mark.parametrize("claim", ["random_pairs_are_apart", "random_pairs_are_alike_in_distance"])
+@pytest.mark.parametrize("check", ["random_pairs_are_apart", "random_pairs_are_alike_in_distance"])
 @pytest.mark.parametrize("scale", [Scale(0.1, 1.0), Scale(9.0, 70.0), Scale(-11.0, 8.0), Scale(-4.0, 0.0)])
-def test_the_health_of_a_similarity_does_not_depend_on_its_unit(claim, scale):
-    pool = table(np.random.default_rng(0).normal(scale.reference, 0.1, 500), kind="pair", check="health", claim=claim)
+def test_the_health_of_a_similarity_does_not_depend_on_its_unit(check, scale):
+    pool = table(np.random.default_rng(0).normal(scale.reference, 0.1, 500), kind="pair", tested="health", check=check)
     larger = replace(pool, near=1.02 * pool.near)
     grown = compare(pool, larger, (scale, Scale(1.02 * scale.reference, 1.02 * scale.identity)))
     np.testing.assert_allclose(grown.new, grown.old, rtol=0, atol=1e-9)
@@ -254,11 +254,11 @@ def test_the_room_is_a_share_of_what_identical_text_scores():
 
 
 def test_what_needs_no_scale_blocks_a_model_that_has_none():
-    pool = table(np.random.default_rng(0).normal(0.1, 0.1, 400), kind="pair", check="health")
+    pool = table(np.random.default_rng(0).normal(0.1, 0.1, 400), kind="pair", tested="health")
     scales = (Scale(0.1, 1.0, 400, 0.1), Scale(1.0, 1.0, 400, 0.0))
     found = [
-        compare(*(replace(t, claim=claim) for t in (pool, replace(pool, near=np.ones(400)))), scales)
-        for claim in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
+        compare(*(replace(t, check=check) for t in (pool, replace(pool, near=np.ones(400)))), scales)
+        for check in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
     ]
     room, spread = decide(pooled(found)).rows
     assert (room.outcome, spread.outcome) == ("block", "inconclusive")
@@ -269,7 +269,7 @@ def claims(*rates, n=124, lost=(0, 0)):
     """Claims of one capability with these rates at the baseline; of each, the candidate loses so many."""
     found = []
     for i, (wins, count) in enumerate(zip(rates, lost, strict=True)):
-        old, new = (table(*scores(n, wins=wins, lost=range(k)), claim=f"c{i}", check="temporal") for k in (0, count))
+        old, new = (table(*scores(n, wins=wins, lost=range(k)), check=f"c{i}", tested="temporal") for k in (0, count))
         found.append(compare(old, new, (Scale(0, 1), Scale(0, 1))))
     return found
 
@@ -279,7 +279,7 @@ def test_a_claim_that_crosses_one_half_takes_no_loss_out_of_sight(lost):
     for rates in ((0.9, 0.6), (0.9, 0.4)):
         (row,) = decide(pooled(claims(*rates, lost=lost))).rows
         assert (row.n, row.clusters, row.outcome) == (248, 124, "block")
-    assert row.capability == "temporal/d/1/whole"
+    assert row.name == "temporal/d/1/whole"
 
 
 def test_a_capability_as_a_whole_is_no_evidence():
@@ -291,28 +291,28 @@ def test_a_capability_as_a_whole_is_no_evidence():
 def test_a_part_that_can_gate_by_itself_stays_beside_the_whole():
     large, small = claims(0.9, n=400, lost=[0])[0], claims(0.4, lost=[60])[0]
     paired = pooled([large, small])
-    assert [(p.capability, len(p.baseline), p.reversed) for p in paired] == [
+    assert [(p.name, len(p.baseline), p.reversed) for p in paired] == [
         ("temporal/d/1", 400, False), ("temporal/d/1/whole", 524, True),
     ]  # fmt: skip
     assert [(row.outcome, row.evidence) for row in decide(paired).rows] == [("pass", True), ("block", False)]
 
 
 def test_a_whole_that_is_too_small_stays_in_its_parts():
-    assert [p.capability for p in pooled(claims(0.9, 0.4, n=60))] == ["temporal/d/1", "temporal/d/1/reversed"]
-    assert [p.capability for p in pooled(claims(0.9, 0.4, n=160))] == ["temporal/d/1", "temporal/d/1/reversed"]
+    assert [p.name for p in pooled(claims(0.9, 0.4, n=60))] == ["temporal/d/1", "temporal/d/1/reversed"]
+    assert [p.name for p in pooled(claims(0.9, 0.4, n=160))] == ["temporal/d/1", "temporal/d/1/reversed"]
     few = pooled(claims(0.9, 0.4, n=60), Rule(min_items=100))
-    assert [p.capability for p in few] == ["temporal/d/1/whole"]
+    assert [p.name for p in few] == ["temporal/d/1/whole"]
 
 
-@pytest.mark.parametrize(("kind", "check"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
-def test_raw_similarities_and_ranks_never_gate(kind, check):
-    assert gating(table([0.5] * 9, kind=kind, check=check, labels=[1] * 9))[0] is None
+@pytest.mark.parametrize(("kind", "tested"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
+def test_raw_similarities_and_ranks_never_gate(kind, tested):
+    assert gating(table([0.5] * 9, kind=kind, tested=tested, labels=[1] * 9))[0] is None
 
 
-def chains(*margins, check="swapchain"):
+def chains(*margins, tested="swapchain"):
     """Chains with these margins of the paraphrase over each member."""
     ids = [f"d/{c}/{k}" for c, some in enumerate(margins) for k in range(1, len(some) + 1)]
-    return table([0.5 + m for some in margins for m in some], [0.5] * len(ids), check=check, items=ids)
+    return table([0.5 + m for some in margins for m in some], [0.5] * len(ids), tested=tested, items=ids)
 
 
 def test_a_chain_gates_as_its_check_counts_it():
@@ -338,7 +338,7 @@ def test_a_share_of_a_win_counts_as_a_share():
 
 
 def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
-    turned = table([0.5, 0.6], [0.4, 0.6], kind="turned", check="symmetry")
+    turned = table([0.5, 0.6], [0.4, 0.6], kind="turned", tested="symmetry")
     for scale, expected in (
         (Scale(0.0, 1.0), [-0.1, 0]),
         (Scale(0.5, 1.0), [-0.2, 0]),
@@ -350,9 +350,9 @@ def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
 
 
 def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
-    gaps = [table(near, kind="labelled", check="paraphrase", labels=[1, 0], claim=str(near)) for near in (LOW, HIGH)]
+    gaps = [table(near, kind="labelled", tested="paraphrase", labels=[1, 0], check=str(near)) for near in (LOW, HIGH)]
     found = pooled([compare(gap, gap, (Scale(0, 1), Scale(0, 1))) for gap in gaps])
-    assert [(p.capability, p.reversed) for p in found] == [
+    assert [(p.name, p.reversed) for p in found] == [
         ("paraphrase/d/1/reversed-gap", True), ("paraphrase/d/1", False),
     ]  # fmt: skip
 
@@ -360,7 +360,7 @@ def test_a_gap_below_zero_is_a_capability_of_its_own_and_no_evidence():
 def test_cases_of_one_check_and_level_are_one_capability():
     near, far = scores(200)
     pairs = [
-        compare(table(near, far, claim=c), table(near, far, claim=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
+        compare(table(near, far, check=c), table(near, far, check=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
     ]
     (one,) = pooled(pairs)
     assert (len(one.baseline), len(set(one.clusters.tolist()))) == (400, 200)
@@ -369,10 +369,10 @@ def test_cases_of_one_check_and_level_are_one_capability():
 def test_figures_of_another_kind_are_a_capability_of_their_own():
     near, far = scores(200)
     scales = (Scale(0, 1), Scale(0, 1))
-    won = table(near, far, check="paraphrase")
-    gap = table(near, kind="labelled", check="paraphrase", labels=[1, 0] * 100, claim="gap")
+    won = table(near, far, tested="paraphrase")
+    gap = table(near, kind="labelled", tested="paraphrase", labels=[1, 0] * 100, check="gap")
     found = pooled([compare(won, won, scales), compare(gap, gap, scales)])
-    assert [p.capability for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
+    assert [p.name for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
     assert [p.kind for p in found] == ["rate", "mean"]
 
 
@@ -390,7 +390,7 @@ def test_seed_noise_is_what_twins_differ_beyond_the_sampling_of_items():
 
 
 def test_the_seed_noise_of_a_capability_is_drawn_towards_that_of_all():
-    steady = table(*scores(2_000), check="synonym", claim="steady")
+    steady = table(*scores(2_000), tested="synonym", check="steady")
     moved = [
         Side({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})
         for lost in (0, 120)
@@ -413,7 +413,7 @@ def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
 
 def test_win_rates_pool_the_claims_of_a_check():
     near, far = scores(100, wins=0.9)
-    tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", check="synonym")}
+    tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", tested="synonym")}
     assert win_rates(tables) == {"antonym": pytest.approx(0.5)}
 
 

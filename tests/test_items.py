@@ -59,12 +59,12 @@ def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
 def test_a_sentence_without_a_variant_is_left_out_and_counted(data):
     items = against_paraphrase(shouting)(data, 2, Maker())
     assert len(items.kept) == 2
-    assert items.left_out == {"no shouting of 2 words": 1}
+    assert items.excluded == {"no shouting of 2 words": 1}
 
 
 def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
     data = from_rows("own", [ROWS[0], Row("It is a very long day.", "It is a very long day.", 1)])
-    assert against_paraphrase(shouting)(data, 1, Maker()).left_out == {"the paraphrase equals the sentence": 1}
+    assert against_paraphrase(shouting)(data, 1, Maker()).excluded == {"the paraphrase equals the sentence": 1}
 
 
 def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
@@ -99,7 +99,7 @@ def test_a_contrast_takes_its_near_side_at_level_one(probes):
 def test_a_contrast_counts_which_side_is_missing(probes):
     items = contrast(reorder, jumble)(probes, 1, Maker())
     without = [g for g in probes.groups if g.variant("reorder") is None]
-    assert items.left_out == {"no reorder": len(without)}
+    assert items.excluded == {"no reorder": len(without)}
     assert len(items.kept) + len(without) == len(probes.groups)
 
 
@@ -165,4 +165,4 @@ def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages
     half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "negation"))
     found = in_passages(["negation"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
     assert len(found.kept) == 2
-    assert found.left_out == {"no edit that keeps the meaning was written beside the phenomenon": 1}
+    assert found.excluded == {"no edit that keeps the meaning was written beside the phenomenon": 1}

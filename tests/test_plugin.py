@@ -81,7 +81,7 @@ def whole(kept, results, tmp_path):
 
 
 def verdicts(found):
-    return {(row["claim"], row["level"]): row["verdict"] for row in found["checks"] if row["verdict"]}
+    return {(row["check"], row["level"]): row["verdict"] for row in found["checks"] if row["verdict"]}
 
 
 def test_the_oracle_passes_everything(whole):
@@ -135,7 +135,7 @@ def test_results_hold_to_their_schema(whole):
 def test_a_pair_scorer_without_vectors_is_tested_too(results):
     found, outcome = results("--encheck-model=overlap", "-m", "antonym")
     row = next(r for r in found["checks"] if r["verdict"])
-    assert row["value"] == row["lexical"]["value"]
+    assert row["value"] == row["overlap"]["value"]
     assert outcome.ret == 1
 
 
@@ -163,7 +163,7 @@ def test_a_warm_run_encodes_nothing_and_finds_the_same(results):
 def test_every_item_has_a_row_with_its_texts_and_scores(results, tmp_path):
     found, _ = results("--encheck-model=oracle", "-m", "antonym")
     table = pyarrow.parquet.read_table(tmp_path / "run" / "items.parquet").to_pylist()
-    judged = next(r for r in found["checks"] if r["claim"] == "antonym_is_farther_than_paraphrase" and r["verdict"])
+    judged = next(r for r in found["checks"] if r["check"] == "antonym_is_farther_than_paraphrase" and r["verdict"])
     items = [r for r in table if r["case"].startswith("antonym_is_farther_than_paraphrase/")]
     assert len(items) == judged["n"] == len({r["item"] for r in items})
     assert sum(r["near_score"] > r["far_score"] for r in items) / len(items) == judged["value"]
@@ -246,7 +246,7 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
     )
     pytester.makefile(".yaml", models="plain: {adapter: 'encheck.encoders.fake:BagOfWords'}")
     found, _ = results("--encheck-model=plain", "-m", "antonym or synonym")
-    rows = {(r["claim"], r["level"]): r for r in found["checks"] if r["verdict"]}
+    rows = {(r["check"], r["level"]): r for r in found["checks"] if r["verdict"]}
     assert rows["antonym_is_farther_than_control", "1"]["verdict"] == "pass"
     third = rows["synonym_keeps_the_similarity", "3"]
     assert (third["verdict"], third["threshold"], third["reason"]) == ("known_failure", 0.999, "three words are many")
@@ -362,7 +362,7 @@ def of_ones_own(pytester, *args, **files):
     asked = ("--encheck-model=jaccard", "--encheck-data=pairs:pairs.tsv", "--encheck-report-dir=out")
     outcome = pytester.runpytest("-p", "no:cacheprovider", "-rA", *asked, *args)
     rows = json.loads((pytester.path / "out" / "results.json").read_text("utf-8"))["checks"]
-    return {row["claim"]: row for row in rows}, outcome
+    return {row["check"]: row for row in rows}, outcome
 
 
 HEAD = """

@@ -182,7 +182,7 @@ def test_scores_alone_are_cut_at_thresholds_of_other_folds():
 def test_pairs_without_a_label_are_left_out_and_counted():
     data = from_rows("own", [Row("a b", "a c", 1), Row("d", "e", 0), Row("f", "g", None)])
     found = score(Predictions("p", np.array([1, 0, 1.0]), None), data)
-    assert found.left_out == 1
+    assert found.excluded == 1
     assert len(found.cases.predicted) == 2
     with pytest.raises(DataError, match="no label for any of the pairs"):
         score(Predictions("p", np.ones(1), None), from_rows("own", [Row("f", "g", None)]))

@@ -299,7 +299,7 @@ def test_what_is_left_out_is_counted(maker):
     rows = [Row(*PAIRS[0], 1, split="test"), Row(*PAIRS[1], 1, split="train")]
     rows += [Row("Dogs bark.", "Dogs bark!", 1, split="test"), Row(PAIRS[2][0], PAIRS[2][0], 1, split="validation")]
     found = swap_chains()(from_rows("own", rows), "pivot=a", maker)
-    assert found.left_out == {
+    assert found.excluded == {
         "the paraphrase equals the sentence": 1,
         "fewer than 3 groups of words with the same tag": 1,
         "neither of the test nor of the validation part": 1,
@@ -346,7 +346,7 @@ def columns_of(scores):
 def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, maker, tmp_path):
     scores = run(Overlap(), own, maker, tmp_path, "pivot=b")
     estimate = r_precision(scores)
-    row = CheckResult("id", "claim", "swapchain", "swapchain", "pivot=b", "m", "d", estimate, "fail", 0.9)
+    row = CheckResult("id", "check", "swapchain", "pivot=b", "m", "d", estimate, "fail", 0.9)
     said = failure_message(row, scores.items, scores, model="--model=m")
     assert "0.25" in said or "0.00" in said
     assert said.count("member 3") == len(scores.items)

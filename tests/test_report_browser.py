@@ -74,7 +74,7 @@ PASSES = "synonym_is_nearer_than_control"
 @pytest.fixture(scope="module")
 def text():
     """A report of one failing and one passing check, 60 items each."""
-    passing = row(id=f"{PASSES}/m-d-1/margin_rate", claim=PASSES, check="synonym", capability="synonym", verdict="pass",
+    passing = row(id=f"{PASSES}/m-d-1/margin_rate", check=PASSES, property="synonym", verdict="pass",
                   metric="margin_rate")  # fmt: skip
     return html.render(results_of(row(reason=HOSTILE), passing), items(FAILS, 60) | items(PASSES, 60))
 
@@ -195,7 +195,7 @@ def test_several_models_scroll_in_their_table_and_not_the_page(opened, width):
     names = ("my-encoder-large-v2", "sentence-encoder-base", "distilled-encoder-multilingual")
     rows = [row(id=f"{FAILS}/{name}-d-{level}/none", model=name, level=level, value=None, low=None, high=None, curve=[],
                 metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
-    rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", claim=PASSES, model=name) for name in names]
+    rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", check=PASSES, model=name) for name in names]
     found = results_of(*rows)
     found["models"] = [found["models"][0] | {"label": name} for name in names]
     page = opened(html.render(found, {}))
@@ -224,7 +224,7 @@ def test_it_prints(opened, text):
 
 def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, tmp_path):
     many = {k: v for j in range(5) for k, v in items(f"claim_{j}", 10_400).items()}
-    rows = [row(id=f"claim_{j}/m-d-1/margin_rate", claim=f"claim_{j}", metric="margin_rate") for j in range(5)]
+    rows = [row(id=f"claim_{j}/m-d-1/margin_rate", check=f"claim_{j}", metric="margin_rate") for j in range(5)]
     write_results(tmp_path, results_of(*rows))
     write_items(tmp_path, many)
     out = make_again(tmp_path, tmp_path / "big.html")
@@ -243,8 +243,8 @@ def test_without_javascript_the_page_says_why_charts_and_items_are_empty(chromiu
 
 
 def test_a_hand_made_result_is_a_safe_page(opened):
-    names = dict.fromkeys(("claim", "check", "capability", "level", "reason"), HOSTILE)
-    hostile = row(id=f"{HOSTILE}/m-d-1/x", params={HOSTILE: 1.0}, left_out={HOSTILE: 3}, **names)
+    names = dict.fromkeys(("check", "property", "level", "reason"), HOSTILE)
+    hostile = row(id=f"{HOSTILE}/m-d-1/x", params={HOSTILE: 1.0}, excluded={HOSTILE: 3}, **names)
     page = opened(html.render(results_of(hostile), {}))
     assert "<script>alert(1)</script>" in page.inner_text("main")
     assert page.locator("main script").count() == 0

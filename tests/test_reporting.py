@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 from faults import Killed, steps
 
+from encheck import schema1
 from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
-from encheck.gating import schema1
 from encheck.ids import CaseId
 from encheck.options import Settings
 from encheck.reporting import markdown, terminal, view
@@ -35,10 +35,10 @@ HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 def row(**changes):
     base = {
         "id": "antonym_is_farther_than_paraphrase/m-d-1/margin_rate_calibrated",
-        "claim": "antonym_is_farther_than_paraphrase", "check": "antonym", "capability": "antonym", "level": "1",
+        "check": "antonym_is_farther_than_paraphrase", "property": "antonym", "level": "1",
         "reason": "", "model": "m", "data": "d", "params": {"epsilon": 0.0}, "metric": "margin_rate_calibrated",
         "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "threshold": 0.8, "verdict": "fail",
-        "baseline": None, "left_out": {}, "lexical": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []},
+        "baseline": None, "excluded": {}, "overlap": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []},
         "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
     }  # fmt: skip
     return base | changes
@@ -52,8 +52,8 @@ def results(*rows):
     run = {"id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "encheck run",
            "exit_status": 1, "versions": {"encheck": "0"}, "settings": {}, "notes": [HOSTILE], "encode_seconds": 0.0,
            "generate_seconds": 0.0, "encoded": {"m": 3},
-           "criteria": {"antonym": {"texts": 3, "encode_seconds": 0.1, "measure_seconds": 0.2}}}  # fmt: skip
-    return {"schema_version": 1, "run": run, "models": [model], "data": [data], "checks": list(rows)}
+           "properties": {"antonym": {"texts": 3, "encode_seconds": 0.1, "measure_seconds": 0.2}}}  # fmt: skip
+    return {"schema_version": 2, "run": run, "models": [model], "data": [data], "checks": list(rows)}
 
 
 def items(count=1):
@@ -106,7 +106,7 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
     pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
     scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
     found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
-    failed = CheckResult("id", "claim", "check", "check", "1", "m", "d", found, "fail", 0.9)
+    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", 0.9)
     said = failure_message(failed, pairs, scores, model="--model=m")
     assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
 
@@ -159,7 +159,7 @@ def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsi
 
 
 def test_what_was_not_run_is_said_with_its_reason():
-    skipped = row(id="x/m-d-1/none", claim="x", metric=None, value=None, low=None, high=None, threshold=None,
+    skipped = row(id="x/m-d-1/none", check="x", metric=None, value=None, low=None, high=None, threshold=None,
                   verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip
     page = html.render(results(row(), skipped), items())
     assert "x, level 1, m on d: d has no chains" in page
@@ -183,11 +183,11 @@ def _two_models(other):
 
 
 def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
-    few = {"capability": "antonym/d/1", "family": "f", "kind": "rate", "gates": False, "evidence": False,
+    few = {"row": "antonym/d/1", "family": "f", "kind": "rate", "gates": False, "evidence": False,
            "outcome": "pass", "baseline": 0.5, "candidate": 0.5, "change": 0.0, "low": 0.0, "high": 0.0,
            "lost": 0, "gained": 0, "detectable": None}  # fmt: skip
-    family = {"family": "order", "capabilities": 2, "change": -1.254, "low": -2.0, "passes": False}
-    against = {"baseline": "b", "outcome": "block", "reasons": [HOSTILE], "capabilities": [few], "families": [family],
+    family = {"family": "order", "rows": 2, "change": -1.254, "low": -2.0, "passes": False}
+    against = {"baseline": "b", "outcome": "block", "reasons": [HOSTILE], "rows": [few], "families": [family],
                "seed_noise": 0.0, "balanced": {"baseline": 0.75, "candidate": 0.5}, "not_selected": 0,
                "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
     page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
@@ -242,7 +242,7 @@ def test_the_terminal_table_is_aligned():
 
 
 def test_the_headline_says_what_passes_what_fails_and_what_is_known():
-    known = row(id="x/m-d-1/y", capability="jumble", check="jumble", verdict="known_failure", reason="the paper")
+    known = row(id="x/m-d-1/y", property="jumble", verdict="known_failure", reason="the paper")
     said = view.headline(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
     assert said == ["m passes 1 of 3 checks; fails 1 (antonym); fails 1 in a known way (jumble)"]
 
@@ -257,14 +257,16 @@ def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     ],
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):
-    rows = [row(id=f"{c}/m-d-1/x", claim=c, check=c, verdict=v) for c, v in zip(schema1.CRITERIA, found, strict=False)]
+    rows = [
+        row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=v) for c, v in zip(schema1.CRITERIA, found, strict=False)
+    ]
     assert view.matrix(results(*rows))[0]["all"] == said
 
 
 @pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
 def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
     """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
-    run = [row(id=f"{c}/m-d-1/x", claim=c, check=c, verdict=verdict) for c in schema1.CRITERIA]
+    run = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=verdict) for c in schema1.CRITERIA]
     page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
     cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]

@@ -65,7 +65,7 @@ def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted(
     rows = [Row("a", "b", 1), Row("c", "d", 0), Row("e", "e", 1), Row("f", "g", None)]
     items = both_orders(from_rows("own", rows), 1, Maker())
     assert [(i.first, i.label) for i in items.kept] == [("a", 1), ("c", 0)]
-    assert items.left_out == {"no label": 1, "identical sentences": 1}
+    assert items.excluded == {"no label": 1, "identical sentences": 1}
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
@@ -180,7 +180,7 @@ def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(enche
     found = json.loads((tmp_path / "reports/out/results.json").read_text("utf-8"))
     rows = {row["metric"]: row for row in found["checks"]}
     assert rows["consistency"]["verdict"] == "fail"
-    assert rows["consistency"]["claim"] == CLAIM
+    assert rows["consistency"]["check"] == CLAIM
     assert rows["flip_rate"]["params"]["threshold"] > 0
     shown = encheck("show", "probes/", "--model=lopsided").output
     turned_lines = [line for line in shown.splitlines() if line.startswith("  turned")]

@@ -243,4 +243,4 @@ def test_a_contract_that_is_broken_is_found(pytester, tmp_path, monkeypatch, mod
     outcome = pytester.runpytest(*args, f"--encheck-report-dir={tmp_path / 'r'}")
     rows = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))["checks"]
     assert outcome.ret == 1
-    assert {r["claim"]: r["verdict"] for r in rows}[failed] == "fail"
+    assert {r["check"]: r["verdict"] for r in rows}[failed] == "fail"

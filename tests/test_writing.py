@@ -309,6 +309,6 @@ def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
     outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
     assert outcome.exit_code in (0, 1), outcome.output
     found = json.loads((tmp_path / "out/results.json").read_text("utf-8"))["checks"]
-    assert {row["metric"] for row in found if row["check"] == "continuation"} >= {"r_precision", "accuracy_1"}
-    reasons = [row["reason"] for row in found if row["claim"] == "rewrite_ranks_above_swaps"]
+    assert {row["metric"] for row in found if row["property"] == "continuation"} >= {"r_precision", "accuracy_1"}
+    reasons = [row["reason"] for row in found if row["check"] == "rewrite_ranks_above_swaps"]
     assert "back-translation" in reasons[0] or "fewer than 3 groups" in reasons[0]

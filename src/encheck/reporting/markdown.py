@@ -50,7 +50,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
 
 
 def _times(results: Mapping[str, Any]) -> Any:
-    return results["run"]["criteria"].items()
+    return results["run"]["properties"].items()
 
 
 def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
@@ -60,7 +60,7 @@ def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
 def _row(row: Mapping[str, Any]) -> list[str]:
     threshold = "-" if row["threshold"] is None else f"{row['threshold']:g}"
     return [
-        WORDS[row["verdict"]], sentence(row["claim"]), row["level"], row["model"], row["data"],
+        WORDS[row["verdict"]], sentence(row["check"]), row["level"], row["model"], row["data"],
         f"{row['metric'] or ''} {figure(row)}".strip(), threshold, lexical(row), str(row["n"]), str(row["clusters"]),
         row["reason"],
     ]  # fmt: skip

@@ -45,4 +45,4 @@ def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     wants = "-" if row["threshold"] is None else f">= {row['threshold']:g}"
     counts = (str(row["n"] or "-"), str(row["clusters"] or "-"))
-    return (WORDS[row["verdict"]], sentence(row["claim"]), row["level"], figure(row), wants, lexical(row), *counts)
+    return (WORDS[row["verdict"]], sentence(row["check"]), row["level"], figure(row), wants, lexical(row), *counts)

@@ -39,7 +39,7 @@ def _curve(row: Row) -> str:
     from markupsafe import escape
 
     points = row["curve"]
-    overlap = (row["lexical"] or {}).get("curve") or []
+    overlap = (row["overlap"] or {}).get("curve") or []
     band = [(p["epsilon"], p["high"]) for p in points] + [(p["epsilon"], p["low"]) for p in reversed(points)]
     name = escape(figure_name(row).replace("_", " "))
     ticks = [f'<text x="{_x(e)}" y="{HEIGHT - 8}" text-anchor="middle">{e:g}</text>' for e in (-0.3, 0, 0.3)]

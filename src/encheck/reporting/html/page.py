@@ -97,7 +97,7 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
     anchors = {}
     for section in found:
         for row in section.rows:
-            key = (row["claim"], row["data"], row["level"])
+            key = (row["check"], row["data"], row["level"])
             anchors[key] = section.anchor
             lines.setdefault(key, {})[row["model"]] = row
     return [
@@ -134,7 +134,7 @@ def _bar(row: Row) -> dict[str, float | None] | None:
         return None
     low, high, value, wants, overlap = (
         None if v is None else max(0.0, min(1.0, v)) * 100
-        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["lexical"] or {}).get("value"))
+        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["overlap"] or {}).get("value"))
     )
     assert low is not None
     assert high is not None
