@@ -1,7 +1,7 @@
 """Record what encheck computes, and compare two recordings: the safety net of a refactoring.
 
     python recipes/record_behaviour.py record OUT --work DIR [--mrpc MRPC] [--quick]
-    python recipes/record_behaviour.py compare OLD NEW [--texts] [--order] [--renamed checks.*.lexical=checks.*.overlap]
+    python recipes/record_behaviour.py compare OLD NEW [--texts] [--order] [--renamed checks.*.old=checks.*.new]
 
 A recording holds results.json less `run`, and items.parquet, of runs on the probes, on MRPC, and through the gate for
 six changed copies of MiniLM; then a baseline, a comparison, exports and a lock file. Under `texts/` it holds what the

@@ -48,7 +48,7 @@ LAYERS = [
     {"encoders"},
     {"scoring", "claims", "options"},
     {"generators"},
-    {"items", "metrics", "verdict", "known_failures"},
+    {"items", "metrics", "verdict"},
     {"gating"},
     {"running"},
     {"reporting"},

@@ -14,7 +14,7 @@ from encheck.gating.baseline import tables_of
 from encheck.ids import CaseId, ItemId
 from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
 from encheck.schema1 import is_schema_1, kind_of
-from encheck.scoring.frame import CONTESTS, KINDS, Frame
+from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
 from encheck.scoring.measure import WordOverlap
 from encheck.scoring.scores import Scale, scores_of
 from encheck.statistics.bootstrap import Resampler
@@ -128,6 +128,9 @@ def test_roles_and_slices_come_back_too():
     back = Frame.from_columns(CASE, made.to_columns())
     assert (back.roles, back.slices) == (("query", "document"), ("short", "", "long"))
     assert frame("search").roles == ("", "")
+    assert made.to_columns()["source_role"] == ["query"] * 3
+    assert made.to_columns()["text_role"] == ["document"] * 3
+    assert made.to_columns()["slice"] == ["short", "", "long"]
     assert not {"source_role", "text_role", "slice"} & set(frame("search").to_columns())
 
 
@@ -203,6 +206,11 @@ def test_a_search_shows_what_was_found_and_a_count_shows_how_often():
     again = frame("repeated").to_columns()
     assert again["source"] == again["near"] == ["text 0", "text 1"]
     assert (again["near_score"], again["near_overlap"]) == ([1.0, 1.0], [None, None])
+
+
+def test_edits_come_back_from_their_column():
+    assert edits_of(edits_json(EDITS)) == [*EDITS]
+    assert edits_of("[]") == edits_of(None) == edits_of("") == []
 
 
 def made_of(kind, near, far=None, labels=()):

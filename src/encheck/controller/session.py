@@ -12,7 +12,6 @@ from encheck.claims import CONTRACT
 from encheck.controller.locks import _held, _held_if_free
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
-from encheck.known_failures import known_failure
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
@@ -29,7 +28,7 @@ from encheck.types import (
     Items,
     Verdict,
 )
-from encheck.verdict import judge
+from encheck.verdict import judge, known_failure
 
 log = logging.getLogger("encheck")
 
