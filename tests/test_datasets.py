@@ -75,7 +75,7 @@ def test_a_label_names_the_data_in_every_id(tmp_path):
 def test_rows_that_are_left_out_are_counted_and_told_with_the_first_problem(tmp_path, caplog):
     (tmp_path / "own.csv").write_text("first,second,label\na cat,a dog,1\na,b,2\na hen,,0\n")
     load(f"pairs:{tmp_path}/own.csv", skip_bad_rows=True)
-    assert "pairs: 2 malformed left out; the first: " in caplog.text
+    assert "pairs: 2 malformed rows excluded; the first: " in caplog.text
     assert "own.csv:3: the label is '2', but should be 0 or 1" in caplog.text
 
 

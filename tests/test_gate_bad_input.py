@@ -169,7 +169,9 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
     shutil.rmtree(pytester.path / "out")
     outcome = run("shifted", against(folder), "--encheck-twin=random", "--encheck-twin=shifted-2")
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*--twin=shifted-2 is shifted once more (the same weights): a twin is a checkpoint*"])
+    outcome.stderr.fnmatch_lines(
+        ["*--twin=shifted-2 is shifted once more (the same weights): a seed replicate is a checkpoint*"]
+    )
     assert not (pytester.path / "out").exists()
 
 

@@ -400,7 +400,7 @@ def test_the_seed_noise_of_a_capability_is_drawn_towards_that_of_all():
     assert noise.pooled**2 == pytest.approx(square, rel=0.05)
     assert noise.of("antonym/d/1") ** 2 == pytest.approx((4 * square + 2 * square) / 5, rel=0.05)
     assert noise.of("synonym/d/1") ** 2 == pytest.approx(4 * square / 5, rel=0.05)
-    assert noise.of("a capability that no twin measured") == noise.pooled
+    assert noise.of("a row that no seed replicate measured") == noise.pooled
 
 
 def test_the_balanced_score_falls_when_recall_pays_for_antonyms():

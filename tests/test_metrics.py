@@ -163,5 +163,5 @@ def test_the_figure_of_word_overlap_stands_beside_the_models():
     lexical = margins([0.2] * 40, [0.4] * 40)
     model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), lexical.resampler, Scale(0.0), lexical)
     assert margin_rate(model).value == 1
-    assert margin_rate(model).lexical.value == 0
-    assert mean_margin(model.calibrated).lexical.value == pytest.approx(-0.2 / 0.9)
+    assert margin_rate(model).overlap.value == 0
+    assert mean_margin(model.calibrated).overlap.value == pytest.approx(-0.2 / 0.9)

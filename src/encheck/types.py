@@ -281,7 +281,7 @@ Item = SentencePair | Triplet | BothOrders | Chain | Query | Repeated
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a check measures on, and why each of the others was left out."""
+    """What a check measures on, and why each of the others was excluded."""
 
     kept: tuple[Item, ...]
     excluded: dict[str, int] = field(default_factory=dict)
@@ -303,7 +303,7 @@ class Estimate:
     """A figure with its 95% interval, the number of items and of independent clusters behind it.
 
     Where a figure compares two labels, the clusters are those of the label that has fewer.
-    `lexical` is the same figure for word overlap (Jaccard) in place of the model.
+    `overlap` is the same figure of the word-overlap baseline (Jaccard in place of the model).
     """
 
     metric: str
@@ -313,7 +313,7 @@ class Estimate:
     n: int
     clusters: int
     curve: tuple[CurvePoint, ...] = ()
-    lexical: Estimate | None = None
+    overlap: Estimate | None = None
     params: Mapping[str, float | str] = field(default_factory=dict)
 
 

@@ -140,7 +140,7 @@ def lines(scored: Scored) -> Iterator[str]:
     cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
     yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
     if scored.excluded:
-        yield f"{scored.excluded} pairs without a label left out"
+        yield f"{scored.excluded} pairs without a label excluded"
     if "threshold" in scored.cases.params:
         folds = scored.cases.params.get("folds")
         yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")

@@ -61,12 +61,12 @@ def as_row(result: CheckResult) -> Row:
         "excluded": dict(result.excluded),
         "overlap": None,
     }
-    if e and e.lexical:
-        row["overlap"] = {k: _number(getattr(e.lexical, k)) for k in ("value", "low", "high")}
+    if e and e.overlap:
+        row["overlap"] = {k: _number(getattr(e.overlap, k)) for k in ("value", "low", "high")}
     if e and e.curve:
         row["curve"] = [dataclasses.asdict(point) for point in e.curve]
-        if e.lexical:
-            row["overlap"]["curve"] = [dataclasses.asdict(point) for point in e.lexical.curve]
+        if e.overlap:
+            row["overlap"]["curve"] = [dataclasses.asdict(point) for point in e.overlap.curve]
     return row
 
 

@@ -71,7 +71,7 @@ class Baseline:
 
     @property
     def seed_noise(self) -> Noise | None:
-        """Standard deviation of the change between twins, in deltas; None where none were given."""
+        """Standard deviation of the change between seed replicates, in deltas; None where none were given."""
         found = self.summary["seed_noise"]
         if found is None:
             return None

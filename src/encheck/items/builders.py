@@ -1,4 +1,4 @@
-"""From a data set and a generator to the items of a check. A sentence without a variant is left out and counted."""
+"""From a data set and a generator to the items of a check. A sentence without a variant is excluded and counted."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are left out."""
+    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are excluded."""
     labelled = [p for p in dataset.pairs if p.label is not None]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split)

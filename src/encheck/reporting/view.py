@@ -56,7 +56,7 @@ def figure(row: Row) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def lexical(row: Row) -> str:
+def overlap(row: Row) -> str:
     """The same figure for word overlap."""
     value = (row["overlap"] or {}).get("value")
     return "-" if value is None else f"{round(value, 2) + 0.0:.2f}"
