@@ -5,14 +5,24 @@ BIN := $(abspath $(VENV))/bin
 OLDEST := $(shell sed -n 's/.*"sentence-transformers>=\([0-9.]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: check test lint types docs clean
+.PHONY: check test test-long quick mutate lint types docs clean
 
 check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedded probes, ending in a report
 	$(BIN)/python -m pytest
 
 test: $(VENV)/dev.stamp build/oldest/stamp  ## the tool's own tests; those of hostile models on the oldest version too
 	PYTHONPATH=build/oldest ENCHECK_OLDEST=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_hostile_models.py -q
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist worksteal -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m 'not long' -n 2 --dist worksteal -q
+
+quick: $(VENV)/dev.stamp  ## of these, what ends within 40 seconds and touches every package
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m quick -q
+
+test-long: $(VENV)/dev.stamp  ## what is not needed at each commit: whole runs in workers, kills, a training; two minutes
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m long -n 2 --dist worksteal -q
+
+mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests find, by a sample; some twenty minutes
+	$(INSTALL) 'cosmic-ray>=8.4'
+	$(BIN)/python scripts/mutate.py --sample 30
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+import quick
 from hypothesis import settings
 
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -12,6 +13,19 @@ settings.load_profile("fixed")  # the same examples every time; new ones with --
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 pytest_plugins = ["pytester"]
+
+
+def pytest_ignore_collect(collection_path, config):
+    """What has no quick test is not even imported for them."""
+    is_other = collection_path.name.startswith("test_") and not quick.is_named(collection_path.stem)
+    return True if config.option.markexpr == "quick" and is_other else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem.removeprefix("test_") in quick.WHOLE:
+            item.add_marker("quick")
 
 
 @pytest.fixture(autouse=True)

@@ -64,6 +64,7 @@ def test_a_sheet_has_equally_many_pairs_of_each_difficulty_while_they_last():
     assert Counter(cells[line.item] for line in everything) == Counter(cells.values())
 
 
+@pytest.mark.quick
 def test_a_sheet_is_in_random_order_that_the_seed_decides():
     data = pairs()
     assert draw(data.pairs, n=40, seed=1) == draw(data.pairs, n=40, seed=1) != draw(data.pairs, n=40, seed=2)
@@ -142,6 +143,7 @@ def answer(path, lines, answers, *, took=2.0):
     return shown, label(path, lines, ask=ask, show=shown.append, clock=lambda: now[0])
 
 
+@pytest.mark.quick
 def test_every_answer_is_saved_with_its_seconds(sheet):
     own, lines = own_sheet(sheet, "ann")
     shown, left = answer(own, lines, ["s", "D", "?", "same"])
@@ -192,6 +194,7 @@ TEXTBOOK = [
 ]  # fmt: skip
 
 
+@pytest.mark.quick
 def test_fleiss_kappa_is_the_textbooks():
     assert fleiss_kappa(np.array(TEXTBOOK, float)) == pytest.approx(0.210, abs=5e-4)
 

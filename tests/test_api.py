@@ -63,6 +63,7 @@ def test_every_public_name_works_once_every_module_was_imported(every_third_prob
     assert done.stdout == "[] []\n", done.stderr
 
 
+@pytest.mark.quick
 def test_no_public_name_is_that_of_a_module():
     modules = {module.name for module in pkgutil.iter_modules(encheck.__path__)} | {"checks", "generators"}
     assert not modules & set(encheck.__all__)
@@ -90,6 +91,7 @@ def test_wrong_models_and_data_say_what_there_is(tmp_path, monkeypatch):
         encheck.load_data("mrcp:x")
 
 
+@pytest.mark.quick
 def test_data_are_loaded_whole_or_as_a_sample(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("first,second,label\n" + "".join(f"text {i} ab,text {i} cd,1\n" for i in range(50)), "utf-8")

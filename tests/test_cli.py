@@ -30,6 +30,7 @@ def run(encheck, every_third_probe):
     return lambda *args: encheck("run", "-q", f"--data={every_third_probe}", *args)
 
 
+@pytest.mark.quick
 def test_version_is_the_packages(encheck):
     assert encheck("--version").output.strip() == __version__
 
@@ -101,6 +102,7 @@ def test_commands_know_the_models_and_the_limit_that_the_project_names(tmp_path,
     assert "of at most 7 MB" in encheck("store").output
 
 
+@pytest.mark.quick
 def test_data_lists_every_set_with_its_files_and_licence(encheck):
     said = encheck("data").output
     assert all(name in said for name in ("mrpc", "paws", "qqp", "pairs", "probes", "msr_paraphrase_train.txt"))
@@ -115,6 +117,7 @@ def test_data_shows_rows_labels_and_clusters_of_one_set(encheck):
     assert "label 1  pairs/" in said
 
 
+@pytest.mark.quick
 def test_a_wrong_data_file_is_one_line_and_exit_4(encheck):
     Path("own.csv").write_text("first;second;label\na;b;1\n")
     outcome = encheck("data", "pairs:own.csv")

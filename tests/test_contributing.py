@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,18 +40,23 @@ def test_the_examples_pass_the_linter(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory):
-    sys.path.insert(0, str(ROOT / "scripts"))
-    import check_docs
-
-    return check_docs.wheel_python(tmp_path_factory.mktemp("guide"), change=add_examples)
+def site(tmp_path_factory):
+    """A folder to import from: the packages with the examples in them, laid out as a wheel has them."""
+    source, site = (tmp_path_factory.mktemp(name) for name in ("source", "site"))
+    for name in ("checks", "generators", "src"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    add_examples(source)
+    shutil.copytree(source / "src/encheck", site / "encheck")
+    for name in ("checks", "generators"):
+        shutil.copytree(source / name, site / "encheck" / name)
+    return site
 
 
 @pytest.fixture
-def encheck(python, tmp_path):
+def encheck(site, tmp_path):
     def encheck(*args):
-        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-        command = [python, "-m", "encheck", *args]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), str(tmp_path)])}
+        command = [sys.executable, "-m", "encheck", *args]
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     return encheck

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired, Rule
@@ -185,3 +186,48 @@ def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
     seen = [decide([rate("a", n=n, lost=n // 50, gained=n // 50)]).rows[0].detectable for n in (200, 1_000, 5_000)]
     assert seen == sorted(seen, reverse=True)
     assert 0.01 < seen[-1] < 0.03
+
+
+def flipped(n, *, lost, gained):
+    """An open row, and the standard error of its change by hand."""
+    row = decide([rate("a", n=n, lost=lost, gained=gained)]).rows[0]
+    variance = (lost + gained) / n - ((gained - lost) / n) ** 2
+    return row, np.sqrt(variance / (n - 1))
+
+
+@pytest.mark.parametrize(("lost", "gained"), [(20, 20), (22, 20), (23, 20)])
+def test_the_items_that_would_pass_are_those_that_shrink_the_error_so_far(lost, gained):
+    row, error = flipped(200, lost=lost, gained=gained)
+    loss = (lost - gained) / 200
+    wanted = min((0.04 - loss) / (1.645 + 0.84), (0.02 - loss) / 0.84)
+    assert row.outcome == "inconclusive"
+    assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
+
+
+def test_the_items_that_would_block_are_those_that_shrink_the_error_so_far():
+    row, error = flipped(200, lost=27, gained=20)
+    wanted = (0.035 - 0.01) / (stats.t.ppf(0.95, 199) + 0.84)
+    assert row.outcome == "inconclusive"
+    assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
+
+
+def test_where_no_number_of_items_would_decide_a_hundred_times_as_many_are_named():
+    row = decide([rate("a", lost=30)], rule=Rule(block=2.0)).rows[0]
+    assert (row.outcome, row.needed) == ("inconclusive", 100_000)
+
+
+@pytest.mark.parametrize("one", [rate("a", n=150), rate("a", lost=20, gained=15), mean("a", 0, calibration_error=0.02)])
+def test_a_family_of_one_is_as_sure_as_its_member(one):
+    found = decide([one])
+    ends = found.rows[0].low / found.rows[0].delta
+    assert found.families[0].low == pytest.approx(ends, rel=0.05 if one.kind == "rate" and found.rows[0].lost else 1e-6)
+
+
+def test_a_mean_is_told_as_one():
+    found = decide([replace(mean("a", 0), baseline=np.full(400, -0.2), candidate=np.full(400, -0.2), reversed=True)])
+    assert found.rows[0].why.startswith("the baseline has it the wrong way round (has -0.200)")
+    assert found.rows[0].mcnemar is None
+
+
+def test_what_has_no_figure_has_no_proof_of_a_loss():
+    assert decide([replace(mean("a", 0), baseline=NOTHING)]).rows[0].p == 1

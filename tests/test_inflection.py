@@ -143,7 +143,7 @@ def test_the_recipe_makes_the_packaged_table_again(shared_data):
     sys.modules["build_inflections"] = build
     spec.loader.exec_module(build)
     judge = build.Judge(lexicon(), build.treebank(shared_data / "ud_english_ewt"))
-    packaged = (ROOT / "src" / "encheck" / "language" / "inflections.tsv").read_text("utf-8")
+    packaged = (ROOT / "src/encheck/language/edits/inflections.tsv").read_text("utf-8")
     assert "\n".join(build.lines(judge)) + "\n" == packaged
     assert ("atonal", "JJR", "atonaler") in judge.rejected
 

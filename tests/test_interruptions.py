@@ -77,7 +77,11 @@ def heed_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 2), (signal.SIGKILL, -9)], ids=["ctrl-c", "killed"])
+@pytest.mark.parametrize(
+    ("stop", "code"),
+    [(signal.SIGINT, 2), pytest.param(signal.SIGKILL, -9, marks=pytest.mark.long)],
+    ids=["ctrl-c", "killed"],
+)
 def test_a_run_that_is_stopped_keeps_what_it_encoded(start, tmp_path, stop, code):
     process = start("-m", "synonym", slowness="0.4", preexec_fn=heed_ctrl_c)
     wait_until_some_are_kept(process)
@@ -113,8 +117,9 @@ def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measu
     assert "cannot remove out/results.json, which an earlier run wrote" in out + err
 
 
-def test_of_many_workers_one_encodes(start, tmp_path):
-    process = start("-m", "synonym", "-n", "4", slowness="0.02")
+@pytest.mark.parametrize("workers", ["2", pytest.param("4", marks=pytest.mark.long)])
+def test_of_many_workers_one_encodes(start, tmp_path, workers):
+    process = start("-m", "synonym", "-n", workers, slowness="0.02")
     process.communicate(timeout=120)
     assert process.returncode in (0, 1)
     log = (tmp_path / "encoders.log").read_text().split()
@@ -122,6 +127,7 @@ def test_of_many_workers_one_encodes(start, tmp_path):
     assert len(log) > 10
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("is_taken", [False, True], ids=["free", "taken"])
 def test_who_tries_a_model_out_keeps_the_device_until_it_has_encoded(tmp_path, monkeypatch, is_taken):
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")

@@ -29,6 +29,7 @@ def apart_and_together():
     return [decide([p]).rows[0] for p in (one, replace(one, clusters=np.arange(1_000) // 10))]
 
 
+@pytest.mark.quick
 def test_losses_that_come_in_clusters_block_only_where_the_clusters_tell(apart_and_together):
     apart, together = apart_and_together
     assert (apart.outcome, together.outcome) == ("block", "inconclusive")
@@ -36,12 +37,14 @@ def test_losses_that_come_in_clusters_block_only_where_the_clusters_tell(apart_a
     assert together.p > 0.06
 
 
+@pytest.mark.quick
 def test_both_bounds_are_as_much_wider_as_the_clusters_tell_less(apart_and_together):
     apart, together = apart_and_together
     widths = [np.array([row.change - row.low, row.high - row.change]) for row in (apart, together)]
     assert (widths[1] > 1.5 * widths[0]).all()
 
 
+@pytest.mark.quick
 def test_a_loss_that_twins_have_by_luck_does_not_block_however_many_items_show_it():
     lucky = decide([rate(n=50_000, lost=1_600)], seed_noise=Noise(1.0)).rows[0]
     assert lucky.change == -0.032
@@ -51,6 +54,7 @@ def test_a_loss_that_twins_have_by_luck_does_not_block_however_many_items_show_i
     assert decide([rate(n=50_000, lost=3_000)], seed_noise=Noise(1.0)).rows[0].outcome == "block"
 
 
+@pytest.mark.quick
 def test_what_only_reports_takes_nothing_from_what_gates():
     gates, reported = rate(lost=16), [rate(f"few {i}", n=149, lost=i) for i in range(6)]
     alone, *_ = decide([gates]).rows
@@ -61,6 +65,7 @@ def test_what_only_reports_takes_nothing_from_what_gates():
     assert {(row.gates, row.adjusted) for row in others} == {(False, 1.0)}
 
 
+@pytest.mark.quick
 def test_each_capability_that_gates_makes_the_others_proof_harder():
     two = decide([rate(lost=16), rate("b")]).rows[0]
     assert two.adjusted == pytest.approx(2 * two.p)
@@ -83,6 +88,7 @@ def turned(tmp_path):
     return turned
 
 
+@pytest.mark.quick
 def test_what_a_change_of_order_makes_is_told_on_the_calibrated_scale(turned):
     row = turned(0.1, reference=0.55)  # half as much, on a scale of half the unit
     assert row.baseline == pytest.approx(-0.2 / 0.9, abs=1e-5)
@@ -90,6 +96,7 @@ def test_what_a_change_of_order_makes_is_told_on_the_calibrated_scale(turned):
     assert row.change == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.quick
 def test_a_model_whose_scores_lie_closer_together_has_lost_where_it_changes_as_much(turned):
     assert turned(-0.2, reference=0.55).change == pytest.approx(0.2 / 0.9 - 0.2 / 0.45, abs=1e-5)
 
@@ -118,11 +125,13 @@ def verdict(low, high, *, clusters=100, threshold=0.8):
     return judge(Estimate("margin_rate", (low + high) / 2, low, high, n=clusters, clusters=clusters), threshold)[0]
 
 
+@pytest.mark.quick
 def test_twenty_clusters_are_the_fewest_that_decide():
     assert [verdict(0.9, 1, clusters=n) for n in (19, 20)] == ["inconclusive", "pass"]
     assert [verdict(0, 0.1, clusters=n) for n in (19, 20)] == ["inconclusive", "fail"]
 
 
+@pytest.mark.quick
 def test_an_interval_that_begins_at_the_threshold_passes_and_one_that_ends_there_is_open():
     assert verdict(0.8, 0.9) == "pass"
     assert verdict(0.7, 0.8) == "inconclusive"

@@ -25,6 +25,7 @@ def in_training(encoder):
     )
 
 
+@pytest.mark.quick
 def test_the_oracle_is_perfectly_balanced():
     assert behaviour(Oracle().encode, checks=FEW)["balanced"] == 1
 
@@ -67,6 +68,7 @@ def test_data_with_a_gate_split_alone_select_nothing():
         dev_part(dataclasses.replace(probes, groups=gate, pairs=()))
 
 
+@pytest.mark.quick
 def test_an_unknown_check_is_named():
     with pytest.raises(UsageError, match="did you mean 'antonym'"):
         behaviour(BagOfWords().encode, checks=("antonyms",))
@@ -199,6 +201,7 @@ def test_a_model_that_broke_says_so_and_what_would_help(shape, problem):
         behaviour(lambda texts: np.full(shape(len(texts)), np.nan), checks=("antonym",))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="sentence-transformers' trainer needs datasets")
 @pytest.mark.filterwarnings("ignore")
 def test_the_trainer_keeps_the_checkpoint_with_the_best_balance(tmp_path):
