@@ -86,7 +86,7 @@ print(model.fingerprint(), model.encode(["the dog sings", "zebra", ""]).tobytes(
 
 
 def test_two_processes_with_other_hash_seeds_give_the_same_bits():
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     said = set()
     for seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": seed}

@@ -11,7 +11,7 @@ import pytest
 import encheck
 from encheck.options import GROUPS, OPTIONS, Settings, described, reference
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ADDED = """    colour: str = option(
         "colour", group="output", metavar="NAME", kept=True, default="blue", help="Colour of the bikeshed.",
     )

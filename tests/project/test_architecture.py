@@ -13,7 +13,7 @@ import encheck
 from encheck.items.catalogue import WORKS
 from encheck.options.project_schema import keys
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(encheck.__file__).parent
 HEAVY = {
     "gensim",

@@ -585,7 +585,7 @@ def test_roles_are_exchanged_with_their_case_and_agreement(maker):
 
 SCRIPT = """
 import sys
-sys.path.insert(0, "tests")
+sys.path += ["tests", "tests/generators"]
 from test_edits import SENTENCES, WORKS, groups
 from encheck.items.variants import Maker
 maker = Maker(7)

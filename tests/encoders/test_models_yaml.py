@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from encheck.encoders.models_file import ModelConfig, known_models, packaged_models, read_models
 from encheck.errors import ConfigError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FULL = """\
 mine:
   name: ./folder

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("record_behaviour", ROOT / "recipes" / "record_behaviour.py")
 recipe = importlib.util.module_from_spec(SPEC)
 sys.modules["record_behaviour"] = recipe

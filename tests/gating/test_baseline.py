@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -238,7 +237,7 @@ def test_a_save_that_is_interrupted_between_its_two_names_is_finished(folder, bo
 
 DIES = """
 import os, signal, sys
-sys.path.insert(0, sys.argv[2])
+sys.path += sys.argv[2].split(os.pathsep)
 from pathlib import Path
 from encheck.system import files
 from test_baseline import changed
@@ -254,7 +253,7 @@ changed(Path(sys.argv[1]))
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_written_and_mended_later(folder, both):
-    process = subprocess.run([sys.executable, "-c", DIES, str(folder), str(Path(__file__).parent)], check=False)
+    process = subprocess.run([sys.executable, "-c", DIES, str(folder), os.pathsep.join(sys.path)], check=False)
     assert process.returncode == -signal.SIGKILL
     found = told(folder)
     assert len(found) == 3

@@ -11,7 +11,7 @@ import pytest
 from encheck.language.parse import of_doc
 from encheck.language.pipeline.load import Pipeline
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ENGLISH = ROOT / "src/encheck/language/pipeline/english"
 VERBS = ("liked", "did not like", "sent back", "has never tried", "was thinking of")
 ADJECTIVES = ("hot", "salty", "cold", "very thick", "rather thin, brown")

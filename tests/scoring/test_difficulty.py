@@ -104,7 +104,7 @@ def test_no_pair_has_no_cell():
 
 
 def test_a_wrong_folder_of_the_reproduction_is_one_message_and_no_table(tmp_path):
-    script = Path(__file__).resolve().parents[1] / "recipes/reproduce.py"
+    script = Path(__file__).resolve().parents[2] / "recipes/reproduce.py"
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "but should be a folder that holds mrpc, stsbenchmark, qqp" in done.stderr

@@ -15,7 +15,7 @@ from scipy.stats import binom
 from encheck.gating.decision import decide
 from encheck.gating.types import DEFAULT, Noise
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from gate import Setting, draw
 
 RUNS, FALSE_ALARM = 120, 1e-6

@@ -13,7 +13,7 @@ import pytest
 from encheck.datasets.base import load
 from encheck.types import keeps_meaning
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PROBES = Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
 SCHEMA = json.loads(PROBES.with_name("probes.schema.json").read_text("utf-8"))
 LINES = PROBES.read_bytes().decode("utf-8").removesuffix("\n").split("\n")

@@ -20,7 +20,7 @@ from encheck.language.lexicon.packed import planes, whole
 from encheck.language.lexicon.protocol import PARTS, Antonym
 from encheck.language.lexicon.wordnet import NltkLexicon, corpus
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LANGUAGE = ROOT / "src" / "encheck" / "language" / "lexicon"
 WORDNET = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
 

@@ -15,7 +15,7 @@ from encheck.language.edits.inflection import PARTS_OF_SPEECH, in_case_of, infle
 from encheck.language.edits.regular import candidates, regular, syllables
 from encheck.language.lexicon.load import lexicon
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from encheck.scoring.scores import Scale, scores_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import BothOrders, Chain, Edit, Kind, Query, Repeated, SentencePair, Triplet, content_hash
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CASE = CaseId("a_is_b", "my-model", "d/1", "pivot=a")
 NEW = ("kind", "step", "source_is_second", "source_role", "text_role", "slice")
 EDITS = (Edit(2, 5, "blue"),)

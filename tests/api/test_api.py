@@ -12,7 +12,7 @@ import encheck
 from encheck.api.results import Result
 from encheck.errors import BaselineError, DataError, ModelError, UsageError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EVERY_NAME = """
 import importlib, pkgutil, sys
 import encheck

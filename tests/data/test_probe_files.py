@@ -11,7 +11,7 @@ import pytest
 from encheck.datasets.base import load
 from encheck.errors import DataError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LINES = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")[:20]
 GROUPS = [json.loads(line) for line in LINES]
 

@@ -11,7 +11,7 @@ from encheck.datasets.base import load
 from encheck.generators.phenomenon import PHENOMENA
 from encheck.similarity import jaccard
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import check_probes
 
 GROUPS = load("probes").groups

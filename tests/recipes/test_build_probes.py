@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from encheck.datasets import base
 from encheck.types import keeps_meaning
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("build_probes", ROOT / "recipes" / "build_probes.py")
 build = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(build)
