@@ -11,7 +11,7 @@ check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedde
 	$(BIN)/python -m pytest
 
 test: $(VENV)/dev.stamp build/oldest/stamp  ## the tool's own tests; those of hostile models on the oldest version too
-	PYTHONPATH=build/oldest ENCHECK_OLDEST=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_hostile_models.py -q
+	PYTHONPATH=build/oldest ENCHECK_OLDEST=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/encoders/test_hostile_models.py -q
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m 'not long' -n 2 --dist worksteal -q
 
 quick: $(VENV)/dev.stamp  ## of these, what ends within 40 seconds and touches every package

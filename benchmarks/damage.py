@@ -199,19 +199,13 @@ def measure(folder: Path, name: str, *args: str) -> None:
 
 def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     """The gate's decision between two models that were measured."""
-    import pyarrow.parquet
-
     from encheck.gating.baseline import read
     from encheck.gating.weighing import weigh
+    from encheck.reporting.results import read_items, read_results
 
     paths = [folder_of(folder, name) for name in (before, after)]
-    results = json.loads((paths[1] / "report/results.json").read_text("utf-8"))
-    table = pyarrow.parquet.read_table(paths[1] / "report/items.parquet").to_pydict()
-    items: dict[str, dict[str, list[Any]]] = {}
-    for i, case in enumerate(table["case"]):
-        columns = items.setdefault(case, {name: [] for name in table})
-        for name in table:
-            columns[name].append(table[name][i])
+    report = paths[1] / "report"
+    results, items = read_results(report), read_items(report)
     model = results["models"][0]["label"]
     return weigh(read(paths[0] / "base"), results, items, model=model, seed_noise=noise)
 
@@ -221,7 +215,7 @@ def apart(folder: Path, before: str, after: str) -> float:
     from encheck.gating.baseline import read
 
     tables = [read(folder_of(folder, name) / "base").tables for name in (before, after)]
-    pairs = [(t, tables[1][case]) for case, t in tables[0].items() if t.claim != COUNTED]
+    pairs = [(t, tables[1][case]) for case, t in tables[0].items() if t.check != COUNTED]
     gaps = [np.abs(getattr(t, side) - getattr(other, side)) for t, other in pairs for side in ("near", "far")]
     return float(max(np.nanmax(gap, initial=0) for gap in gaps))
 

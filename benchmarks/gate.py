@@ -3,9 +3,9 @@
     python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
     python benchmarks/gate.py --measured BASELINE CANDIDATE
 
-Twenty capabilities in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
+Twenty rows in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
 discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
-capabilities make of one source with the probability named as correlation: these are the correlations of the
+rows make of one source with the probability named as correlation: these are the correlations of the
 differences themselves. `--measured` says what they are between two baselines that were saved with `--save-baseline`.
 """
 
@@ -54,7 +54,7 @@ class Setting:
 
 
 def flips(s: Setting, loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P(baseline wins alone), P(candidate wins alone) of each capability: their sum the discordance, if it can be."""
+    """P(baseline wins alone), P(candidate wins alone) of each row: their sum the discordance, if it can be."""
     even = min(s.discordance / 2, s.rate, 1 - s.rate)
     down = np.clip(even + loss / 2, 0, s.rate)
     up = np.clip(down - loss, 0, 1 - s.rate)
@@ -71,7 +71,7 @@ def draw(s: Setting, rng: np.random.Generator) -> list[Paired]:
         loss[rng.integers(count)] = s.loss
     down, up = flips(s, loss)
     clusters = np.minimum(np.arange(s.n) * s.clusters // s.n, s.n - 1)
-    with_cluster = rng.random(s.n) < np.sqrt(ICC)  # the items that go with their cluster, in all capabilities
+    with_cluster = rng.random(s.n) < np.sqrt(ICC)  # the items that go with their cluster, in all rows
     u = np.where(with_cluster, _alike(count, s.clusters, s, rng)[:, clusters], _alike(count, s.n, s, rng))
     difference = (u > 1 - up[:, None]).astype(float) - (u < down[:, None])
     rest = np.clip((s.rate - down) / (1 - up - down), 0, 1)  # wins among the items that do not flip
@@ -168,10 +168,10 @@ def acceptance(runs: int) -> Iterator[str]:
 def possible(_runs: int) -> Iterator[str]:
     """Fewest items, all apart, at which a rule could hold what was promised, one that knew all variances even.
 
-    A rule that lets an unchanged model pass draws a line for each capability's change. In 90% of cases all twenty of
+    A rule that lets an unchanged model pass draws a line for each row's change. In 90% of cases all twenty of
     an unchanged model have to stay above it, and in 99% the one that lost 4 points below it.
     """
-    yield line(("correlation between capabilities", "2% discordance", "5%"))
+    yield line(("correlation between rows", "2% discordance", "5%"))
     yield line(["---"] * 3)
     rng, normal, count = np.random.default_rng(0), statistics.NormalDist(), len(NAMES)
     for correlation in (0.0, 0.3, 0.6):
@@ -217,7 +217,7 @@ def old_rule(runs: int) -> Iterator[str]:
 
 
 def detectable(_runs: int) -> Iterator[str]:
-    """The smallest loss of one capability that is blocked in 80% of cases, twenty being tested."""
+    """The smallest loss of one row that is blocked in 80% of cases, twenty being tested."""
     yield line(("items", "2% discordance", "5%", "10%"))
     yield line(["---"] * 4)
     for n in (150, 300, 450, 600, 1_000, 2_000, 3_500, 5_000):
@@ -285,9 +285,7 @@ def picture(runs: int) -> str:
     for i, (outcome, colour) in enumerate(COLOURS.items()):
         parts.append(f'<rect x="{40 + 110 * i}" y="{tall + 62}" width="12" height="12" fill="{colour}"/>')
         parts.append(f'<text x="{57 + 110 * i}" y="{tall + 72}">{outcome}</text>')
-    parts.append(
-        f'<text x="400" y="{tall + 72}">items a capability; 20 capabilities, 5% discordance, correlation 0.3</text>'
-    )
+    parts.append(f'<text x="400" y="{tall + 72}">items a row; 20 rows, 5% discordance, correlation 0.3</text>')
     size = f'width="{40 + len(PANELS) * (wide + gap)}" height="{tall + 84}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
     return "\n".join([head, '<rect width="100%" height="100%" fill="#ffffff"/>', *parts, "</svg>", ""])
@@ -299,7 +297,7 @@ def measured(before: Path, after: Path) -> Iterator[str]:
     from encheck.gating.pairing import pooled
     from encheck.gating.weighing import compare_all, side_of_baseline
 
-    yield line(("capability", "items", "clusters", "discordance", "correlation within a cluster"))
+    yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)
     for p in pooled(compare_all(*(side_of_baseline(read(path)) for path in (before, after)))[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
@@ -309,7 +307,7 @@ def measured(before: Path, after: Path) -> Iterator[str]:
             products = (np.bincount(p.clusters, difference) ** 2 - np.bincount(p.clusters, difference**2)).sum()
             changed = np.mean(p.candidate != p.baseline)
             found = f"{products / together / difference.var():.2f}"
-            yield line((p.capability, f"{len(difference):,}", f"{(held > 0).sum():,}", f"{changed:.1%}", found))
+            yield line((p.name, f"{len(difference):,}", f"{(held > 0).sum():,}", f"{changed:.1%}", found))
 
 
 TABLES = {

@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         names = [f"claim_{j}" for j in range(10)]
-        rows = [row(id=f"{n}/m-d-1/margin_rate", claim=n, metric="margin_rate") for n in names]
+        rows = [row(id=f"{n}/m-d-1/margin_rate", check=n, metric="margin_rate") for n in names]
         write_results(folder, results(*rows))
         write_items(folder, {k: v for n in names for k, v in items(n, options.items // len(names)).items()})
         start = time.perf_counter()

@@ -1,7 +1,7 @@
 """Record what encheck computes, and compare two recordings: the safety net of a refactoring.
 
     python recipes/record_behaviour.py record OUT --work DIR [--mrpc MRPC] [--quick]
-    python recipes/record_behaviour.py compare OLD NEW [--texts] [--order] [--renamed checks.*.lexical=checks.*.overlap]
+    python recipes/record_behaviour.py compare OLD NEW [--texts] [--order] [--renamed checks.*.old=checks.*.new]
 
 A recording holds results.json less `run`, and items.parquet, of runs on the probes, on MRPC, and through the gate for
 six changed copies of MiniLM; then a baseline, a comparison, exports and a lock file. Under `texts/` it holds what the
@@ -64,7 +64,7 @@ IGNORED += ("*:evaluation_time", "*:mteb_version")
 # Lines that are said only where the store lacks embeddings, or another run is making some.
 COLD = re.compile(r"\d+%\||encoding with .* texts|waiting for another run|texts are longer than \d+ tokens")
 SECONDS = re.compile(r"^(\| [\w-]+ \| \d+ \|) \d+\.\d+ \| \d+\.\d+ \|$", re.MULTILINE)
-IDENTITY = ("id", "capability", "case", "item", "label", "name", "baseline", "epsilon")
+IDENTITY = ("id", "row", "capability", "case", "item", "label", "name", "baseline", "epsilon")
 KEY = ("case", "item", "id")
 
 

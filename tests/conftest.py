@@ -1,5 +1,6 @@
 """Fixtures of the tool's own tests."""
 
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +14,7 @@ settings.load_profile("fixed")  # the same examples every time; new ones with --
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 pytest_plugins = ["pytester"]
+sys.path.extend(str(path) for path in sorted(Path(__file__).parent.iterdir()) if path.is_dir())  # tests share items
 
 
 def pytest_ignore_collect(collection_path, config):

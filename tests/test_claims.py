@@ -66,8 +66,8 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
     assert own("--encheck-save-baseline=base").parseoutcomes() == {"passed": 1}
     outcome = own("--encheck-baseline=base", name="gated")
     found = json.loads(Path("gated/results.json").read_text("utf-8"))
-    (row,) = found["gate"]["against"][0]["capabilities"]
-    assert (row["capability"], row["family"], row["gates"], row["outcome"]) == (
+    (row,) = found["gate"]["against"][0]["rows"]
+    assert (row["row"], row["family"], row["gates"], row["outcome"]) == (
         "loudness/probes/1", "invariance", True, "pass",
     )  # fmt: skip
     assert outcome.ret == 0
@@ -93,16 +93,16 @@ def test_the_checks_of_a_property_are_selected_by_it(own):
 def test_a_renamed_health_check_still_gates(tmp_path, name):
     entry = {"says": "", "title": "", "why": "", "property": "health", "family": "health", "metric": "room",
              "gates": "room", "reported": ""}  # fmt: skip
-    said = results(check="health", claim=name) | {"claims": {name: entry}}
+    said = results(tested="health", check=name) | {"claims": {name: entry}}
     case = {f"{name}/m-d-1": columns(scores()[0], None, far_text=False)}
     save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
     (row,) = weigh(read(tmp_path / "base"), said, case, model="m").decision.rows
-    assert (row.capability, row.family, row.gates) == ("health/d/1", "health", True)
+    assert (row.name, row.family, row.gates) == ("health/d/1", "health", True)
 
 
 def test_a_metric_of_ones_own_is_reported_and_not_looked_up(tmp_path):
     entry = {"says": "", "title": "", "why": "", "family": "order", "metric": "os.system", "gates": "os.system"}
-    said = results() | {"claims": {results()["checks"][0]["claim"]: entry}}
+    said = results() | {"claims": {results()["checks"][0]["check"]: entry}}
     case = {"short_is_farther_than_long/m-d-1": columns(*scores())}
     save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
     found = weigh(read(tmp_path / "base"), said, case, model="m")

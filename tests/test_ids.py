@@ -78,7 +78,7 @@ NAMES = st.sampled_from(["m", "my-model", "a-b-c", "modèle", "intfloat/e5"])
 @given(NAMES, NAMES, st.sampled_from([1, "pivot=a", "3-4"]), FIGURES)
 def test_a_case_and_the_name_of_its_figure_come_back_from_a_row(model, data, level, figure):
     case = CaseId("a_is_b", model, data, str(level))
-    row = {"id": case.figure(figure), "claim": "a_is_b", "model": model, "data": data, "level": level}
+    row = {"id": case.figure(figure), "check": "a_is_b", "model": model, "data": data, "level": level}
     assert row["id"] == f"a_is_b/{model}-{data}-{level}/{figure}"
     assert CaseId.of(row) == case
     assert figure_name(row) == figure
@@ -87,6 +87,6 @@ def test_a_case_and_the_name_of_its_figure_come_back_from_a_row(model, data, lev
 
 
 def test_a_result_knows_its_case():
-    result = CheckResult("a/m-d-1/auc", "a", "antonym", "antonym", "1", "m", "d", None, None)
+    result = CheckResult("a/m-d-1/auc", "a", "antonym", "1", "m", "d", None, None)
     assert result.case == CaseId("a", "m", "d", "1")
     assert result.case.name_of(result.id) == "auc"

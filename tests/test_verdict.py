@@ -4,9 +4,8 @@ import pytest
 
 from encheck.checks import test_antonym, test_paraphrase, test_synonym
 from encheck.claims import claim_of
-from encheck.known_failures import known_failure
 from encheck.types import Estimate
-from encheck.verdict import MIN_CLUSTERS, judge
+from encheck.verdict import MIN_CLUSTERS, judge, known_failure
 
 
 def estimate(value, low, high, clusters=100):

@@ -106,7 +106,7 @@ class ItemId(str):
 
 @dataclass(frozen=True, slots=True)
 class CaseId:
-    """A check x model x data x level; `check` is the test's name without `test_`, which results.json calls `claim`.
+    """A check x model x data x level; `check` is the test's name without `test_`.
 
     Its text cannot be taken apart: models and data have hyphens in their names. `of` makes it from what a row says.
 
@@ -125,7 +125,7 @@ class CaseId:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> CaseId:
         """The case of a row of results.json."""
-        return cls(row["claim"], row["model"], row["data"], str(row["level"]))
+        return cls(row["check"], row["model"], row["data"], str(row["level"]))
 
     @property
     def name(self) -> str:

@@ -247,7 +247,7 @@ def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., N
         try:
             aim = aim_of(encheck_case.claim, estimate.metric, at_least)
         except UsageError as error:
-            pytest.fail(f"{encheck_case.claim_name}: {error}", pytrace=False)
+            pytest.fail(f"{encheck_case.check}: {error}", pytrace=False)
         row = session.judged(encheck_case, estimate, aim)
         outcomes.record(request.node, row)
         if row.verdict in ("fail", "error"):

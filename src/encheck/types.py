@@ -6,6 +6,7 @@ the pairs or the `Triplet`s that come of them; a metric gives an `Estimate`; a v
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -280,10 +281,10 @@ Item = SentencePair | Triplet | BothOrders | Chain | Query | Repeated
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a check measures on, and why each of the others was left out."""
+    """What a check measures on, and why each of the others was excluded."""
 
     kept: tuple[Item, ...]
-    left_out: dict[str, int] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +303,7 @@ class Estimate:
     """A figure with its 95% interval, the number of items and of independent clusters behind it.
 
     Where a figure compares two labels, the clusters are those of the label that has fewer.
-    `lexical` is the same figure for word overlap (Jaccard) in place of the model.
+    `overlap` is the same figure of the word-overlap baseline (Jaccard in place of the model).
     """
 
     metric: str
@@ -312,18 +313,17 @@ class Estimate:
     n: int
     clusters: int
     curve: tuple[CurvePoint, ...] = ()
-    lexical: Estimate | None = None
+    overlap: Estimate | None = None
     params: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of results.json: a figure of one claim, with its verdict where it has one."""
+    """One row of results.json: a figure of one check, with its verdict where it has one."""
 
     id: str
-    claim: str
     check: str
-    capability: str
+    property: str
     level: str
     model: str
     data: str
@@ -331,12 +331,12 @@ class CheckResult:
     verdict: Verdict | None
     threshold: float | None = None
     reason: str = ""
-    left_out: dict[str, int] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
 
-    @property
+    @builtins.property
     def case(self) -> CaseId:
         """The check x model x data x level that the figure is of."""
-        return CaseId(self.claim, self.model, self.data, self.level)
+        return CaseId(self.check, self.model, self.data, self.level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Annotation."""
+"""Blind reading by people: sheets, judgements and agreement."""

@@ -41,7 +41,7 @@ def gate(
         options: as `run` takes them, `report_dir` included, without those of a gate (baseline, twin, ...).
 
     Returns:
-        The outcome (pass, block or inconclusive), its reasons, and a row for each capability.
+        The outcome (pass, block or inconclusive), its reasons, and a row for each property x data x level.
 
     Raises:
         BaselineError: the two cannot be compared: they have other items, or are models of another kind.

@@ -9,8 +9,9 @@ from typing import Any
 
 from encheck.types import Verdict
 
-SAME_NAME = (
-    "id", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "threshold", "verdict", "reason",
+NAMES = (
+    "id", "check", "property", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "threshold",
+    "verdict", "reason",
 )  # fmt: skip
 
 
@@ -74,5 +75,5 @@ def read(folder: Path) -> Results:
 
 
 def _result(row: Mapping[str, Any]) -> Result:
-    """From a row of results.json, which calls the check `claim` and the property `check`."""
-    return Result(check=row["claim"], property=row["check"], **{name: row[name] for name in SAME_NAME})
+    """From a row of results.json."""
+    return Result(**{name: row[name] for name in NAMES})

@@ -1,1 +1,1 @@
-"""Comparing."""
+"""Runs side by side: models, seeds, and the predictions of others."""

@@ -15,7 +15,7 @@ def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | No
     """
     several = len({row["data"] for row in rows}) > 1
     values = [
-        {"claim": f"{row['claim'].replace('_', ' ')} {row['level']}" + (f", {row['data']}" if several else ""),
+        {"claim": f"{row['check'].replace('_', ' ')} {row['level']}" + (f", {row['data']}" if several else ""),
          "series": row["run"],
          **{k: short(row[k]) for k in ("difference", "low", "high")}}
         for row in rows if row["difference"] is not None

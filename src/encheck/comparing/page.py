@@ -125,7 +125,7 @@ def _whole(models: Sequence[Model]) -> list[list[str]]:
         (case_of(row), row["metric"]): row
         for model in models
         for row in model.rows
-        if _is_whole(model.declared[row["claim"]]) and row["verdict"] is not None and row["value"] is not None
+        if _is_whole(model.declared[row["check"]]) and row["verdict"] is not None and row["value"] is not None
     }
     told = []
     for (case, metric), row in rows.items():
@@ -133,7 +133,7 @@ def _whole(models: Sequence[Model]) -> list[list[str]]:
             next((r for r in model.rows if case_of(r) == case and r["metric"] == metric), None) for model in models
         ]
         shown = ["-" if r is None or r["value"] is None else figure(r) for r in values]
-        told.append([sentence(row["claim"]), row["level"], row["data"], metric, *shown])
+        told.append([sentence(row["check"]), row["level"], row["data"], metric, *shown])
     return told
 
 
@@ -149,8 +149,8 @@ def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, st
     """The four criteria first, as everywhere."""
 
     def place(d: Difference) -> tuple[bool, int, str, str, str]:
-        criterion = first.declared[d.claim].criterion
-        return (not criterion, criterion, d.check, d.claim, d.level)
+        criterion = first.declared[d.check].criterion
+        return (not criterion, criterion, d.property, d.check, d.level)
 
     return place
 
@@ -173,7 +173,7 @@ def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[tup
         for name, declared in model.declared.items()
         if declared.metric == judged_by and declared.family in (family or declared.family,)
     }
-    rows = [r for r in model.rows if r["claim"] in own and r["metric"] == metric and r["value"] is not None]
+    rows = [r for r in model.rows if r["check"] in own and r["metric"] == metric and r["value"] is not None]
     return {(r["data"], case_of(r), model.data[r["data"]]): r["value"] for r in rows}
 
 
@@ -203,7 +203,7 @@ def _cells(d: Difference) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if _flips_count(d) else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", change)
-    return (sentence(d.claim), d.level, d.data, named(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")
+    return (sentence(d.check), d.level, d.data, named(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")
 
 
 def _flips_count(d: Difference) -> bool:
@@ -251,7 +251,7 @@ def _flips(found: Comparison, name: str, differences: Sequence[Difference]) -> I
     other = next(m for m in found.models if m.name == name)
     for d in differences:
         if d.lost or d.gained:
-            columns = other.items[str(CaseId(d.claim, other.label, d.data, d.level))]
+            columns = other.items[str(CaseId(d.check, other.label, d.data, d.level))]
             at = {item: i for i, item in enumerate(columns["item"])}
             some = [("lost", i) for i in d.lost[:MAX_FLIPS_SHOWN]] + [("gained", i) for i in d.gained[:MAX_FLIPS_SHOWN]]
             shown = [(what, item, _texts(columns, at[item])) for what, item in some]

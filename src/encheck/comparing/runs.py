@@ -5,6 +5,7 @@ Reported, never judged: the gate (gate.py) is what decides.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -35,8 +36,8 @@ class Difference:
     """
 
     case: str
-    claim: str
     check: str
+    property: str
     data: str
     level: str
     figure: str
@@ -50,12 +51,12 @@ class Difference:
     lost: tuple[str, ...]
     gained: tuple[str, ...]
 
-    @property
+    @builtins.property
     def is_clear(self) -> bool:
         """Whether the interval leaves zero out, and rests on clusters enough to be one."""
         return not self.is_small and (self.low > 0 or self.high < 0)
 
-    @property
+    @builtins.property
     def is_small(self) -> bool:
         """Whether there are too few clusters to tell, as for a verdict."""
         return self.clusters < MIN_CLUSTERS
@@ -122,8 +123,8 @@ def _difference(
     is_won = metric.kind == "rate" and metric.unit == "item"
     flips = [tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1)]
     return Difference(
-        before.case, before.claim, before.check, before.data, before.level, metric.name, len(moved), resampler.clusters,
-        float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
+        before.case, before.check, before.property, before.data, before.level, metric.name, len(moved),
+        resampler.clusters, float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high), *flips,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class Scored:
     cases: Cases
     figures: tuple[Estimate, ...]
     baselines: Mapping[str, Mapping[str, float]]
-    left_out: int
+    excluded: int
 
 
 def score(
@@ -52,12 +52,12 @@ def score(
     """
     at, rows = aligned(predictions, dataset.pairs, split=split)
     labelled = np.array([dataset.pairs[i].label is not None for i in at], bool)
-    left_out, at, rows = int((~labelled).sum()), at[labelled], rows[labelled]
+    excluded, at, rows = int((~labelled).sum()), at[labelled], rows[labelled]
     if not len(at):
         raise DataError(f"{dataset.name} has no label for any of the pairs in {predictions.path}: nothing to score")
     cases = _cases(predictions, [dataset.pairs[i] for i in at], rows, threshold=threshold, scope=scope, seed=seed)
     figures = tuple(_figures(cases, ranked=predictions.scores is not None))
-    return Scored(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, left_out)
+    return Scored(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
 
 
 def _cases(
@@ -139,11 +139,11 @@ def lines(scored: Scored) -> Iterator[str]:
     """The table, line by line."""
     cells = ", ".join(f"{name} {count}" for name, count in scored.cases.difficulty.counts.items())
     yield f"{len(scored.cases.predicted)} pairs ({cells}), {scored.cases.predicted.mean():.1%} predicted positive"
-    if scored.left_out:
-        yield f"{scored.left_out} pairs without a label left out"
+    if scored.excluded:
+        yield f"{scored.excluded} pairs without a label excluded"
     if "threshold" in scored.cases.params:
         folds = scored.cases.params.get("folds")
-        yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
+        yield f"cut-off {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
     yield from table(
         [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES)), *_rows(scored)]
     )
@@ -173,7 +173,7 @@ def as_dict(scored: Scored) -> dict[str, Any]:
     found = scored.cases.difficulty
     return {
         "pairs": len(scored.cases.predicted),
-        "left_out": scored.left_out,
+        "excluded": scored.excluded,
         "params": dict(scored.cases.params),
         "cells": found.counts,
         "medians": found.medians,

@@ -23,7 +23,7 @@ from encheck.reporting.view import sentence
 class Spread:
     """One figure over `k` checkpoints: mean, its standard error (sample deviation / root k), least, greatest."""
 
-    claim: str
+    check: str
     level: str
     data: str
     metric: str
@@ -79,7 +79,7 @@ def _refuse_other_data(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    return row["claim"], row["level"], row["data"], figure_name(row)
+    return row["check"], row["level"], row["data"], figure_name(row)
 
 
 def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:
@@ -91,7 +91,7 @@ def lines(found: Sequence[Spread]) -> Iterator[str]:
     """The table on the terminal."""
     head = ("claim", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
-        (sentence(s.claim), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
+        (sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
          f"{s.least:.4f}", f"{s.greatest:.4f}", str(s.k))
         for s in found
     ]  # fmt: skip

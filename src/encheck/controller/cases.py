@@ -12,11 +12,11 @@ from encheck.running.case import Case
 from encheck.running.labels import data_labels, labels
 
 
-def cases(option: Any, function: str, claim: Claim, marker: str) -> list[Case]:
+def cases(option: Any, function: str, claim: Claim, tested: str) -> list[Case]:
     """Every model x data x level of one claim. Nothing is loaded or checked yet."""
     models = labels(models_of(option))
     data = data_labels(list(dict.fromkeys(option.encheck_data or ["probes"])))
-    return [Case(function, claim, m, d, level, marker) for m in models for d in data for level in claim.levels]
+    return [Case(function, claim, m, d, level, tested) for m in models for d in data for level in claim.levels]
 
 
 def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:

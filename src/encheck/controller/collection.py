@@ -90,7 +90,7 @@ def _marker(definition: pytest.Item) -> str:
 
 def levels_offered(checks: Iterable[pytest.Item]) -> dict[str, set[str]]:
     """The levels of each collected check, by its name."""
-    return {case.claim_name: set(map(str, case.claim.levels)) for case in map(case_of, checks)}
+    return {case.check: set(map(str, case.claim.levels)) for case in map(case_of, checks)}
 
 
 def refuse_unknown_markers(config: pytest.Config, checks: Iterable[pytest.Item]) -> None:

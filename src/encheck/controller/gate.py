@@ -47,7 +47,7 @@ def read_baselines(settings: Settings) -> list[Baseline]:
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
-    """BaselineError before anything is encoded, for a candidate of another kind than a baseline's, or an equal twin."""
+    """BaselineError before anything is encoded, for a candidate of another kind, or a seed replicate that equals it."""
     prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
     model, *twins = prints
     for baseline in baselines:
@@ -56,8 +56,8 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
         same = next((other for other in (model, *twins[:n]) if prints[other] == prints[label]), None)
         if same is not None:
             raise BaselineError(
-                f"--twin={label} is {same} once more (the same weights): a twin is a checkpoint of its own, trained "
-                "with another seed"
+                f"--twin={label} is {same} once more (the same weights): a seed replicate is a checkpoint "
+                "of its own, trained with another seed"
             )
 
 
@@ -96,13 +96,13 @@ def conclude(
 
 
 def _refuse_copies(twins: Mapping[str, Side], model: str, candidate: Side) -> None:
-    """BaselineError for a twin that is the candidate in another precision: its loss would pass for luck."""
+    """BaselineError for a seed replicate that is the candidate in another precision: its loss would pass for luck."""
     for label, side in twins.items():
         if is_copy(candidate, side):
             raise BaselineError(
                 f"the gate could not be used: --twin={label} scores what {model} does, but for rounding: it is the "
-                "candidate once more, in another precision or file. A twin is a checkpoint of its own, trained with "
-                "another seed"
+                "candidate once more, in another precision or file. A seed replicate is a checkpoint of its own, "
+                "trained with another seed"
             )
 
 

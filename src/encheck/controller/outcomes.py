@@ -59,7 +59,7 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session:
     if call.excinfo and not any(row.verdict for row in rows):
         rows.append(_without_verdict(item, session, call.excinfo))
     case = case_of(item)
-    entry = entry_of(item.function, property=case.marker)  # type: ignore[attr-defined]
+    entry = entry_of(item.function, property=case.property)  # type: ignore[attr-defined]
     report.encheck = payload(session, case, rows, entry)
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)

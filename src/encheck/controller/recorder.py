@@ -42,9 +42,8 @@ def as_row(result: CheckResult) -> Row:
     e = result.estimate
     row: Row = {
         "id": result.id,
-        "claim": result.claim,
         "check": result.check,
-        "capability": result.capability,
+        "property": result.property,
         "level": result.level,
         "reason": result.reason,
         "model": result.model,
@@ -59,15 +58,15 @@ def as_row(result: CheckResult) -> Row:
         "threshold": result.threshold,
         "verdict": result.verdict,
         "baseline": None,
-        "left_out": dict(result.left_out),
-        "lexical": None,
+        "excluded": dict(result.excluded),
+        "overlap": None,
     }
-    if e and e.lexical:
-        row["lexical"] = {k: _number(getattr(e.lexical, k)) for k in ("value", "low", "high")}
+    if e and e.overlap:
+        row["overlap"] = {k: _number(getattr(e.overlap, k)) for k in ("value", "low", "high")}
     if e and e.curve:
         row["curve"] = [dataclasses.asdict(point) for point in e.curve]
-        if e.lexical:
-            row["lexical"]["curve"] = [dataclasses.asdict(point) for point in e.lexical.curve]
+        if e.overlap:
+            row["overlap"]["curve"] = [dataclasses.asdict(point) for point in e.overlap.curve]
     return row
 
 
@@ -76,7 +75,7 @@ def _number(value: float) -> float | None:
     return float(value) if value == value and abs(value) != float("inf") else None
 
 
-def _claim_named(test: str) -> str:
+def _check_named(test: str) -> str:
     return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")
 
 
@@ -98,21 +97,21 @@ class Recorder:
         """Take what a test report carries."""
         sent = getattr(report, "encheck", None)
         if not sent:
-            if report.failed and _claim_named(report.nodeid) in self.selected:
+            if report.failed and _check_named(report.nodeid) in self.selected:
                 self.cut_short.append(f"{report.nodeid} was cut short: its process died")
             return
         for row in sent["rows"]:
             self.rows[row["id"]] = row
-            self.measuring.setdefault(row["check"], 0.0)
-            self.claims[row["claim"]] = sent["claim"]
+            self.measuring.setdefault(row["property"], 0.0)
+            self.claims[row["check"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
         if sent["rows"]:
-            self.measuring[sent["rows"][0]["check"]] += report.duration
+            self.measuring[sent["rows"][0]["property"]] += report.duration
 
     def select(self, ids: Iterable[str]) -> None:
         """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
-        self.selected |= set(map(_claim_named, ids))
+        self.selected |= set(map(_check_named, ids))
 
     @property
     def verdicts(self) -> list[str]:
@@ -156,7 +155,7 @@ class Recorder:
                 "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
                 "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
                 "encoded": self._encoded(),
-                "criteria": self._criteria(),
+                "properties": self._properties(),
             },
             "models": sorted(first["models"], key=lambda m: m["label"]),
             "data": self._data(),
@@ -169,8 +168,8 @@ class Recorder:
         labels = {label for d in self.described for label in d["encoded"]}
         return {label: sum(d["encoded"].get(label, 0) for d in self.described) for label in sorted(labels)}
 
-    def _criteria(self) -> dict[str, dict[str, float]]:
-        """Seconds a criterion (Mahajan et al. 2023, Table 6): measuring, and encoding its texts were it alone."""
+    def _properties(self) -> dict[str, dict[str, float]]:
+        """Seconds a property (Mahajan et al. 2023, Table 6): measuring, and encoding its texts were it alone."""
         texts = {k: v for d in self.described for k, v in d["texts"].items()}
         encoded = sum(self._encoded().values())
         seconds = max((d["seconds"]["encode"] for d in self.described), default=0.0)

@@ -12,7 +12,6 @@ from encheck.claims import CONTRACT
 from encheck.controller.locks import _held, _held_if_free
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
-from encheck.known_failures import known_failure
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
@@ -29,7 +28,7 @@ from encheck.types import (
     Items,
     Verdict,
 )
-from encheck.verdict import judge
+from encheck.verdict import judge, known_failure
 
 log = logging.getLogger("encheck")
 
@@ -90,13 +89,12 @@ class Session:
         """A row of results.json; what a figure names a model for is noted."""
         metric = _metric_key(estimate)
         if estimate and (named := estimate.params.get("ranks_by")):
-            said = f"{estimate.value:.2f} ({case.claim_name})"
+            said = f"{estimate.value:.2f} ({case.check})"
             log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, said)
         return CheckResult(
             id=case.id.figure(metric),
-            claim=case.claim_name,
-            check=case.marker,
-            capability=case.marker,
+            check=case.check,
+            property=case.property,
             level=str(case.level),
             model=case.model,
             data=case.data,
@@ -104,21 +102,19 @@ class Session:
             verdict=verdict,
             threshold=threshold,
             reason=reason,
-            left_out=self._left_out(case),
+            excluded=self._excluded(case),
         )
 
-    def _left_out(self, case: Case) -> dict[str, int]:
+    def _excluded(self, case: Case) -> dict[str, int]:
         found = self.bench.found(case.data, case.claim, case.level)
-        return found.left_out if found else {}
+        return found.excluded if found else {}
 
     def judged(self, case: Case, estimate: Estimate, at_least: float) -> CheckResult:
         """The row of a figure that decides, with its verdict."""
         config = self.bench.subjects[case.model].config
         threshold, own = self._threshold(case, at_least)
         own_failures = self._known_failures(case.model)
-        known = known_failure(
-            case.claim_name, case.data, str(case.level), own_failures, declared=case.claim.known_failures
-        )
+        known = known_failure(case.check, case.data, str(case.level), own_failures, declared=case.claim.known_failures)
         verdict, reason = judge(estimate, threshold, known_failure=known)
         if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
@@ -133,11 +129,11 @@ class Session:
     def _threshold(self, case: Case, default: float) -> tuple[float, bool]:
         """The model's own threshold, else the project's, else the check's, and whether somebody chose it.
 
-        `claim/level` goes before `claim`.
+        `check/level` goes before `check`.
         """
         own = self.bench.subjects[case.model].config.thresholds
         project = self.settings.project.get("thresholds", {})
-        keys = (f"{case.claim_name}/{case.level}", case.claim_name)
+        keys = (f"{case.check}/{case.level}", case.check)
         chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
         return float(default if chosen is None else chosen), chosen is not None
 
@@ -172,14 +168,14 @@ class Session:
         }
 
     def _texts(self) -> dict[str, int]:
-        """Distinct texts that each criterion needs, for all models of the run together."""
+        """Distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in self.cases:
             found = self.bench.found(case.data, case.claim, case.level)
             kept = found.kept if found else ()
             pairs = (pair for item in kept for pair in item.pairs)
-            texts.setdefault(case.marker, set()).update((case.model, text) for pair in pairs for text in pair)
-        return {marker: len(found) for marker, found in texts.items()}
+            texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
+        return {name: len(found) for name, found in texts.items()}
 
     def _describe_data(self, name: str) -> dict[str, Any]:
         data = self.bench.data[name]

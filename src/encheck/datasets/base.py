@@ -129,7 +129,7 @@ def load(
         left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
         raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
     if bad.skipped:
-        log.warning("%s: %d malformed left out; the first: %s", label or name, len(bad.skipped), bad.skipped[0])
+        log.warning("%s: %d malformed rows excluded; the first: %s", label or name, len(bad.skipped), bad.skipped[0])
     if has_groups:
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or name, skipped=tuple(bad.skipped))

@@ -37,13 +37,13 @@ def win_rates(tables: Mapping[str, Table]) -> dict[str, float]:
     for table in tables.values():
         metric, _ = gating(table)
         if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
-            won.setdefault(table.check, []).append(metric.per_item(table, _UNUSED))
+            won.setdefault(table.property, []).append(metric.per_item(table, _UNUSED))
     return {name: float(np.concatenate(some).mean()) for name, some in sorted(won.items())}
 
 
 def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
     """The family of each property."""
-    return {table.check: declared_of(table).family for table in tables.values()}
+    return {table.property: declared_of(table).family for table in tables.values()}
 
 
 def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:

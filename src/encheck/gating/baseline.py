@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from encheck import schema1
 from encheck.errors import BaselineError
-from encheck.gating import schema1
 from encheck.gating.declared import declarations
 from encheck.gating.types import Noise
 from encheck.ids import CaseId
@@ -32,10 +32,10 @@ from encheck.scoring.table import Table
 from encheck.system import files
 from encheck.types import Declaration, Kind, content_hash
 
-VERSION = 1
+VERSION = 2
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
-LEFT_OUT = ("curve", "lexical", "left_out", "reason")  # of the rows: large, not the model's, or a place for paths
+NOT_KEPT = ("curve", "overlap", "excluded", "reason")  # of the rows: large, not the model's, or a place for paths
 STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",
@@ -71,21 +71,21 @@ class Baseline:
 
     @property
     def seed_noise(self) -> Noise | None:
-        """Standard deviation of the change between twins, in deltas; None where none were given."""
+        """Standard deviation of the change between seed replicates, in deltas; None where none were given."""
         found = self.summary["seed_noise"]
         if found is None:
             return None
-        return Noise(found["pooled"], {schema1.row_named(name): noise for name, noise in found["own"].items()})
+        return Noise(found["pooled"], found["own"])
 
 
 def tables_of(
     results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], model: str
 ) -> dict[str, Table]:
-    """The tables of one model of a run, by case: claim/data/level."""
+    """The tables of one model of a run, by case: check/data/level."""
     rows = {str(CaseId.of(row)): row for row in results["checks"] if row["model"] == model}
     declared = declarations(results)
     tables = [
-        _table(rows[case], columns, declared[rows[case]["claim"]])
+        _table(rows[case], columns, declared[rows[case]["check"]])
         for case, columns in sorted(items.items())
         if case in rows
     ]
@@ -93,9 +93,9 @@ def tables_of(
 
 
 def case_of(row: Mapping[str, Any]) -> str:
-    """What tells a row's items from others, whatever the model: claim/data/level.
+    """What tells a row's items from others, whatever the model: check/data/level.
 
-    >>> case_of({"claim": "a_is_b", "model": "m", "data": "probes", "level": "1"})
+    >>> case_of({"check": "a_is_b", "model": "m", "data": "probes", "level": "1"})
     'a_is_b/probes/1'
     """
     return CaseId.of(row).of_any_model
@@ -108,7 +108,7 @@ def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> T
     texts = zip(frame.sources, frame.near.texts, *([own] if own else []), strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return Table(
-        case_of(row), row["claim"], row["check"], row["data"], row["level"], KINDS[frame.kind],
+        case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared,
     )  # fmt: skip
@@ -228,11 +228,11 @@ def _summary(
             {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
         ],
         "cases": [
-            {k: getattr(t, k) for k in ("case", "claim", "check", "data", "level", "kind")} | {"items": len(t.items)}
+            {k: getattr(t, k) for k in ("case", "check", "property", "data", "level", "kind")} | {"items": len(t.items)}
             for t in tables.values()
         ],
-        "checks": [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in rows],
-        "claims": {t.claim: asdict(t.declared) for t in tables.values() if t.declared},
+        "checks": [{k: v for k, v in row.items() if k not in NOT_KEPT} for row in rows],
+        "claims": {t.check: asdict(t.declared) for t in tables.values() if t.declared},
         "seed_noise": seed_noise and asdict(seed_noise),
     }
 
@@ -270,7 +270,8 @@ def read(folder: Path) -> Baseline:
     _mend_if_it_may(folder)
     summary, data = _read_parts(folder)
     try:
-        return Baseline(folder, summary, _read_items(data, summary))
+        said = schema1.baseline(summary) if summary["encheck_baseline"] == schema1.VERSION else summary
+        return Baseline(folder, said, _read_items(data, said))
     except (KeyError, TypeError, ValueError) as error:
         raise BaselineError(
             f"{folder} holds other fields than --save-baseline writes ({error!r}). Make the baseline again"
@@ -307,11 +308,12 @@ def _read_summary(path: Path) -> dict[str, Any]:
         raise BaselineError(f"{path.parent} is no baseline: {path.name} cannot be read ({error.strerror})") from error
     except (ValueError, KeyError, TypeError) as error:
         raise BaselineError(f"{path} is no summary of --save-baseline, or was cut off ({error!r})") from error
-    if version != VERSION:
+    if version not in (schema1.VERSION, VERSION):
         age = "newer" if isinstance(version, int) and version > VERSION else "other"
+        maker = found.get("versions", {}).get("encheck", "not said")
         raise BaselineError(
-            f"{path} is of the {age} baseline version {version!r}, but this encheck reads {VERSION}: install the "
-            f"encheck that made it ({found.get('versions', {}).get('encheck', 'not said')}), or make the baseline again"
+            f"{path} is of the {age} baseline version {version!r}, but this encheck reads {schema1.VERSION} and "
+            f"{VERSION}: install the encheck that made it ({maker}), or make the baseline again"
         )
     said = found.pop("checksum", None)
     if said != _checksum(found):
@@ -327,7 +329,7 @@ def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
     declared = declarations(summary)
-    return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["claim"])) for c in summary["cases"]}
+    return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["check"])) for c in summary["cases"]}
 
 
 def _rebuilt(
@@ -335,7 +337,7 @@ def _rebuilt(
 ) -> Table:
     strings = [tuple(columns[name][i] for i in at) for name in (*STRINGS[1:], "label")]
     scores = [_single(np.array([columns[name][i] for i in at], float)) for name in ("near", "far")]
-    names = ("case", "claim", "check", "data", "level", "kind")
+    names = ("case", "check", "property", "data", "level", "kind")
     return replace(Table(*(about[name] for name in names), *strings, *scores), declared=declared)
 
 

@@ -1,8 +1,8 @@
 """The gate: may this checkpoint take the place of that one?
 
-One look at all items, both models on the same ones. Contracts first; then *block*, where a capability is shown to have
+One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
 lost more than delta / 2 (one-sided tests, Holm-corrected); then *pass*, where no family has lost delta and no
-capability 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
+row 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BOUND, LIKELY = 1.645, 0.84  # normal quantiles of 95% and 80%
 
 @dataclass(frozen=True)
 class Figures:
-    """The arithmetic of all capabilities at once: shape [capabilities], `spread` [capabilities, clusters].
+    """The arithmetic of all rows at once: shape [rows], `spread` [rows, clusters].
 
     `luck` is the standard deviation of the change that seeds alone make.
     """
@@ -57,10 +57,10 @@ def decide(
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
 ) -> Decision:
-    """Weigh the capabilities.
+    """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
-    capabilities that only one side has.
+    rows that only one side has.
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing)
@@ -85,7 +85,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     with np.errstate(divide="ignore", invalid="ignore"):
         design = np.where(plain > 0, np.fmax(error**2 / plain, 1), 1.0)
     base = np.array([p.delta or (rule.rate_delta if p.kind == "rate" else rule.mean_delta) for p in paired])
-    noise = np.array([seed_noise.of(p.capability) for p in paired])
+    noise = np.array([seed_noise.of(p.name) for p in paired])
     extra = np.array([p.calibration_error for p in paired])
     return Figures(
         n, clusters, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
@@ -96,7 +96,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 
 
 def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ...]:
-    """The row of each capability."""
+    """What the gate says of each row."""
     free = np.maximum(f.clusters - 1, 1)
     silent = [_no_figure(one) for one in paired]
     same = np.array([p.same and not why for p, why in zip(paired, silent, strict=True)])
@@ -110,7 +110,7 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ..
     demand = stats.t_quantile(1 - rule.alpha / max(int(gates.sum()), 1), free)
     seen = np.where(f.rate, (f.change - bounds[0]) / reach, f.error)  # also where not one item flips
     detectable = rule.block * f.delta + (demand + stats.t_quantile(rule.power, free)) * seen
-    good = same | ((low > -rule.capability * f.delta) & (f.change > -rule.estimate * f.delta))
+    good = same | ((low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
     rows = []
     for i, one in enumerate(paired):
         blocks = gates[i] and adjusted[i] <= rule.alpha
@@ -118,7 +118,7 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ..
         baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
         weak = "" if silent[i] else _no_evidence(one, baseline, float(f.delta[i]))
         row = Row(
-            one.capability, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
+            one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
             float(one.candidate.mean()), float(f.change[i]), float(low[i]), float(high[i]), float(f.error[i]),
             float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(gates[i] and not weak),
             up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(detectable[i]), None,
@@ -143,7 +143,7 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
     """Why keeping this figure says nothing for the candidate; empty where it does."""
     if one.mixed:
         return (
-            "the baseline has some of its claims the wrong way round, and one way or the other has too few items to "
+            "the baseline has some of its checks the wrong way round, and one way or the other has too few items to "
             "gate by itself: all claims together can block, and keeping them is no evidence"
         )
     if one.reversed:
@@ -155,7 +155,7 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
 
 
 def _p_of_loss(f: Figures, free: Floats, rule: Rule) -> Floats:
-    """One-sided p: the loss is beyond delta / 2, and beyond what twins that differ only in seed lose by luck."""
+    """One-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck."""
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond_twins = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
     result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), free), stats.t_cdf(beyond_twins, free))
@@ -196,7 +196,7 @@ def _undecided(row: Row, rule: Rule) -> str:
     if row.change <= -rule.estimate * row.delta:
         small = _points(row, rule.block * row.delta)
         return f"looks {_points(row, -row.change)} worse, which these items cannot tell from {small}"
-    return f"a loss of {_points(row, rule.capability * row.delta)} cannot be ruled out (bound {_points(row, row.low)})"
+    return f"a loss of {_points(row, rule.row * row.delta)} cannot be ruled out (bound {_points(row, row.low)})"
 
 
 def _points(row: Row, amount: float) -> str:
@@ -207,7 +207,7 @@ def _needed(row: Row, rule: Rule, demand: float) -> int:
     """Items that would decide in 80% of cases, were the change what it seems to be: the error falls with their root."""
     loss = -row.change
     to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
-    spare = min((rule.capability * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
+    spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
     wanted = max(to_block, spare)
     return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
@@ -246,17 +246,17 @@ def _beyond_clusters(row: Row, spread: Floats, rule: Rule) -> float:
 def _verdict(
     rows: Sequence[Row], families: Sequence[FamilyRow], *, rule: Rule, contracts: Sequence[str], missing: Sequence[str]
 ) -> tuple[Outcome, tuple[str, ...]]:
-    blocked = [f"{r.capability}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
+    blocked = [f"{r.name}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
     if contracts or blocked:
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
-    worst = {r.capability: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
-    open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: worst[r.capability])
+    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
+    open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: worst[r.name])
     doubts = [f"only one side has {name}" for name in missing]
-    doubts += [f"{r.capability}: {r.why}{_would_decide(r.needed)}" for r in open_rows]
+    doubts += [f"{r.name}: {r.why}{_would_decide(r.needed)}" for r in open_rows]
     doubts += [f"family {f.family}: {_family_doubt(f, rows, rule)}" for f in families if not f.passes]
     if not families:
-        doubts += ["no capability that both sides have has the items, the clusters and the headroom to be evidence"]
-        doubts += [f"{r.capability}: {r.why}" for r in rows]
+        doubts += ["no gate row that both sides have has the items, the clusters and the headroom to be evidence"]
+        doubts += [f"{r.name}: {r.why}" for r in rows]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
 
 
@@ -265,13 +265,13 @@ def _would_decide(needed: int | None) -> str:
 
 
 def _family_doubt(f: FamilyRow, rows: Sequence[Row], rule: Rule) -> str:
-    """What keeps a family open, and how many items, in all its capabilities, would make it pass in 80% of cases."""
+    """What keeps a family open, and how many items, in all its rows, would make it pass in 80% of cases."""
     if not isfinite(f.low):
-        return "not all of its capabilities have a figure, so that it has none"
+        return "not all of its gate rows have a figure, so that it has none"
     wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
     n = sum(row.n for row in rows if row.family == f.family and row.evidence)
     needed = ceil(n * max(1.0, (error / wanted) ** 2)) if wanted > 0 else None
     return (
-        f"a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.capabilities} capabilities, but "
+        f"a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.rows} gate rows, but "
         f"{rule.family:g} may not be{_would_decide(needed)}"
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from encheck.gating import schema1
+from encheck import schema1
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.symmetry import symmetry
 from encheck.scoring.table import Table
@@ -24,7 +24,7 @@ _FIELDS = tuple(field.name for field in fields(Declaration))
 def declarations(results: Mapping[str, Any]) -> dict[str, Declaration]:
     """The declaration of each check of a run, or of a baseline's summary; of older ones by the names they had."""
     said = results.get("claims", {})
-    found = {row["claim"]: schema1.declaration(row["check"], row["claim"]) for row in results["checks"]}
+    found = {row["check"]: schema1.declaration(row["property"], row["check"]) for row in results["checks"]}
     return found | {name: declaration_of(entry) for name, entry in said.items() if "family" in entry}
 
 
@@ -36,7 +36,7 @@ def declaration_of(entry: Mapping[str, Any]) -> Declaration:
 
 def declared_of(table: Table) -> Declaration:
     """What the check of a table declares."""
-    return table.declared or schema1.declaration(table.check, table.claim)
+    return table.declared or schema1.declaration(table.property, table.check)
 
 
 def gating(table: Table) -> tuple[Metric[...] | None, str]:

@@ -3,7 +3,7 @@
 A gate row is a property x data x level: the items of its checks, pooled. What gates is the metric that a check
 declares: win rates and calibrated margins do; raw similarities, raw margins and AUC never do, since they rise when a
 model is damaged. A figure below its chance rises too; it is a row of its own, `.../reversed`, that can block and is no
-evidence for passing. Where that leaves a part too small to gate, `.../whole` has all of it (see `capabilities`).
+evidence for passing. Where that leaves a part too small to gate, `.../whole` has all of it (see `rows`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from encheck.statistics import paired as stats
 
 __all__ = [
     "DEV_SPLIT", "GATE_SPLIT", "TOLERANCE", "VALIDATION", "Compared", "Table", "alike", "calibration_error",
-    "capabilities", "compare", "pooled",
+    "compare", "pooled", "rows",
 ]  # fmt: skip
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
@@ -103,16 +103,16 @@ def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDAr
     return rows if metric.unit == "item" else np.array([bool(rows[chain].all()) for chain in table.chains])
 
 
-def capabilities(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Compared]]:
+def rows(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Compared]]:
     """The cases of one property, data set and level with figures of one kind, by the name of their gate row.
 
-    Checks that the baseline has the wrong way round are a capability of their own. Where that leaves either part too
-    small to gate, but not both together, `.../whole` stands for it: all claims of the two, so that no loss goes unseen.
+    Checks that the baseline has the wrong way round are a row of their own. Where that leaves either part too
+    small to gate, but not both together, `.../whole` stands for it: all checks of the two, so that no loss goes unseen.
     It can block and is no evidence; a part that is large enough stays beside it.
     """
     grouped: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
-        grouped.setdefault((one.before.capability, one.kind), []).append(one)
+        grouped.setdefault((one.before.gate_row, one.kind), []).append(one)
     several = Counter(name for name, kind in grouped if kind not in REVERSED.values())
     named: dict[str, list[Compared]] = {}
     for (name, kind), some in grouped.items():
@@ -143,12 +143,12 @@ def alike(before: Table, after: Table) -> NDArray[np.bool_]:
 
 
 def pooled(found: Sequence[Compared], rule: Rule = DEFAULT) -> list[Paired]:
-    """One `Paired` a capability; `rule` says how many items and clusters gate."""
+    """One `Paired` a row; `rule` says how many items and clusters gate."""
     codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
     pools = {one.before.data: one for one in found if one.metric is room}
     return [
         _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
-        for name, some in capabilities(found, rule).items()
+        for name, some in rows(found, rule).items()
     ]
 
 

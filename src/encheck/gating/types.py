@@ -1,4 +1,4 @@
-"""What a gate weighs, and what it says of each capability and family: what goes in and out of `gate.decide`."""
+"""What a gate weighs, and what it says of each row and family: what goes in and out of `gate.decide`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
 class Rule:
     """How strict a gate is. The defaults are those of docs/gate.md, whose error rates are measured.
 
-    `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A capability
-    blocks when its change is below `-block * delta`, tested at `alpha` for all capabilities together (Holm). It
-    passes when its lower bound is above `-capability * delta` and its estimate above `-estimate * delta`; a family,
+    `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A row
+    blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
+    passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
     when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`.
     """
 
@@ -31,7 +31,7 @@ class Rule:
     alpha: float = 0.05
     level: float = 0.95
     family: float = 1.5
-    capability: float = 2.0
+    row: float = 2.0
     estimate: float = 1.0
     min_clusters: int = 30
     min_items: int = 150
@@ -45,7 +45,7 @@ DEFAULT = Rule()
 class Noise:
     """How far luck goes: the standard deviation of the change between checkpoints that differ only in seed, in deltas.
 
-    `pooled` over all capabilities, `own` of each that twins have measured.
+    `pooled` over all rows, `own` of each that seed replicates have measured.
 
     >>> Noise(0.2, {"jumble/probes/3": 1.1}).of("antonym/probes/1")
     0.2
@@ -54,9 +54,9 @@ class Noise:
     pooled: float = 0.0
     own: Mapping[str, float] = field(default_factory=dict)
 
-    def of(self, capability: str) -> float:
-        """The noise of one capability."""
-        return self.own.get(capability, self.pooled)
+    def of(self, row: str) -> float:
+        """The noise of one gate row."""
+        return self.own.get(row, self.pooled)
 
 
 QUIET = Noise()
@@ -64,16 +64,16 @@ QUIET = Noise()
 
 @dataclass(frozen=True)
 class Paired:
-    """One capability's gating figure, item by item: wins (0 or 1) of a rate, values of a mean.
+    """One gate row's metric, item by item: wins (0 or 1) of a rate, values of a mean.
 
     `baseline` and `candidate` have shape [n] and the same items in the same order; `clusters` numbers the cluster of
-    each item, by the same numbers in all capabilities. `calibration_error` is what the calibration adds to the
+    each item, by the same numbers in all rows. `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `reversed` says that the
     baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
-    `mixed` says that it is of a capability as a whole, of which that holds for some claims.
+    `mixed` says that it is of a property as a whole, of which that holds for some checks.
     """
 
-    capability: str
+    name: str
     family: str
     kind: Kind
     baseline: Floats
@@ -88,13 +88,14 @@ class Paired:
 
 @dataclass(frozen=True)
 class Row:
-    """What the gate says of a capability. `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
+    """What the gate says of a property x data x level, which `name` says, with its part where it has parts.
 
-    `gates` is False where the capability is reported only, and `why` says why. `needed` is how many items would
+    `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
+    `gates` is False where the row is reported only, and `why` says why. `needed` is how many items would
     decide, None where it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     """
 
-    capability: str
+    name: str
     family: str
     kind: Kind
     n: int
@@ -121,10 +122,10 @@ class Row:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """A family: the mean change of its gating capabilities, in units of their deltas, with its 95% lower bound."""
+    """A family: the mean change of its gating rows, in units of their deltas, with its 95% lower bound."""
 
     family: str
-    capabilities: int
+    rows: int
     change: float
     low: float
     passes: bool

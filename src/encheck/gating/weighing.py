@@ -15,12 +15,13 @@ from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide, measure
 from encheck.gating.declared import declarations, gating
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, capabilities, compare, pooled
+from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
+from encheck.gating.pairing import rows as gate_rows
 from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
 from encheck.scoring.scores import Scale
 
 PRIOR = 4  # degrees of freedom
-MOST_NOISE = 1.0  # deltas: beyond, what twins would excuse is no small loss any more
+MOST_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
@@ -49,7 +50,7 @@ class Side:
 class Weighed:
     """The decision against one baseline.
 
-    `flips` has the ids lost and gained a capability; `reported` says why a case did not gate; `balanced` is the score
+    `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score
     before and now; `not_selected` counts the cases that -m or -k left out.
     """
 
@@ -86,7 +87,7 @@ def weigh(
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
-    `selected` names the claims that -m or -k left in, None where there was neither: cases of the others are not missed.
+    `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
     """
     rows = [row for row in results["checks"] if row["model"] == model]
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
@@ -96,7 +97,7 @@ def weigh(
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
     compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
     absent = [name for name in before.tables if name not in after.tables]
-    missing = [name for name in absent if selected is None or before.tables[name].claim in selected]
+    missing = [name for name in absent if selected is None or before.tables[name].check in selected]
     new = [name for name, table in after.tables.items() if name not in before.tables and gating(table)[0]]
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
@@ -118,13 +119,14 @@ def weigh(
 
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
-    """No pass where twins differ so much that hardly any loss could be told from luck."""
+    """No pass where seed replicates differ so much that hardly any loss could be told from luck."""
     if decision.outcome != "pass" or noise.pooled <= MOST_NOISE:
         return decision
     points = 100 * rule.rate_delta * noise.pooled
     reason = (
-        f"the twins differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points): with such luck "
-        f"only a loss of {3 * points:.0f} points counts. Are they fine-tunes that differ in nothing but the seed?"
+        f"the seed replicates differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points): with "
+        f"such luck only a loss of {3 * points:.0f} points counts. Are they fine-tunes that differ in nothing but the "
+        "seed?"
     )
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
@@ -222,8 +224,8 @@ def _broken(results: Results, rows: Sequence[Mapping[str, Any]], model: str) -> 
     error = next(m["error"] for m in results["models"] if m["label"] == model)
     found = [f"the model cannot encode: {error}"] if error else []
     contracts = {name for name, declared in declarations(results).items() if declared.family == CONTRACT}
-    failed = [r for r in rows if r["claim"] in contracts and r["verdict"] in BROKEN]
-    return found + [f"{r['claim'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
+    failed = [r for r in rows if r["check"] in contracts and r["verdict"] in BROKEN]
+    return found + [f"{r['check'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
 
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
@@ -234,14 +236,14 @@ def _balanced(side: Side, cases: Sequence[str]) -> float | None:
 def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str], list[str]]]:
     return {
         name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
-        for name, some in capabilities(compared, rule).items()
+        for name, some in gate_rows(compared, rule).items()
     }
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
     """How far luck goes between checkpoints that differ only in seed; None for a single one.
 
-    Over all pairs the mean square of the change, less what sampling the items explains: pooled over the capabilities,
+    Over all pairs the mean square of the change, less what sampling the items explains: pooled over the rows,
     and of each, drawn towards the pooled one as by `PRIOR` degrees of freedom (Smyth 2004, SAGMB 3).
     """
     squares: dict[str, list[float]] = {}
@@ -251,7 +253,7 @@ def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
         if paired:
             f = measure(paired, rule=rule)
             for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
-                squares.setdefault(one.capability, []).append(float(square))
+                squares.setdefault(one.name, []).append(float(square))
     if not squares:
         return None
     common, free = max(float(np.mean([s for some in squares.values() for s in some])), 0.0), len(sides) - 1

@@ -1,4 +1,4 @@
-"""From a data set and a generator to the items of a check. A sentence without a variant is left out and counted."""
+"""From a data set and a generator to the items of a check. A sentence without a variant is excluded and counted."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are left out."""
+    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are excluded."""
     labelled = [p for p in dataset.pairs if p.label is not None]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split)
@@ -92,8 +92,8 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     )
     if {item.label for item in kept} != {0, 1}:
         raise NothingToMeasure(f"{dataset.name} has not both labels: no threshold tells two classes apart")
-    left_out = {"no label": len(dataset.pairs) - len(labelled), "identical sentences": len(labelled) - len(kept)}
-    return Items(kept, {reason: count for reason, count in left_out.items() if count})
+    excluded = {"no label": len(dataset.pairs) - len(labelled), "identical sentences": len(labelled) - len(kept)}
+    return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
@@ -104,8 +104,8 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
             f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked"
         )
     kept = tuple(graded[i] for i in measured_part(graded))
-    left_out = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
-    return Items(kept, {reason: count for reason, count in left_out.items() if count})
+    excluded = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
+    return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
 Outcome = Item | str
@@ -114,16 +114,16 @@ Outcome = Item | str
 def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
     """Items of what was made, with numbers of their own; the reasons of the others, counted."""
     kept: list[Item] = []
-    left_out: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
     for outcome in outcomes:
         if isinstance(outcome, str):
-            left_out[outcome] += 1
+            excluded[outcome] += 1
         else:
             kept.append(outcome)
     if not kept:
-        reasons = "; ".join(f"{reason}: {count}" for reason, count in left_out.most_common(3)) or "it has no groups"
+        reasons = "; ".join(f"{reason}: {count}" for reason, count in excluded.most_common(3)) or "it has no groups"
         raise NothingToMeasure(f"no sentence of {dataset.name} has what this check compares ({reasons})")
-    return Items(tuple(_numbered(kept)), dict(left_out))
+    return Items(tuple(_numbered(kept)), dict(excluded))
 
 
 def _numbered(items: Iterable[Item]) -> Iterator[Item]:

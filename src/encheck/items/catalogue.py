@@ -48,12 +48,12 @@ class Listing:
     generator: str
     level: int
     made: list[tuple[Group, Variant]] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
 
     @property
     def coverage(self) -> float:
         """Share of sentences with a variant."""
-        total = len(self.made) + self.left_out.total()
+        total = len(self.made) + self.excluded.total()
         return len(self.made) / total if total else 0.0
 
 
@@ -98,7 +98,7 @@ def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = ()) -> I
                 if isinstance(outcome, Variant):
                     listing.made.append((group, outcome))
                 else:
-                    listing.left_out[outcome] += 1
+                    listing.excluded[outcome] += 1
             yield listing
 
 

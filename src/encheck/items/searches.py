@@ -28,9 +28,9 @@ def queries(*others: str, counts: bool = False) -> Builder:
             raise NothingToMeasure(
                 f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more"
             )
-        left_out = len(dataset.groups) - len(kept)
+        excluded = len(dataset.groups) - len(kept)
         return Items(
-            kept, {"the paraphrase equals the sentence, or was asked for before": left_out} if left_out else {}
+            kept, {"the paraphrase equals the sentence, or was asked for before": excluded} if excluded else {}
         )
 
     return build

@@ -60,8 +60,8 @@ def _told_apart(values: Floats, scale: Scale) -> Floats:
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one; a tie is no find."""
     found = margin_rate(scores)
-    lexical = replace(found.lexical, metric="recall_at_1", curve=(), params={}) if found.lexical else None
-    return replace(found, metric="recall_at_1", curve=(), params={}, lexical=lexical)
+    overlap = replace(found.overlap, metric="recall_at_1", curve=(), params={}) if found.overlap else None
+    return replace(found, metric="recall_at_1", curve=(), params={}, overlap=overlap)
 
 
 @metric(values=_rooms, delta=0.1, label="room")

@@ -76,12 +76,12 @@ class Metric(Generic[P]):
 
 
 def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
-    """Compute a figure for the model's scores and for their lexical twin."""
+    """Compute a figure for the model's scores and for those of word overlap."""
 
     def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
         estimate = function(scores, *args, **kwargs)
-        lexical = function(scores.lexical, *args, **kwargs) if scores.lexical else None
-        return replace(estimate, metric=estimate.metric + scores.suffix, lexical=lexical)
+        overlap = function(scores.lexical, *args, **kwargs) if scores.lexical else None
+        return replace(estimate, metric=estimate.metric + scores.suffix, overlap=overlap)
 
     both.__name__, both.__doc__ = function.__name__, function.__doc__
     return both

@@ -28,7 +28,7 @@ def _refuse_empty(option: Any) -> None:
 
 
 def _refuse_contradictions(option: Any) -> None:
-    """UsageError where a gate has several models, a twin is the candidate, or what belongs to a gate stands alone."""
+    """UsageError where a gate has several models, one is its own seed replicate, or an option of it stands alone."""
     models = OPTIONS["models"].parse(option.encheck_model)
     _refuse_twins(models, option.encheck_twin or ())
     for name in ("baseline", "save_baseline"):
@@ -48,7 +48,7 @@ def _refuse_twins(models: tuple[str, ...], twins: list[str] | tuple[()]) -> None
     for twin in twins:
         if twin in named:
             raise UsageError(
-                f"--twin={twin} is named twice, or is the model under test: a twin is a checkpoint of its own, "
-                "trained with another seed"
+                f"--twin={twin} is named twice, or is the model under test: a seed replicate is a checkpoint "
+                "of its own, trained with another seed"
             )
         named.append(twin)

@@ -27,7 +27,8 @@ from encheck.options.values import (
 class Settings:
     """The options of a run, checked.
 
-    `models` are the models under test, then the twins. `project` is [tool.encheck] of the pyproject.toml in `root`.
+    `models` are the models under test, then the seed replicates. `project` is [tool.encheck] of the
+    pyproject.toml in `root`.
     """
 
     # fmt: off
@@ -83,7 +84,7 @@ class Settings:
     twins: tuple[str, ...] = option(
         "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
-        help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeatable.",
+        help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Repeatable.",
     )
     inconclusive: str | None = option(
         "inconclusive", group="gate", choices=("pass", "block"), usual="neither, exit code 10",
@@ -169,7 +170,7 @@ def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settin
 
 
 def models_of(parsed: Any) -> tuple[str, ...]:
-    """The models of a run, then the twins."""
+    """The models of a run, then the seed replicates."""
     models, twins = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "twins"))
     return tuple(dict.fromkeys((*models, *twins)))
 

@@ -28,7 +28,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     facts = [
         (dataset.name, ""),
         ("rows", f"{dataset.rows:,}"),
-        ("malformed rows left out", str(len(dataset.skipped))),
+        ("malformed rows excluded", str(len(dataset.skipped))),
         ("pairs by label", counts(dataset.labels)),
         ("pairs by split", counts(Counter(p.split or "-" for p in dataset.pairs))),
         ("groups (sentences with a paraphrase)", f"{len(dataset.groups):,}"),

@@ -45,10 +45,10 @@ def failure_message(
     """
     assert row.estimate is not None
     expectation = f"should be at least {row.threshold:g}"
-    head = f"{row.capability} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
+    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
-    if row.estimate.lexical:
-        lines.append(f"word overlap alone: {figure_line(row.estimate.lexical)}")
+    if row.estimate.overlap:
+        lines.append(f"word overlap alone: {figure_line(row.estimate.overlap)}")
     found = scores.worst()[:WORST]
     where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")

@@ -12,10 +12,10 @@ from encheck.reporting.text import escape, marked, table
 from encheck.scoring.frame import edits_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
-MAX_FLIPS_KEPT = 10  # of each direction and capability, in results.json
+MAX_FLIPS_KEPT = 10  # of each direction and row, in results.json
 MAX_FLIPS_IN_SUMMARY = 3  # of these
-HEAD = ("gate", "family", "capability", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
-FAMILY_HEAD = ("family", "capabilities", "change in deltas", "95% lower bound", "state")
+HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
+FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
     "kept": "did not block, and is no evidence for passing: little to lose there, or a part that is reversed or whole",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
@@ -43,7 +43,7 @@ def _against(w: Weighed) -> dict[str, Any]:
         "baseline": w.baseline,
         "outcome": w.decision.outcome,
         "reasons": list(w.decision.reasons),
-        "capabilities": [_finite(asdict(row)) | _flips(w, row) for row in w.decision.rows],
+        "rows": [_row(w, row) for row in w.decision.rows],
         "families": [_finite(asdict(f)) for f in w.decision.families],
         "seed_noise": w.decision.seed_noise,
         "balanced": {"baseline": before, "candidate": after},
@@ -57,8 +57,13 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not -1e300 < v < 1e300 else v for k, v in found.items()}
 
 
+def _row(w: Weighed, row: Row) -> dict[str, Any]:
+    said = _finite(asdict(row))
+    return {"row": said.pop("name"), **said, **_flips(w, row)}
+
+
 def _flips(w: Weighed, row: Row) -> dict[str, list[str]]:
-    lost, gained = w.flips.get(row.capability, ([], []))
+    lost, gained = w.flips.get(row.name, ([], []))
     return {"lost_items": lost[:MAX_FLIPS_KEPT], "gained_items": gained[:MAX_FLIPS_KEPT]}
 
 
@@ -66,7 +71,7 @@ def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     """The gate on the terminal."""
     for against in gate["against"]:
         yield f"gate against {against['baseline']}: {WORDS[against['outcome']]}"
-        yield from table([HEAD, *(cells(row) for row in against["capabilities"])])
+        yield from table([HEAD, *(cells(row) for row in against["rows"])])
         yield from (f"  - {text}" for text in told(against))
         if against["reported_only"]:
             yield f"  - {len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
@@ -91,34 +96,34 @@ def told(against: Mapping[str, Any]) -> Iterator[str]:
         left = against["not_selected"]
         yield f"-m or -k restricts the gate: {left} cases of the baseline were not selected and not weighed"
     if against["seed_noise"]:
-        yield f"seeds alone move a capability by {against['seed_noise']:.2f} deltas"
+        yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas"
     yield from against["notes"]
 
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """One capability as the tables show it; rates in percent and points."""
+    """One row as the tables show it; rates in percent and points."""
     outcome = "reported" if not row["gates"] else _without_evidence(row) if _kept(row) else row["outcome"]
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
         change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
         seen = "-" if row["detectable"] is None else f"{100 * row['detectable']:.1f} points"
-        return (outcome, row["family"], row["capability"], *figures, change, str(row["lost"]), str(row["gained"]), seen)
+        return (outcome, row["family"], row["row"], *figures, change, str(row["lost"]), str(row["gained"]), seen)
     figures = ["-" if row[side] is None else f"{row[side]:.3f}" for side in ("baseline", "candidate")]
     numbers = [row[k] for k in ("change", "low", "high")]
     change = "-" if None in numbers else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*numbers)
     seen = "-" if row["detectable"] is None else f"{row['detectable']:.3f}"
-    return (outcome, row["family"], row["capability"], *figures, change, "-", "-", seen)
+    return (outcome, row["family"], row["row"], *figures, change, "-", "-", seen)
 
 
 def family_cells(family: Mapping[str, Any]) -> tuple[str, ...]:
     """One family as the tables show it; changes in deltas."""
     change, low = ("-" if family[k] is None else f"{family[k]:+.2f}" for k in ("change", "low"))
-    return (family["family"], str(family["capabilities"]), change, low, "" if family["passes"] else "open")
+    return (family["family"], str(family["rows"]), change, low, "" if family["passes"] else "open")
 
 
 def meanings(against: Mapping[str, Any]) -> Iterator[str]:
     """What the words of the first column say that are not plain, of those that are in the table."""
-    found = {cells(row)[0] for row in against["capabilities"]}
+    found = {cells(row)[0] for row in against["rows"]}
     yield from (f"{word}: {text}" for word, text in MEANING.items() if word in found)
 
 
@@ -140,7 +145,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield from (f"## Gate against {escape(against['baseline'])}: {WORDS[against['outcome']]}", "")
         yield from (f"- {escape(text)}" for text in list(told(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
-        yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["capabilities"][:most])
+        yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
         yield ""
         yield from (f"- {text}" for text in meanings(against))
         yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
@@ -148,7 +153,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield ""
         yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
         yield ""
-        for row in against["capabilities"][:most]:
+        for row in against["rows"][:most]:
             yield from _flipped(row, texts)
 
 
@@ -158,7 +163,7 @@ def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequ
     ]
     if not shown:
         return
-    yield f"{escape(row['capability'])}: {row['lost']} lost, {row['gained']} won (exact McNemar p {row['mcnemar']:.2g})"
+    yield f"{escape(row['row'])}: {row['lost']} lost, {row['gained']} won (exact McNemar p {row['mcnemar']:.2g})"
     yield ""
     for what, name in shown:
         if name in texts:
@@ -172,9 +177,9 @@ def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequ
 
 
 def properties(gate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """JUnit: one property a capability, and the verdict."""
+    """JUnit: one property a row, and the verdict."""
     yield "gate", gate["outcome"]
     for against in gate["against"]:
-        for row in against["capabilities"]:
+        for row in against["rows"]:
             outcome, _, name, before, after, change, *_ = cells(row)
             yield f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"

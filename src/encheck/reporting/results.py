@@ -9,12 +9,12 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
+from encheck import schema1
 from encheck.errors import UsageError
-from encheck.scoring.schema_1 import row_with_kind
 from encheck.system import files
 from encheck.system.files import write_text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 RESULTS, ITEMS = "results.json", "items.parquet"
 PACKAGES = ("encheck", "pytest", "numpy", "torch", "transformers", "sentence-transformers")
 COLUMNS = (
@@ -96,7 +96,7 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """results.json of a run; UsageError where it is missing, damaged or of another schema."""
+    """results.json of a run, in the words of schema 2; UsageError where it is missing, damaged or of another schema."""
     path = folder / RESULTS
     try:
         results = json.loads(path.read_text("utf-8"))
@@ -105,10 +105,17 @@ def read_results(folder: Path) -> dict[str, Any]:
     except (ValueError, OSError) as error:
         raise UsageError(f"{path} cannot be read, it may be half-written: {error}. Run again") from error
     found = results.get("schema_version") if isinstance(results, dict) else None
-    if found != SCHEMA_VERSION:
+    if found not in (schema1.VERSION, SCHEMA_VERSION):
         which = "a newer encheck wrote it" if isinstance(found, int) and found > SCHEMA_VERSION else "run again"
-        raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}: {which}")
-    return dict(results)
+        raise UsageError(f"{path} has schema version {found}, but this encheck reads 1 and {SCHEMA_VERSION}: {which}")
+    return dict(results) if found == SCHEMA_VERSION else _of_schema_1(results, path)
+
+
+def _of_schema_1(results: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    try:
+        return schema1.results(results)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path} is not as encheck writes it: {error!r}. Run again") from error
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
@@ -157,7 +164,7 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or was cut off")
     table = pyarrow.parquet.read_table(path)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
-    return [row if row.get("kind") else row_with_kind(row) for row in rows]
+    return [row if row.get("kind") else schema1.row_with_kind(row) for row in rows]
 
 
 def newest_run(root: Path) -> Path:

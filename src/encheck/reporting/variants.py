@@ -16,9 +16,9 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
     yield "made with " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in language.items())
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
     for listing in listings:
-        total = len(listing.made) + listing.left_out.total()
-        reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.left_out.most_common(MAX_REASONS_SHOWN))
-        others = listing.left_out.most_common()[MAX_REASONS_SHOWN:]
+        total = len(listing.made) + listing.excluded.total()
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.excluded.most_common(MAX_REASONS_SHOWN))
+        others = listing.excluded.most_common()[MAX_REASONS_SHOWN:]
         if others:
             what = "other reason" if len(others) == 1 else "other reasons"
             reasons += f"; {len(others)} {what} ({sum(count for _, count in others)})"

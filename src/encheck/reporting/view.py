@@ -36,7 +36,7 @@ def judged(results: Mapping[str, Any]) -> list[Row]:
     """The rows that carry a verdict or a threshold, those of one model together, in the order of the criteria."""
     numbers = {claim: declared.criterion or len(CRITERIA) + 1 for claim, declared in declarations(results).items()}
     rows = [row for row in results["checks"] if row["verdict"] or row["threshold"] is not None]
-    return sorted(rows, key=lambda r: (r["model"], r["data"], numbers[r["claim"]], r["check"], r["id"]))
+    return sorted(rows, key=lambda r: (r["model"], r["data"], numbers[r["check"]], r["property"], r["id"]))
 
 
 def sentence(claim: str) -> str:
@@ -56,9 +56,9 @@ def figure(row: Row) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def lexical(row: Row) -> str:
+def overlap(row: Row) -> str:
     """The same figure for word overlap."""
-    value = (row["lexical"] or {}).get("value")
+    value = (row["overlap"] or {}).get("value")
     return "-" if value is None else f"{round(value, 2) + 0.0:.2f}"
 
 
@@ -86,7 +86,7 @@ def _headline(model: str, rows: Sequence[Row]) -> str:
 
 
 def _names(rows: Iterable[Row]) -> str:
-    return ", ".join(sorted({row["capability"] for row in rows}))
+    return ", ".join(sorted({row["property"] for row in rows}))
 
 
 def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -99,9 +99,9 @@ def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     cells: list[dict[str, Any]] = []
     for model, data in sorted({(r["model"], r["data"]) for r in rows}):
         here = [r for r in rows if (r["model"], r["data"]) == (model, data)]
-        run = {c: [r for r in here if declared[r["claim"]].criterion == c] for c in CRITERIA}
+        run = {c: [r for r in here if declared[r["check"]].criterion == c] for c in CRITERIA}
         verdicts = {c: _worst([r["verdict"] for r in found]) for c, found in run.items() if found}
-        names = {c: found[0]["check"] for c, found in run.items() if found}
+        names = {c: found[0]["property"] for c, found in run.items() if found}
         words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
         cell = {"model": model, "data": data, "verdicts": verdicts, "words": words, "properties": names}
         cells.append(cell | {"all": _all_four(verdicts)})

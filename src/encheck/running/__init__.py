@@ -1,1 +1,1 @@
-"""Running."""
+"""A run without pytest: its models and data, encoding, and scores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,8 +17,25 @@ Pair = tuple[str, str]
 
 
 @dataclass
+class Encoded:
+    """What a model gave in this run; written by `Encoding` alone.
+
+    `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair of a scorer of pairs,
+    `again` what came of texts that were encoded a second time. `encoded` counts what was computed and kept.
+    """
+
+    error: EncoderError | None = None
+    encoded: int = 0
+    seconds: float = 0.0
+    rows: dict[str, int] = field(default_factory=dict)
+    vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    scored: dict[Pair, float] = field(default_factory=dict)
+    again: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Subject:
-    """A model under test, with the vectors or pair scores of this run once they are there.
+    """A model under test, and what it gave in this run.
 
     `owner` goes before its fingerprint: two classes of people's own may have chosen the same one.
     """
@@ -26,13 +44,7 @@ class Subject:
     config: ModelConfig
     model: Model
     owner: str = ""
-    error: EncoderError | None = None
-    encoded: int = 0
-    seconds: float = 0.0
-    rows: dict[str, int] = field(default_factory=dict)
-    vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    scored: dict[Pair, float] = field(default_factory=dict)
-    again: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    state: Encoded = field(default_factory=Encoded)
 
     @property
     def kind(self) -> Kind:
@@ -44,3 +56,33 @@ class Subject:
         """What the store and the results know this model by."""
         own = self.model.fingerprint()
         return f"{self.owner}/{own}" if self.owner else own
+
+    @property
+    def error(self) -> EncoderError | None:
+        """What went wrong with the model, if anything did."""
+        return self.state.error
+
+    @property
+    def encoded(self) -> int:
+        """How many texts or pairs were computed and kept."""
+        return self.state.encoded
+
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each text in `vectors`."""
+        return self.state.rows
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The vectors of the run's texts; shape [texts, d]."""
+        return self.state.vectors
+
+    @property
+    def scored(self) -> Mapping[Pair, float]:
+        """The score of each pair, of a scorer of pairs."""
+        return self.state.scored
+
+    @property
+    def again(self) -> Mapping[str, NDArray[np.float32]]:
+        """What texts gave that were encoded a second time."""
+        return self.state.again

@@ -1,1 +1,1 @@
-"""Scoring."""
+"""From similarities to scores: calibration, search, and the typed frame of items."""

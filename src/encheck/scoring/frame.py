@@ -10,9 +10,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck import schema1
 from encheck.ids import CaseId
 from encheck.scoring.scale import DECIMALS, Floats
-from encheck.scoring.schema_1 import is_schema_1, with_kind
 from encheck.types import Edit, Item, Kind
 
 Columns = Mapping[str, Sequence[Any]]
@@ -101,7 +101,7 @@ class Frame:
     @classmethod
     def from_columns(cls, case: CaseId, columns: Columns) -> Frame:
         """The frame of what `to_columns` gave, or of a file of schema 1; ValueError for a kind that there is not."""
-        c = with_kind(columns) if is_schema_1(columns) else columns
+        c = schema1.with_kind(columns) if schema1.is_schema_1(columns) else columns
         kind = c["kind"][0]
         if kind not in KINDS:
             raise ValueError(f"the kind of {case} is {kind!r}, but should be one of {', '.join(KINDS)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,7 @@ def _blocks(queries: Sequence[Query], pool: Sequence[str], grid: Grid) -> Iterat
         yield some, grid([q.source for q in some], pool)
 
 
-def vector_grid(vectors: NDArray[np.float32], rows: dict[str, int], similarity: str) -> Grid:
+def vector_grid(vectors: NDArray[np.float32], rows: Mapping[str, int], similarity: str) -> Grid:
     """Similarities of encoded texts, shape [n, m]; cosines as one matrix product in fp64."""
 
     def grid(first: Sequence[str], second: Sequence[str]) -> Floats:

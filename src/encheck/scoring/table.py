@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,15 +18,15 @@ GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
 
 @dataclass(frozen=True)
 class Table:
-    """One case (claim/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
+    """One case (check/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
 
     `far` holds the second score of each item, NaN where it has none; `kind` is triplet, turned, labelled or pair.
     `declared` is what the check declares of itself; None where the run that made the table does not say.
     """
 
     case: str
-    claim: str
     check: str
+    property: str
     data: str
     level: str
     kind: str
@@ -38,17 +39,17 @@ class Table:
     far: Floats
     declared: Declaration | None = None
 
-    @property
-    def capability(self) -> str:
+    @builtins.property
+    def gate_row(self) -> str:
         """The gate row that this case belongs to."""
-        return f"{self.check}/{self.data}/{self.level}"
+        return f"{self.property}/{self.data}/{self.level}"
 
-    @property
+    @builtins.property
     def margins(self) -> Floats:
         """Near less far, shape [n]; what differs by no more than fp32 rounds is a tie."""
         return (self.near - self.far).round(DECIMALS)
 
-    @property
+    @builtins.property
     def chains(self) -> list[list[int]]:
         """The positions of each chain's rows: one a member, whose ids differ in the last part."""
         found: dict[str, list[int]] = {}

@@ -1,1 +1,1 @@
-"""Statistics."""
+"""Chance: the bootstrap over clusters, intervals, paired tests, the draws of generators."""

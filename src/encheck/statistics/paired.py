@@ -1,6 +1,6 @@
 """One-sided inference on paired changes, candidate minus baseline, over items that fall into clusters.
 
-Everything takes arrays of one entry a capability, so that a gate of twenty is a handful of array operations.
+Everything takes arrays of one entry a gate row, so that a gate of twenty is a handful of array operations.
 """
 
 from __future__ import annotations

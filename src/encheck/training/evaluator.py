@@ -76,7 +76,7 @@ class _Plan:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(case.marker for case in self.cases))
+        return tuple(dict.fromkeys(case.property for case in self.cases))
 
 
 def behaviour(
@@ -103,12 +103,12 @@ def behaviour(
 
 def default_checks() -> tuple[str, ...]:
     """The properties that choose checkpoints unless others are asked for: those that declare `selects`."""
-    return tuple(dict.fromkeys(case.marker for case in _cases() if case.claim.declared.selects))
+    return tuple(dict.fromkeys(case.property for case in _cases() if case.claim.declared.selects))
 
 
 def _families() -> dict[str, str]:
     """The family of each property."""
-    return {case.marker: case.claim.family for case in _cases()}
+    return {case.property: case.claim.family for case in _cases()}
 
 
 def _has_rate(case: Case) -> bool:
@@ -121,7 +121,7 @@ def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
     """What these checks measure on the development part of the data; UsageError where that is nothing."""
     if isinstance(checks, str) or not checks:
         raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
-    rated = sorted({case.marker for case in _cases() if _has_rate(case)})
+    rated = sorted({case.property for case in _cases() if _has_rate(case)})
     for name in checks:
         if name not in rated and name in _families():
             raise UsageError(
@@ -130,7 +130,7 @@ def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
         if name not in rated:
             raise UsageError(unknown("check", name, rated))
     dataset, maker = dev_part(load(data, seed=seed)), Maker(seed)
-    cases = tuple(case for case in _cases() if case.marker in checks and _has_items(case, dataset, maker))
+    cases = tuple(case for case in _cases() if case.property in checks and _has_items(case, dataset, maker))
     if not cases:
         raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")
     return _Plan(dataset, cases, maker)
@@ -232,11 +232,11 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
             items[name] = scores.frame(case.id, found.kept).to_columns()
             rows.append(
                 {
-                    "id": f"{name}/x", "claim": case.claim_name, "check": case.marker, "data": "data",
+                    "id": f"{name}/x", "check": case.check, "property": case.property, "data": "data",
                     "level": str(case.level), "model": MODEL,
                 }
             )  # fmt: skip
-    entries = {case.claim_name: asdict(case.claim.declared) for case in plan.cases}
+    entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
     return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
 
 

@@ -1,1 +1,1 @@
-"""Checkpoints."""
+"""Checkpoints of transformers, sentence-transformers, PEFT: trust, loading, pooling."""

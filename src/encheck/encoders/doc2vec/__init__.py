@@ -1,1 +1,1 @@
-"""Doc2vec."""
+"""Doc2Vec as gensim saves it."""

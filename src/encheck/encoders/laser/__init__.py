@@ -1,1 +1,1 @@
-"""Laser."""
+"""LASER's sentence encoders."""

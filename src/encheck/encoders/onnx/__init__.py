@@ -1,1 +1,1 @@
-"""Onnx."""
+"""ONNX Runtime and OpenVINO."""

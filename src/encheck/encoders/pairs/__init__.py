@@ -1,1 +1,1 @@
-"""Pairs."""
+"""Models that score pairs of texts."""

@@ -1,1 +1,1 @@
-"""Server."""
+"""Encoders behind an HTTP server."""

@@ -1,1 +1,1 @@
-"""Vectors."""
+"""Static word vectors as a sentence encoder."""

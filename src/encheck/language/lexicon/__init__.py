@@ -1,1 +1,1 @@
-"""Lexicon."""
+"""Senses, synonyms, antonyms, frequencies of words."""

@@ -1,1 +1,1 @@
-"""Pipeline."""
+"""The English spaCy pipeline that comes along, or another one."""

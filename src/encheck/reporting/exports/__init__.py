@@ -1,1 +1,1 @@
-"""Exports."""
+"""A run in other people's formats."""

@@ -24,7 +24,7 @@ from encheck.types import Declaration
 Results = Mapping[str, Any]
 Row = Mapping[str, Any]
 COLUMNS = (
-    "model", "data", "check", "claim", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
+    "model", "data", "property", "check", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
     "verdict", "baseline", "id",
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ def export(
         if name not in FORMATS:
             raise UsageError(unknown("format", name, FORMATS))
     declared = declarations(results)
-    rows = [{**r, "splits": _measured(r, declared[r["claim"]], splits or {})} for r in results["checks"]]
+    rows = [{**r, "splits": _measured(r, declared[r["check"]], splits or {})} for r in results["checks"]]
     with into(folder):
         return [path for name in formats for path in FORMATS[name]({**results, "checks": rows}, folder)]
 
@@ -63,32 +63,32 @@ def figures(results: Results, model: str) -> list[Row]:
 
 
 def deciding(results: Results, model: str) -> list[Row]:
-    """One figure a claim, data set and level: the one that decides."""
+    """One figure a check, data set and level: the one that decides."""
     return [row for row in figures(results, model) if row["threshold"] is not None]
 
 
 def _title(row: Row) -> str:
-    return f"{row['claim'].replace('_', ' ')} ({row['data']}, {row['level']})"
+    return f"{row['check'].replace('_', ' ')} ({row['data']}, {row['level']})"
 
 
 def model_index(results: Results, model: str) -> list[dict[str, Any]]:
-    """The `model-index` of a model card: one result a check and data set, its metrics the deciding figures."""
-    found = [_indexed(check, data, rows) for (check, data), rows in _by_task(results, model).items()]
+    """The `model-index` of a model card: one result a property and data set, its metrics the deciding figures."""
+    found = [_indexed(name, data, rows) for (name, data), rows in _by_task(results, model).items()]
     return [{"name": model, "results": found}]
 
 
-def _indexed(check: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
-    about = {"type": f"encheck/{data}", "name": f"encheck {check} on {data}", "split": _split(rows)}
+def _indexed(name: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
+    about = {"type": f"encheck/{data}", "name": f"encheck {name} on {data}", "split": _split(rows)}
     metrics = [{"type": r["metric"], "value": _rounded(r["value"]), "name": _title(r)} for r in rows]
     task = {"type": "sentence-similarity", "name": "Behavioural tests"}
     return {"task": task, "dataset": about, "metrics": metrics}
 
 
 def _by_task(results: Results, model: str) -> dict[tuple[str, str], list[Row]]:
-    """The deciding figures of each check and data set."""
+    """The deciding figures of each property and data set."""
     tasks: dict[tuple[str, str], list[Row]] = {}
     for row in deciding(results, model):
-        tasks.setdefault((row["check"], row["data"]), []).append(row)
+        tasks.setdefault((row["property"], row["data"]), []).append(row)
     return tasks
 
 
@@ -98,7 +98,7 @@ def eval_results(results: Results, model: str) -> list[dict[str, Any]]:
     version = results["run"]["versions"].get("encheck", "")
     return [
         {
-            "dataset": {"id": f"encheck/{row['data']}", "task_id": f"{row['claim']}/{row['level']}"},
+            "dataset": {"id": f"encheck/{row['data']}", "task_id": f"{row['check']}/{row['level']}"},
             "value": _rounded(row["value"]),
             "date": day,
             "notes": f"{row['metric']}, 95% CI {_rounded(row['low'])} to {_rounded(row['high'])}, encheck {version}",
@@ -108,18 +108,18 @@ def eval_results(results: Results, model: str) -> list[dict[str, Any]]:
 
 
 def mteb(results: Results, model: str) -> list[dict[str, Any]]:
-    """Results as MTEB writes them, one object a check and data set: `scores` by split, with `main_score`."""
-    return [_task(results, check, data, rows) for (check, data), rows in _by_task(results, model).items()]
+    """Results as MTEB writes them, one object a property and data set: `scores` by split, with `main_score`."""
+    return [_task(results, name, data, rows) for (name, data), rows in _by_task(results, model).items()]
 
 
-def _task(results: Results, check: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
-    scores = {f"{row['claim']}_{row['level']}": _rounded(row["value"]) for row in rows}
+def _task(results: Results, name: str, data: str, rows: Sequence[Row]) -> dict[str, Any]:
+    scores = {f"{row['check']}_{row['level']}": _rounded(row["value"]) for row in rows}
     about = next(d for d in results["data"] if d["name"] == data)
     main = sum(row["value"] for row in rows) / len(rows)
     one = {**scores, "main_score": _rounded(main), "hf_subset": "default", "languages": ["eng-Latn"]}
     return {
         "dataset_revision": about["fingerprint"],
-        "task_name": f"Encheck{check.title().replace('_', '')}.{data}",
+        "task_name": f"Encheck{name.title().replace('_', '')}.{data}",
         "mteb_version": None,
         "scores": {_split(rows): [one]},
         "evaluation_time": results["run"]["seconds"],

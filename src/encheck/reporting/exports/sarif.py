@@ -1,7 +1,7 @@
 """A run as SARIF 2.1.0, which code hosts show as alerts: what a gate holds against the candidate, else red verdicts.
 
 A finding has no line of code to stand at: its place is models.yaml, where the model has its name, and its fingerprint
-is the check or capability, so that one finding stays one alert from run to run.
+is the property or gate row, so that one finding stays one alert from run to run.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FAILED = 1
 
 
 def sarif(results: Mapping[str, Any]) -> dict[str, Any]:
-    """The log: one run, a rule for each check, a result for each finding."""
+    """The log: one run, a rule for each property, a result for each finding."""
     found = [*_of_gate(results), *_of_checks(results)]
-    claims = {row["check"]: row["claim"] for row in reversed(results["checks"])}
+    claims = {row["property"]: row["check"] for row in reversed(results["checks"])}
     contracts = {CONTRACT, *(d.property for d in declarations(results).values() if d.family == CONTRACT)}
     titles = claims | dict.fromkeys(contracts, "contracts of an encoder")
     rules = [_rule(name, titles.get(name, name)) for name in dict.fromkeys(one["ruleId"] for one in found)]
@@ -68,11 +68,11 @@ def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if against["outcome"] == "pass":
             continue
         level = "error" if against["outcome"] == "block" else "warning"
-        rows = {f"{row['capability']}: ": row for row in against["capabilities"]}
+        rows = {f"{row['row']}: ": row for row in against["rows"]}
         for reason in against["reasons"]:
             row = next((row for start, row in rows.items() if reason.startswith(start)), None)
             change = f" ({cells(row)[5]})" if row else ""
-            about = row["capability"] if row else reason.partition(":")[0]
+            about = row["row"] if row else reason.partition(":")[0]
             name = about.partition("/")[0] if row else CONTRACT if about.startswith(CONTRACT) else "gate"
             text = f"against {against['baseline']}: {reason}{change}"
             yield _result(name, level, text, f"gate/{against['baseline']}/{about}")
@@ -83,14 +83,14 @@ def _of_checks(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     decides = ("fail", "error") if "gate" in results else tuple(LEVELS)
     for row in results["checks"]:
         if row["verdict"] in decides:
-            one = _result(row["check"], LEVELS[row["verdict"]], _said(row), row["id"])
+            one = _result(row["property"], LEVELS[row["verdict"]], _said(row), row["id"])
             if row["verdict"] == "known_failure":
                 one["suppressions"] = [{"kind": "external", "justification": row["reason"]}]
             yield one
 
 
 def _said(row: Mapping[str, Any]) -> str:
-    claim, verdict = (row[name].replace("_", " ") for name in ("claim", "verdict"))
+    claim, verdict = (row[name].replace("_", " ") for name in ("check", "verdict"))
     value = "no figure" if row["value"] is None else f"{row['metric']} {row['value']:.3f}"
     wanted = "" if row["threshold"] is None else f", {row['threshold']:g} wanted"
     reason = f". {row['reason']}" if row["reason"] else ""

@@ -1,1 +1,1 @@
-"""Html."""
+"""The page of a run: one file, no network."""

@@ -66,7 +66,7 @@ def _curve_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
 
 def _overlap_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
     for row in rows:
-        for p in (row["lexical"] or {}).get("curve") or []:
+        for p in (row["overlap"] or {}).get("curve") or []:
             yield {"series": series(row), "epsilon": round(p["epsilon"], 3), "value": short(p["value"])}
 
 
@@ -114,7 +114,7 @@ def steps(rows: Sequence[Row], *, title: str, axis: str) -> Spec | None:
     values = [
         {"series": series(row), "step": int(row["metric"].rpartition("_")[2]),
          **{k: short(row[k]) for k in ("value", "low", "high")},
-         "overlap": short((row["lexical"] or {}).get("value"))}
+         "overlap": short((row["overlap"] or {}).get("value"))}
         for row in rows if row["metric"] and row["metric"].startswith("accuracy_") and row["value"] is not None
     ]  # fmt: skip
     if not values:

@@ -7,7 +7,7 @@ from typing import Any
 
 from encheck.ids import CaseId, figure_name
 from encheck.reporting.text import visible
-from encheck.reporting.view import WORDS, figure, lexical, worst_items
+from encheck.reporting.view import WORDS, figure, overlap, worst_items
 from encheck.scoring.frame import Columns, Frame
 
 Row = Mapping[str, Any]
@@ -28,7 +28,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row["metric"]:
             name = figure_name(row).replace("_", " ")
-            cells = (name, figure(row), lexical(row), f"{row['n']} ({row['clusters']})")
+            cells = (name, figure(row), overlap(row), f"{row['n']} ({row['clusters']})")
             said = WORDS[row["verdict"]] if row["verdict"] else ""
             yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (*cells, said)) + "</tr>"
     yield "</table>"
@@ -39,7 +39,7 @@ def _curve(row: Row) -> str:
     from markupsafe import escape
 
     points = row["curve"]
-    overlap = (row["lexical"] or {}).get("curve") or []
+    overlap = (row["overlap"] or {}).get("curve") or []
     band = [(p["epsilon"], p["high"]) for p in points] + [(p["epsilon"], p["low"]) for p in reversed(points)]
     name = escape(figure_name(row).replace("_", " "))
     ticks = [f'<text x="{_x(e)}" y="{HEIGHT - 8}" text-anchor="middle">{e:g}</text>' for e in (-0.3, 0, 0.3)]

@@ -52,7 +52,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         series=series,
         gate=results.get("gate"),
         gates=gate,
-        lexical=view.lexical,
+        overlap=view.overlap,
     )
 
 
@@ -97,7 +97,7 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
     anchors = {}
     for section in found:
         for row in section.rows:
-            key = (row["claim"], row["data"], row["level"])
+            key = (row["check"], row["data"], row["level"])
             anchors[key] = section.anchor
             lines.setdefault(key, {})[row["model"]] = row
     return [
@@ -105,7 +105,7 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
             "anchor": anchors[key],
             "first": next(iter(cells.values())),
             "cells": [cells.get(model) for model in models],
-            "told": [_each(cells, text) for text in (_wants, view.lexical, _counts, *([_trend] if trend else []))],
+            "told": [_each(cells, text) for text in (_wants, view.overlap, _counts, *([_trend] if trend else []))],
             "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
         }
         for key, cells in lines.items()
@@ -134,11 +134,11 @@ def _bar(row: Row) -> dict[str, float | None] | None:
         return None
     low, high, value, wants, overlap = (
         None if v is None else max(0.0, min(1.0, v)) * 100
-        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["lexical"] or {}).get("value"))
+        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["overlap"] or {}).get("value"))
     )
     assert low is not None
     assert high is not None
-    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "lexical": overlap}
+    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "overlap": overlap}
 
 
 def _trend(row: Row) -> str:

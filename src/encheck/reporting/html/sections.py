@@ -1,4 +1,4 @@
-"""What the page says of each claim on each data set: words, figures, pictures, and where its items are."""
+"""What the page says of each check on each data set: words, figures, pictures, and where its items are."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """One claim on one data set, all its levels and models.
+    """One check on one data set, all its levels and models.
 
     `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model).
     """
 
     anchor: str
-    claim: str
+    check: str
     data: str
     told: Mapping[str, str]
     rows: Sequence[Row]
@@ -44,13 +44,13 @@ class Section:
 
     @property
     def title(self) -> str:
-        """The claim as it reads."""
-        return sentence(self.claim)
+        """Its claim as it reads."""
+        return sentence(self.check)
 
     @property
-    def check(self) -> str:
-        """The marker that selects it."""
-        return str(self.rows[0]["check"])
+    def tested(self) -> str:
+        """The property that it tests, by which it is selected."""
+        return str(self.rows[0]["property"])
 
     @property
     def reasons(self) -> list[tuple[str | None, str, str]]:
@@ -62,11 +62,11 @@ class Section:
         return [(*key, "; ".join(names)) for key, names in found.items()]
 
     @property
-    def left_out(self) -> list[tuple[str, int, str]]:
+    def excluded(self) -> list[tuple[str, int, str]]:
         """(reason, sentences, levels) of what had no variant, the most frequent first."""
         found: dict[tuple[str, int], list[str]] = {}
         for row in self.rows:
-            for reason, count in row["left_out"].items():
+            for reason, count in row["excluded"].items():
                 found.setdefault((reason, count), []).append(str(row["level"]))
         several = len({row["level"] for row in self.rows}) > 1
         lines = [(r, n, ", ".join(dict.fromkeys(levels)) if several else "") for (r, n), levels in found.items()]
@@ -74,13 +74,13 @@ class Section:
 
 
 def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
-    """A section for each claim and data set, in the order of the table of verdicts."""
+    """A section for each check and data set, in the order of the table of verdicts."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in judged(results):
-        found.setdefault((row["claim"], row["data"]), []).append(row)
+        found.setdefault((row["check"], row["data"]), []).append(row)
     figures: dict[tuple[str, str], list[Row]] = {}
     for row in results["checks"]:
-        figures.setdefault((row["claim"], row["data"]), []).append(row)
+        figures.setdefault((row["check"], row["data"]), []).append(row)
     said, declared = results.get("claims", {}), declarations(results)
     return [
         _section(key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], frames)

@@ -1,0 +1,201 @@
+"""Encoding what a run needs and the store lacks: the one owner of what a model gave.
+
+All processes of a run make the same plan, in the same order. Whoever gets the lock first encodes it; the others
+find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
+workers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
+from encheck.errors import EncheckError, EncoderError
+from encheck.running.repeating import again
+from encheck.running.subject import Pair, Subject
+from encheck.store import Kind, Store, text_key
+from encheck.system.progress import Progress
+
+Lock = Callable[[], AbstractContextManager[object]]
+PAIRS_PER_BATCH = 1_024
+
+
+class Encoding:
+    """Has the models of a run encode, one after the other; `seconds` is the time that it took."""
+
+    def __init__(self, subjects: Mapping[str, Subject], store: Store) -> None:
+        self.subjects, self.store, self.seconds = subjects, store, 0.0
+
+    def repeat(self, subject: Subject, texts: Sequence[str], lock: Lock) -> None:
+        """Encode these texts again, in other company, for a check of determinism."""
+        how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "lock": lock}
+        try:
+            computed = again(subject.model, texts, fingerprint=f"{subject.fingerprint}/again", **how)
+            subject.state.again.update(zip(texts, computed, strict=True))
+        except Exception as error:
+            subject.state.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
+            subject.state.error.__cause__ = error
+
+    def encode(
+        self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress, fit: bool = True
+    ) -> None:
+        """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them.
+
+        A model that learns from the texts of the run does so first, unless `fit` is false.
+        """
+        start = time.perf_counter()
+        for name, pairs in wanted.items():
+            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress, fit=fit)
+        self.seconds += time.perf_counter() - start
+
+    def _prepare(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress, *, fit: bool) -> None:
+        fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
+        start = time.perf_counter()
+        try:
+            if fit and isinstance(subject.model, Fitted):
+                subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
+            fill(subject, pairs, lock, progress)
+        except EncoderError as error:
+            subject.state.error = error
+        except EncheckError:
+            raise
+        except Exception as error:
+            subject.state.error = EncoderError(f"{type(error).__name__} while encoding: {error}")
+            subject.state.error.__cause__ = error
+        subject.state.seconds += time.perf_counter() - start
+
+    def _fill_vectors(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        keys = [text_key(t) for t in texts]
+
+        def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
+            assert isinstance(subject.model, Encoder)
+            for positions, vectors in batches_of(subject.model, [texts[i] for i in missing]):
+                progress.advance(len(positions))
+                yield [missing[i] for i in positions], vectors
+
+        subject.state.vectors = self._through_store(subject, keys, encode, lock, progress)
+        subject.state.rows = {text: i for i, text in enumerate(texts)}
+
+    def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+        def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
+            assert isinstance(subject.model, PairScorer)
+            for start in range(0, len(missing), PAIRS_PER_BATCH):
+                some = missing[start : start + PAIRS_PER_BATCH]
+                asked = [pairs[i] for i in some]
+                first, second = zip(*asked, strict=True)
+                scores = check_scores(subject.model.score_pairs(first, second), asked)
+                progress.advance(len(some))
+                yield some, scores[:, None].astype(np.float32)
+
+        scores = self._through_store(subject, [text_key(*p) for p in pairs], score, lock, progress)
+        values = scores.ravel().astype(float).tolist()  # no column where no pair
+        subject.state.scored = dict(zip(pairs, values, strict=True))
+
+    def _through_store(
+        self,
+        subject: Subject,
+        keys: list[bytes],
+        compute: Callable[[list[int], Progress], Iterable[tuple[list[int], NDArray[np.float32]]]],
+        lock: Lock,
+        progress: Progress,
+    ) -> NDArray[np.float32]:
+        """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
+        kind, fingerprint, name = subject.kind, subject.fingerprint, subject.label
+        arrays, there = self.store.get(kind, fingerprint, keys)
+        if there.all():
+            self.store.touch(kind, fingerprint)
+            return arrays
+        with lock():
+            arrays, there = self.store.get(kind, fingerprint, keys)
+            missing = [int(i) for i in np.flatnonzero(~there)]
+            with progress.task(f"encoding with {name}", len(missing)):
+                verify = subject.model.verify_fingerprint if isinstance(subject.model, Verified) else None
+                saver = Saver(self.store, kind, fingerprint, name, verify=verify)
+                try:
+                    with saver.keeping():
+                        for positions, computed in compute(missing, progress):
+                            if not arrays.shape[1]:
+                                arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                            _same_width(computed, arrays, fingerprint)
+                            arrays[positions] = computed
+                            saver.add([keys[i] for i in positions], computed)
+                finally:
+                    subject.state.encoded += saver.kept
+        return arrays
+
+
+def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:
+    if computed.shape[1] != kept.shape[1]:
+        raise EncoderError(
+            f"encode() gave vectors of {computed.shape[1]} dimensions, but the store has some of {kept.shape[1]} from "
+            f"a model with the same fingerprint {fingerprint!r}; a changed model should have another"
+        )
+
+
+class Saver:
+    """Hands batches to the store about once a second, so that little is lost and little time is spent.
+
+    With `verify` a batch waits until that was called after it came, and raised nothing. Where calls are slow they take
+    at most one part in twenty of the time.
+    """
+
+    def __init__(
+        self, store: Store, kind: Kind, fingerprint: str, name: str, *, verify: Callable[[], None] | None = None
+    ) -> None:
+        self._put: Callable[[list[bytes], NDArray[np.float32]], None] = partial(store.put, kind, fingerprint, name=name)
+        self._verify, self._what = verify, "vectors" if kind == "vector" else "scores"
+        self._keys: list[bytes] = []
+        self._arrays: list[NDArray[np.float32]] = []
+        self._saved, self._pause = time.monotonic(), 1.0
+        self.kept = 0
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep the rest at the end, after an error too; but nothing that `verify` did not follow: the error says so."""
+        try:
+            yield
+            if self._verify:
+                self.flush()
+        except EncoderError as error:
+            if self._verify is None:
+                raise
+            raise EncoderError(f"{error}. {self._lost()}") from error
+        finally:
+            if self._verify is None:
+                self.flush()
+
+    def add(self, keys: list[bytes], arrays: NDArray[np.float32]) -> None:
+        """Take a batch."""
+        self._keys += keys
+        self._arrays.append(arrays)
+        if time.monotonic() - self._saved > self._pause:
+            self.flush()
+
+    def flush(self) -> None:
+        """Keep what was taken."""
+        if self._keys:
+            self._check()
+            self._put(self._keys, np.concatenate(self._arrays))
+            self.kept += len(self._keys)
+        self._keys, self._arrays, self._saved = [], [], time.monotonic()
+
+    def _check(self) -> None:
+        if self._verify:
+            start = time.monotonic()
+            self._verify()
+            self._pause = max(1.0, 20 * (time.monotonic() - start))
+
+    def _lost(self) -> str:
+        what, lost = self._what, len(self._keys)
+        return (
+            f"Thrown away: {lost} {what} that came after the last good check of the model, and the requests under way. "
+            f"Kept in this pass: {self.kept} {what}, checked after they came"
+        )

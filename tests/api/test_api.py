@@ -1,0 +1,183 @@
+"""The public face: what it costs to import, what its functions give, and what they say of wrong use."""
+
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import encheck
+from encheck.api.results import Result
+from encheck.errors import BaselineError, DataError, ModelError, UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY_NAME = """
+import importlib, pkgutil, sys
+import encheck
+for module in pkgutil.walk_packages(encheck.__path__, "encheck."):
+    if module.name != "encheck.__main__":
+        importlib.import_module(module.name)
+for name in ("checks", "generators"):
+    importlib.import_module(f"encheck.{name}")
+data, store = sys.argv[1:]
+how = {"data": data, "checks": "number", "store": store}
+called = {
+    "claim": encheck.claim(lambda dataset, level, maker: None)(test := lambda: None) is test,
+    "load_model": encheck.load_model("oracle").encode(["a"]).shape == (1, 256),
+    "load_data": len(encheck.load_data(data).groups) == 200,
+    "run": isinstance(found := encheck.run("oracle", **how), encheck.Results),
+    "Result": isinstance(found.rows[0], encheck.Result),
+    "gate": encheck.gate("oracle", "oracle", **how).outcome == "pass",
+}
+wrong, others = [name for name in called if not called[name]], {*called, "Results", "__version__"} ^ {*encheck.__all__}
+print(wrong, sorted(others))
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """One for all: nothing is encoded twice."""
+    return tmp_path_factory.mktemp("store") / "store.sqlite"
+
+
+@pytest.fixture(scope="module")
+def numbers(every_third_probe, store):
+    """The quickest run that there is: one property on 200 probes."""
+    return {"data": every_third_probe, "checks": "number", "store": store}
+
+
+def test_importing_encheck_imports_nothing_else():
+    code = (
+        "import sys, encheck; roots = {name.partition('.')[0] for name in sys.modules};"
+        "print(sorted(n for n in sys.modules if n.startswith('encheck')), {'pytest', 'numpy', 'torch', 'yaml'} & roots)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out == "['encheck'] set()\n"
+
+
+def test_every_public_name_works_once_every_module_was_imported(every_third_probe, store):
+    command = [sys.executable, "-c", EVERY_NAME, every_third_probe, str(store)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "[] []\n", done.stderr
+
+
+@pytest.mark.quick
+def test_no_public_name_is_that_of_a_module():
+    modules = {module.name for module in pkgutil.iter_modules(encheck.__path__)} | {"checks", "generators"}
+    assert not modules & set(encheck.__all__)
+    assert {*encheck.__all__, "__version__"} <= set(dir(encheck))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'running_away'"):
+        vars(encheck)["__getattr__"]("running_away")
+
+
+def test_a_model_is_loaded_by_name_with_the_options_of_its_adapter():
+    assert encheck.load_model("overlap").score_pairs(["a b"], ["a c"]).tolist() == pytest.approx([1 / 3])
+    assert encheck.load_model("bm25", weighting="jaccard").fingerprint() == encheck.load_model("jaccard").fingerprint()
+    assert encheck.load_model("bag-of-words", seed=1).options == {"seed": 1}
+
+
+def test_wrong_models_and_data_say_what_there_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="did you mean 'oracle'"):
+        encheck.load_model("oracel")
+    with pytest.raises(ModelError, match="does not exist"):
+        encheck.load_model(Path("checkpoint"))
+    with pytest.raises(DataError, match="did you mean 'mrpc'"):
+        encheck.load_data("mrcp:x")
+
+
+@pytest.mark.quick
+def test_data_are_loaded_whole_or_as_a_sample(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("first,second,label\n" + "".join(f"text {i} ab,text {i} cd,1\n" for i in range(50)), "utf-8")
+    assert len(encheck.load_data(f"pairs:{file}").pairs) == 50
+    assert len(encheck.load_data(f"pairs:{file}", sample=5, seed=3).pairs) == 5
+
+
+def test_a_run_gives_metrics_with_verdicts_and_writes_nothing(numbers, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    found = encheck.run(["oracle", "bag-of-words"], **numbers)
+    verdicts = {(row.model, row.check): row.verdict for row in found.judged}
+    assert {model for (model, _), verdict in verdicts.items() if verdict == "pass"} == {"oracle"}
+    assert found.exit_code == 1
+    assert {(row.property, row.data, row.level) for row in found.rows} == {("number", "probes", "1")}
+    row = next(row for row in found.judged if row.model == "oracle")
+    assert isinstance(row, Result)
+    assert (row.value, row.n, row.clusters) == (1.0, 160, 160)
+    assert row.low < row.high
+    assert len(found.items) == 4
+    assert list(found.notes) == found.raw["run"]["notes"]
+    assert list(tmp_path.iterdir()) == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_run_writes_and_prints_what_the_command_does_where_that_is_asked_for(numbers, tmp_path, capfd):
+    found = encheck.run("oracle", report_dir=tmp_path / "report", verbose=True, epsilon=0.1, no_store=False, **numbers)
+    assert {path.name for path in (tmp_path / "report").iterdir()} >= {"results.json", "items.parquet", "report.html"}
+    assert found.raw["run"]["settings"]["epsilon"] == 0.1
+    assert "2 passed" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ({"model": "oracel"}, ModelError, "did you mean 'oracle'"),
+        ({"data": "probe"}, DataError, "did you mean 'probes'"),
+        ({"checks": "numbr"}, UsageError, "did you mean 'number'"),
+        ({"checks": "number and antonym"}, UsageError, "no check is selected"),
+        ({"epsilom": 1}, UsageError, "did you mean 'epsilon'"),
+        ({"dtype": "int8"}, UsageError, r"^argument --encheck-dtype: invalid choice: 'int8' \(choose from .*\)$"),
+        ({"epsilon": 3}, UsageError, "a margin of cosines lies between"),
+        ({"baseline": "nowhere"}, BaselineError, "is no baseline"),
+    ],
+)
+def test_wrong_use_of_a_run_is_an_exception(numbers, wrong, error, said):
+    with pytest.raises(error, match=said):
+        encheck.run(**{"model": "oracle", **numbers, **wrong})
+
+
+@pytest.fixture(scope="module")
+def runs(numbers, tmp_path_factory):
+    """Folders: a run and a kept baseline of the oracle, a run of two models."""
+    folder = tmp_path_factory.mktemp("runs")
+    encheck.run("oracle", report_dir=folder / "run", save_baseline=folder / "kept", **numbers)
+    encheck.run(["oracle", "bag-of-words"], report_dir=folder / "two", **numbers)
+    return folder
+
+
+def test_an_old_report_is_no_result_of_a_run_without_checks(numbers, runs):
+    with pytest.raises(UsageError, match="no check is selected"):
+        encheck.run("oracle", report_dir=runs / "run", **numbers | {"checks": "number and antonym"})
+
+
+def test_a_gate_takes_models_runs_and_baselines(numbers, runs):
+    for baseline in (runs / "run", runs / "kept", str(runs / "kept")):
+        assert encheck.gate(runs / "run", baseline).outcome == "pass"
+    assert encheck.gate("bag-of-words", runs / "kept", **numbers).outcome == "block"
+    assert encheck.gate(runs / "run", "bag-of-words", **numbers).outcome == "inconclusive"
+    decision = encheck.gate("oracle", "oracle", **numbers)
+    assert (decision.outcome, decision.exit_code) == ("pass", 0)
+    assert np.unique([row.change for row in decision.rows]).tolist() == [0]
+
+
+def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, every_third_probe, store):
+    encheck.run("oracle", report_dir=runs / "other", data=every_third_probe, checks="entity", store=store)
+    decision = encheck.gate(runs / "other", runs / "kept")
+    assert decision.outcome == "inconclusive"
+    assert len(decision.missing) == 4
+
+
+def test_a_gate_refuses_what_cannot_be_compared(numbers, runs):
+    with pytest.raises(BaselineError, match="gives vectors, but 'overlap' gives scores of pairs"):
+        encheck.gate("overlap", runs / "kept", **numbers)
+    with pytest.raises(UsageError, match="a run of 2 models"):
+        encheck.gate(runs / "two", runs / "kept", **numbers)
+    with pytest.raises(UsageError, match="kept is no run"):
+        encheck.gate(runs / "kept", "oracle", **numbers)
+    with pytest.raises(UsageError, match="twin is an option of"):
+        encheck.gate("oracle", runs / "kept", twin="oracle", **numbers)

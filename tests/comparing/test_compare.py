@@ -1,0 +1,227 @@
+"""`encheck compare`: paired differences on the shared items, flips, the page and the terminal."""
+
+import json
+
+import numpy as np
+import pytest
+from test_reporting import results as results_of
+from test_reporting import row
+from typer.testing import CliRunner
+
+from encheck.cli import app
+from encheck.comparing.charts import differences
+from encheck.comparing.page import compare, lines, render
+from encheck.reporting.results import write_items, write_results
+
+CLAIM = "antonym_is_farther_than_paraphrase"
+
+
+def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, **said):
+    folder.mkdir()
+    count = len(near)
+    found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said))
+    found["models"][0]["label"] = model
+    scale = {"reference": 0.0, "identity": 1.0, "pairs": 100, "spread": 0.1}
+    found["data"][0]["calibration"] = {model: scale}
+    write_results(folder, found)
+    case = f"{CLAIM}/{model}-d-1"
+    write_items(folder, {case: {
+        "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
+        "cluster": [f"c{i // 2}" for i in range(count)], "split": splits or [""] * count, "label": [None] * count,
+        "source": [f"source {i}" for i in range(count)], "near": [f"near {i}" for i in range(count)],
+        "far": [f"<b>far</b> {i}" for i in range(count)], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
+        "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
+        "far_overlap": [0.1] * count,
+    }})  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Forty items: the first model wins thirty, the second loses five of those and gains two."""
+    first = np.where(np.arange(40) < 30, 0.9, 0.1)
+    other = first.copy()
+    other[:5], other[38:] = 0.1, 0.9
+    return [write_run(tmp_path / "a", first), write_run(tmp_path / "b", other)]
+
+
+def test_the_difference_is_paired_and_the_flips_are_named(two):
+    ((name, (found,)),) = compare(two).differences.items()
+    assert name == "m (b)"
+    assert (found.before, found.after, found.difference) == (0.75, 0.675, pytest.approx(-0.075))
+    assert found.lost == tuple(f"d/{i:04x}" for i in range(5))
+    assert found.gained == ("d/0026", "d/0027")
+    assert (found.n, found.clusters) == (40, 20)
+
+
+def test_the_interval_is_that_of_a_cluster_bootstrap(two):
+    found = compare(two).differences["m (b)"][0]
+    moved = np.zeros(40)
+    moved[:5], moved[38:] = -1, 1
+    means = moved.reshape(20, 2).mean(axis=1)
+    draws = np.random.default_rng(1).integers(0, 20, (20_000, 20))
+    low, high = np.percentile(means[draws].mean(axis=1), [2.5, 97.5])
+    assert (found.low, found.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
+
+
+def test_a_run_against_itself_differs_in_nothing(two):
+    found = compare([two[0], two[0]]).differences
+    assert [(d.difference, d.low, d.high, d.is_clear) for some in found.values() for d in some] == [(0, 0, 0, False)]
+
+
+def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
+    runs = [write_run(tmp_path / name, [near] * 38) for name, near in (("a", 0.1), ("b", 0.9))]
+    found = compare(runs)
+    ((d,),) = found.differences.values()
+    assert (d.low, d.high, d.clusters, d.is_clear) == (1, 1, 19, False)
+    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(lines(found))
+    assert "number pass" not in render(found)
+    assert "nor is one over fewer than 20 independent clusters" in render(found)
+
+
+def test_the_picture_names_the_data_where_there_are_several():
+    shown = {"check": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
+    spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
+    claim = "antonym is farther than paraphrase 1"
+    assert [v["claim"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
+    alone = differences([shown | {"data": "mrpc"}], against="n")
+    assert [v["claim"] for v in alone["data"]["values"]] == [claim]
+
+
+def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
+    """The share of test chains whose paraphrase is on top; among equals it is there by a share."""
+    items = [f"d/{i:04x}/swap/3/pivot-a/0/{k}" for i in range(4) for k in (1, 2)]
+    splits = [s for s in ("dev", "gate", "gate", "gate") for _ in range(2)]
+    near = [0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.5 + 1e-8, 0.9]
+    runs = [write_run(tmp_path / n, near, items=items, splits=splits, property="swapchain") for n in "ab"]
+    ((found,),) = compare(runs).differences.values()
+    assert (found.n, found.figure) == (3, "r_precision")
+    assert found.before == pytest.approx((1 + 0 + 1 / 2) / 3)
+
+
+def test_an_item_is_won_by_more_than_the_epsilon_of_the_runs(tmp_path):
+    near = [0.9] * 10 + [0.6] * 10
+    runs = [write_run(tmp_path / n, near, params={"epsilon": 0.2}) for n in "ab"]
+    ((found,),) = compare(runs).differences.values()
+    assert found.before == 0.5
+    other = write_run(tmp_path / "c", near, params={"epsilon": 0.0})
+    assert "--epsilon 0.2 and 0.0" in refused(runs[0], other)
+
+
+def test_a_figure_of_a_whole_set_is_shown_and_not_paired(tmp_path):
+    said = {"property": "sts", "metric": "spearman", "value": 0.891, "low": 0.85, "high": 0.92, "verdict": "pass"}
+    runs = [write_run(tmp_path / n, [0.9] * 20, **said) for n in "cd"]
+    found = compare(runs)
+    assert found.differences == {"m (d)": []}
+    assert "0.89 [0.85, 0.92]" in "\n".join(lines(found))
+    assert "0.89 [0.85, 0.92]" in render(found)
+
+
+def test_only_shared_items_are_compared(tmp_path):
+    a, b = write_run(tmp_path / "a", [0.9] * 40), write_run(tmp_path / "b", [0.9] * 30, model="n")
+    assert compare([a, b]).differences["n"][0].n == 30
+
+
+def add_retrieval(folder, model, values, **fingerprints):
+    path = folder / "results.json"
+    found = json.loads(path.read_text())
+    for data, value in values.items():
+        case = {"check": "finds", "property": "retrieval", "metric": "recall_at_1", "value": value, "model": model}
+        found["checks"].append(row(id=f"finds/{model}-{data}-1/recall_at_1", data=data, **case))
+        found["data"].append(found["data"][0] | {"name": data, "fingerprint": fingerprints.get(data, "f")})
+    path.write_text(json.dumps(found))
+
+
+def test_benchmark_and_behaviour_are_of_what_all_models_share(tmp_path):
+    """The first model has another data set before the shared one, and loses ten items that the other lacks."""
+    a = write_run(tmp_path / "a", np.where(np.arange(40) < 30, 0.9, 0.1))
+    b = write_run(tmp_path / "b", [0.9] * 30, model="n")
+    add_retrieval(a, "m", {"first": 0.9, "shared": 0.1})
+    add_retrieval(b, "n", {"shared": 0.8})
+    found = compare([a, b])
+    assert found.benchmark == "recall@1 of plain retrieval (shared)"
+    assert [(p["benchmark"], p["behaviour"]) for p in found.points] == [(0.1, 1.0), (0.8, 1.0)]
+
+
+def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
+    a, b = (write_run(tmp_path / n, [0.9] * 40, model=n) for n in "ab")
+    add_retrieval(a, "a", {"own": 0.9})
+    add_retrieval(b, "b", {"own": 0.8}, own="other")
+    assert compare([a, b]).benchmark == ""
+
+
+def test_the_page_and_the_terminal_tell_the_same(two):
+    found = compare(two)
+    page, told = render(found), "\n".join(lines(found))
+    assert "-0.075" in page
+    assert "-0.075" in told
+    assert "5 lost, 2 gained" in page
+    assert "&lt;b&gt;far&lt;/b&gt; 3" in page
+    assert "<b>far" not in page
+
+
+def test_the_command_writes_page_and_json(two, tmp_path):
+    out, data = tmp_path / "c.html", tmp_path / "c.json"
+    done = CliRunner().invoke(app, ["compare", *map(str, two), "--out", str(out), "--json", str(data)])
+    assert done.exit_code == 0, done.output
+    assert out.read_text("utf-8").startswith("<!doctype html>")
+    assert json.loads(data.read_text())["differences"]["m (b)"][0]["difference"] == pytest.approx(-0.075)
+
+
+def refused(*folders):
+    done = CliRunner().invoke(app, ["compare", *map(str, folders), "--out", str(folders[0] / "c.html")])
+    assert done.exit_code == 4
+    return " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("command", ["compare {0} {1} --out", "compare {0} {1} --json", "report {0} --out"])
+@pytest.mark.parametrize(
+    ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a folder that takes files")]
+)
+def test_a_place_that_takes_no_file_is_told(two, tmp_path, monkeypatch, command, place, problem):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "afile").touch()
+    done = CliRunner().invoke(app, [*command.format(*two).split(), place])
+    assert done.exit_code == 4
+    assert f"encheck: cannot write {'into afile, ' if '/' in place else '.: '}{problem}" in done.output
+
+
+@pytest.mark.parametrize("option", ["--out", "--json"])
+def test_a_folder_that_is_missing_is_made(two, tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["compare", *map(str, two), option, "new/sub/file"])
+    assert done.exit_code == 0
+    assert (tmp_path / "new/sub/file").stat().st_size
+
+
+def test_what_cannot_be_compared_is_refused_with_its_reason(two, tmp_path):
+    other = write_run(tmp_path / "other", [0.9] * 40, model="n", prefix="e")
+    assert "share no items" in refused(two[0], other)
+    assert "a comparison takes 2 to 10" in refused(two[0])
+    assert "is no run" in refused(two[0], tmp_path / "nothing")
+    (two[1] / "items.parquet").write_bytes(b"PAR1 cut off")
+    assert "items.parquet cannot be read" in refused(*two)
+    (two[1] / "items.parquet").unlink()
+    assert "has no items.parquet" in refused(*two)
+    (two[1] / "results.json").write_text('{"schema_version": 99}')
+    assert "a newer encheck wrote it" in refused(*two)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda r: r.pop("models"), lambda r: r["checks"][0].pop("check"), lambda r: r.update(run=3)]
+)
+def test_a_report_of_results_that_are_not_ours_says_so(two, spoil):
+    path = two[0] / "results.json"
+    found = json.loads(path.read_text())
+    spoil(found)
+    path.write_text(json.dumps(found))
+    done = CliRunner().invoke(app, ["report", str(two[0])])
+    assert done.exit_code == 4
+    assert "are not as encheck writes them" in " ".join(done.output.split())
+
+
+def test_a_report_without_items_says_that_they_are_missing(two):
+    (two[0] / "items.parquet").unlink()
+    done = CliRunner().invoke(app, ["report", str(two[0])])
+    assert done.exit_code == 0, done.output
+    assert "items.parquet is missing" in (two[0] / "report.html").read_text("utf-8")

@@ -1,0 +1,307 @@
+"""Whatever is wrong with a baseline, a candidate or its items: a message of its own, and never a pass by default."""
+
+import csv
+import hashlib
+import json
+import shutil
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
+from gate_fakes import CASE, columns, results, scores
+
+from encheck.gating.baseline import save, tables_of
+
+WORDS = (
+    "apple bridge candle dragon engine forest garden hammer island jacket kettle ladder marble needle orange pepper "
+    "quartz ribbon saddle teapot umbrella velvet wagon yarn zipper anchor basket carpet dinner engine2"
+).split()
+MODELS = '''
+import itertools
+import numpy as np
+from encheck.encoders.fake import BagOfWords
+
+class Stops(BagOfWords):
+    """Gives up at the two hundredth text."""
+    seen = 0
+
+    def encode(self, texts, *, role=None):
+        type(self).seen += len(texts)
+        if self.seen > 200:
+            raise RuntimeError("out of luck")
+        return super().encode(texts)
+
+    def batches(self, texts, *, role=None):
+        for start in range(0, len(texts), 50):
+            rows = np.arange(start, min(start + 50, len(texts)))
+            yield rows, self.encode([texts[i] for i in rows])
+
+class LosesRows(BagOfWords):
+    def encode(self, texts, *, role=None):
+        return super().encode(texts)[: max(1, len(texts) - 1)]
+
+class Forgets(BagOfWords):
+    """Another vector each time that it is asked."""
+    calls = itertools.count()
+
+    def encode(self, texts, *, role=None):
+        found = super().encode(texts)
+        return found + np.float32(0.3 * next(self.calls)) * np.abs(found[:, ::-1])
+
+class Cuts(BagOfWords):
+    """Reads twelve words."""
+
+    def encode(self, texts, *, role=None):
+        return super().encode([" ".join(text.split()[:12]) for text in texts])
+
+class Shifted(BagOfWords):
+    """One constant more: every cosine is another one, and their order is kept."""
+
+    def encode(self, texts, *, role=None):
+        found = super().encode(texts)
+        found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return np.hstack([found, np.full((len(texts), 1), 0.2)]).astype(np.float32)
+
+class Half(Shifted):
+    """The same in half precision: another file, and no other checkpoint."""
+
+    def fingerprint(self):
+        return "half"
+
+    def encode(self, texts, *, role=None):
+        return super().encode(texts).astype(np.float16).astype(np.float32)
+'''
+NAMES = {
+    "half": "Half",
+    "stops": "Stops",
+    "loses-rows": "LosesRows",
+    "forgets": "Forgets",
+    "cuts": "Cuts",
+    "shifted": "Shifted",
+}
+NAMES["shifted-2"] = NAMES["shifted"]
+
+
+@pytest.fixture
+def run(pytester):
+    pytester.makepyfile(broken_models=MODELS)
+    pytester.syspathinsert()
+    pytester.makefile(".yaml", models="".join(f"{k}: {{adapter: 'broken_models:{v}'}}\n" for k, v in NAMES.items()))
+
+    def run(model, *args, markers="number", where="encheck.checks"):
+        base = ["--pyargs", where, "-p", "no:cacheprovider", f"--encheck-model={model}", "--encheck-report-dir=out"]
+        return pytester.runpytest(*base, *(["-m", markers] if markers else []), *args)
+
+    return run
+
+
+@pytest.fixture
+def saved(run, pytester):
+    """The folder of a baseline of a model on some checks."""
+
+    def saved(model="bag-of-words", **more):
+        run(model, "--encheck-save-baseline=base", *more.pop("args", ()), **more)
+        assert (pytester.path / "base/baseline.json").exists()
+        return pytester.path / "base"
+
+    return saved
+
+
+@pytest.fixture
+def plain(pytester):
+    """The folder of a baseline of one case, made by hand."""
+    save(
+        pytester.path / "plain", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m"
+    )
+    return pytester.path / "plain"
+
+
+def against(folder):
+    return f"--encheck-baseline={folder}"
+
+
+def pairs(path, start, count):
+    """A data set of `count` pairs of each label, on words that no pair shares."""
+    rows = [("first", "second", "label", "cluster")]
+    for i in range(start, start + count):
+        one, two, other = (f"{WORDS[(i + k) % len(WORDS)]}{i}" for k in (0, 7, 13))
+        rows += [(f"{one} {two}", f"{two} {one} {i}", 1, f"c{i}"), (f"{one} {two}", f"{other} lost", 0, f"c{i}")]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return f"--encheck-data=pairs:{path}"
+
+
+def reseal(folder, change):
+    """Change a summary and make its checksum hold again."""
+    path = folder / "baseline.json"
+    found = json.loads(path.read_text("utf-8"))
+    change(found)
+    found["items_sha256"] = hashlib.sha256((folder / "items.parquet").read_bytes()).hexdigest()
+    found.pop("checksum")
+    canonical = json.dumps(found, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    found["checksum"] = hashlib.sha256(canonical.encode()).hexdigest()
+    path.write_text(json.dumps(found), "utf-8")
+
+
+def test_a_baseline_for_other_items_is_refused_with_what_differs_and_what_to_do(run, saved, pytester):
+    folder = saved(args=[pairs(pytester.path / "a.csv", 0, 200)], markers="paraphrase")
+    outcome = run("bag-of-words", against(folder), pairs(pytester.path / "b.csv", 100, 200), markers="paraphrase")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(
+        ["*is for other items: of *pairs's fingerprint was *Run on the data of the baseline, or make the baseline*"]
+    )
+    assert "the gate could not be used: " in (pytester.path / "out/summary.md").read_text("utf-8")
+
+
+def test_a_baseline_of_another_kind_of_model_is_refused_before_anything_is_encoded(run, saved, pytester):
+    folder = saved()
+    shutil.rmtree(pytester.path / "out")
+    for more in ([], ["-n2"]):
+        outcome = run("overlap", against(folder), *more)
+        assert outcome.ret == 4
+        outcome.stderr.fnmatch_lines(["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline of*"])
+        assert not (pytester.path / "out").exists()
+
+
+def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_encoded(run, saved, pytester):
+    folder = saved()
+    shutil.rmtree(pytester.path / "out")
+    outcome = run("shifted", against(folder), "--encheck-twin=random", "--encheck-twin=shifted-2")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(
+        ["*--twin=shifted-2 is shifted once more (the same weights): a seed replicate is a checkpoint*"]
+    )
+    assert not (pytester.path / "out").exists()
+
+
+def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved):
+    outcome = run("shifted", against(saved()), "--encheck-twin=half")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["*--twin=half scores what shifted does, but for rounding*"])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda f: (f / "items.parquet").unlink(), "*is half of a baseline: it has no items.parquet*"),
+        (lambda f: (f / "baseline.json").unlink(), "*is no baseline: baseline.json cannot be read*"),
+        (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or was cut off*"),
+        (lambda f: edit(f, seed_noise=3.0), "*was edited by hand: its checksum does not hold*"),
+        (lambda f: edit(f, seed_noise=float("nan")), "*was edited by hand: its checksum does not hold*"),
+        (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*is not the one that was saved: it was changed*"),
+        (
+            lambda f: edit(f, encheck_baseline=3),
+            "*of the newer baseline version 3, but this encheck reads 1 and 2: install*",
+        ),
+        (lambda f: reseal(f, lambda s: s.pop("cases")), "*holds other fields than --save-baseline writes*"),
+        (lambda f: rewritten(f), "*holds other fields than --save-baseline writes*"),
+    ],
+    ids=[
+        "no-items",
+        "no-summary",
+        "cut-off",
+        "edited",
+        "nan",
+        "other-items",
+        "newer",
+        "fields-missing",
+        "columns-missing",
+    ],
+)
+def test_a_broken_baseline_is_refused_before_anything_is_encoded(run, plain, spoil, says):
+    spoil(plain)
+    outcome = run("stops", against(plain))
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([says])
+    assert "out of luck" not in outcome.stdout.str()
+
+
+def edit(folder, **fields):
+    path = folder / "baseline.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | fields), "utf-8")
+
+
+def rewritten(folder):
+    pyarrow.parquet.write_table(pyarrow.table({"case": ["x"]}), folder / "items.parquet")
+    reseal(folder, lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("model", "markers", "says"),
+    [
+        ("stops", "number", "*contract broken: the model cannot encode: *out of luck*"),
+        ("loses-rows", "number", "*contract broken: the model cannot encode: *"),
+        ("nan", "number", "*contract broken: the model cannot encode: *NaN*"),
+        ("forgets", "number or contract", "*contract broken: same text gets the same answer twice on probes*"),
+        ("cuts", "number or contract", "*contract broken: end of a long text is seen on probes*"),
+    ],
+)
+def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, model, markers, says):
+    outcome = run(model, against(saved(markers=markers)), markers=markers)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against base: BLOCKED", says])
+
+
+def test_one_vector_for_all_texts_never_passes(run, saved):
+    outcome = run("constant", against(saved(markers="number or health")), markers="number or health")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["  block *health/probes/1/evenness*", "  block *health/probes/1/room*"])
+
+
+def test_ten_items_never_decide_and_say_how_many_would(run, saved, pytester):
+    data = pairs(pytester.path / "ten.csv", 0, 5)
+    outcome = run("bag-of-words", against(saved(args=[data], markers="paraphrase")), data, markers="paraphrase")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["*reported only: 25 items in 5 clusters, but 150 in 30 gate*"])
+
+
+def told(pytester):
+    return json.loads((pytester.path / "out/results.json").read_text("utf-8"))["gate"]["against"][0]
+
+
+def test_no_flip_is_a_loss_of_nothing_only_where_the_scores_agree(run, saved, pytester):
+    folder = saved()
+    rows = {}
+    for model in ("bag-of-words", "shifted"):
+        run(model, against(folder))
+        rows[model] = next(r for r in told(pytester)["rows"] if r["row"] == "number/probes/1")
+    assert [(r["lost"], r["gained"]) for r in rows.values()] == [(0, 0), (0, 0)]
+    assert rows["bag-of-words"]["low"] == 0
+    assert rows["shifted"]["low"] < -0.001
+
+
+def test_too_few_items_without_a_flip_are_no_pass_by_default(run, saved, pytester):
+    data = pairs(pytester.path / "few.csv", 0, 5)
+    outcome = run("shifted", against(saved(args=[data], markers="paraphrase")), data, markers="paraphrase")
+    assert outcome.ret == 10
+
+
+def test_a_row_that_the_baseline_lacks_is_named(run, saved):
+    outcome = run("bag-of-words", against(saved(markers="number")), markers="number or entity")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the candidate)*"])
+
+
+def test_a_row_that_the_candidate_lacks_is_named(run, saved):
+    folder = saved(markers="number or entity")
+    outcome = run("bag-of-words", against(folder), markers="", where="encheck.checks.test_number")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["*only one side has other_entity_is_farther_than_*/probes/1 (the baseline)*"])
+
+
+def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved, pytester):
+    data = pairs(pytester.path / "own.csv", 0, 200)
+    folder = saved(args=["--encheck-data=probes", data], markers="paraphrase or retrieval")
+    outcome = run("bag-of-words", against(folder), markers="paraphrase")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["*only one side has paraphrase_is_nearer_than_*/pairs/1 (the baseline)*"])
+    assert told(pytester)["not_selected"] > 0
+
+
+def test_the_same_items_from_another_version_are_weighed_and_the_difference_is_said(run, saved):
+    folder = saved()
+    reseal(folder, lambda summary: summary["versions"].update(encheck="0.0.9"))
+    outcome = run("bag-of-words", against(folder))
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(["*encheck was '0.0.9' and is *", "*make the baseline again with --save-baseline*"])

@@ -1,0 +1,346 @@
+"""The gate as it is run: exit codes, what the reports say, and what bad input says."""
+
+import html
+import json
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
+
+from encheck.reporting.gate import family_cells, meanings, told, verdict
+from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
+from encheck.reporting.results import schema
+
+
+@pytest.fixture
+def run(pytester):
+    def run(model, *args, markers="number"):
+        base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", markers, f"--encheck-model={model}"]
+        return pytester.runpytest(*base, *args)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder_of_baselines(tmp_path_factory):
+    return tmp_path_factory.mktemp("baselines")
+
+
+@pytest.fixture
+def baseline(run, folder_of_baselines, tmp_path):
+    """The oracle's, made once a module."""
+    folder = folder_of_baselines / "base"
+    if not folder.exists():
+        assert run("oracle", f"--encheck-save-baseline={folder}", f"--encheck-report-dir={tmp_path / 'b'}").ret == 0
+    return folder
+
+
+def test_a_model_passes_against_itself_and_its_thresholds_are_shown(run, baseline, tmp_path):
+    outcome = run(
+        "oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}", markers="number"
+    )
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(
+        ["gate against base: PASSED", "*pass*number/probes/1*", "*shown*other number is farther*"]
+    )
+
+
+def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):
+    folder, junit = tmp_path / "r", tmp_path / "junit.xml"
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", f"--junitxml={junit}")
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
+    row = next(r for r in found["checks"] if r["threshold"] is not None)
+    assert row["verdict"] is None
+    assert row["baseline"]["value"] == 1.0
+    summary = (folder / "summary.md").read_text("utf-8")
+    assert "## Gate against base: BLOCKED" in summary
+    assert "- lost: near" in summary
+    assert "Against base: BLOCKED" in (folder / "report.html").read_text("utf-8")
+    properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
+    assert properties["gate"] == "block"
+    assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")
+
+
+def test_a_baseline_in_the_folder_itself_has_a_name(run, baseline, tmp_path, monkeypatch):
+    monkeypatch.chdir(baseline)
+    outcome = run("oracle", "--encheck-baseline=.", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
+
+
+@pytest.mark.long
+def test_workers_come_to_the_same_gate(run, baseline, tmp_path):
+    args = [f"--encheck-baseline={baseline}", "--encheck-no-store"]
+    one = run("random", *args, f"--encheck-report-dir={tmp_path / 'one'}")
+    two = run("random", *args, f"--encheck-report-dir={tmp_path / 'two'}", "-n2")
+    gates = [json.loads((tmp_path / n / "results.json").read_text("utf-8"))["gate"] for n in ("one", "two")]
+    assert (one.ret, two.ret) == (1, 1)
+    assert gates[0] == gates[1]
+
+
+def test_the_anchor_is_weighed_too_and_the_worse_outcome_counts(run, baseline, tmp_path):
+    run("random", f"--encheck-save-baseline={tmp_path / 'low'}", f"--encheck-report-dir={tmp_path / 'l'}")
+    args = [
+        f"--encheck-baseline={tmp_path / 'low'}",
+        f"--encheck-anchor={baseline}",
+        f"--encheck-report-dir={tmp_path / 'r'}",
+    ]
+    outcome = run("random", *args)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against low: *", "gate against base: BLOCKED"])
+
+
+def test_twins_say_how_far_luck_goes(run, baseline, tmp_path):
+    folder = tmp_path / "r"
+    args = [f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={folder}"]
+    outcome = run("oracle", *args)
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    assert [m["label"] for m in found["models"]] == ["bag-of-words", "oracle"]
+    assert found["gate"]["against"][0]["seed_noise"] > 1
+    assert outcome.ret == 10  # luck as large as that leaves no room for evidence
+    outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
+
+
+def test_twins_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
+    folder = tmp_path / "base"
+    run(
+        "oracle", f"--encheck-save-baseline={folder}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={tmp_path}"
+    )
+    assert json.loads((folder / "baseline.json").read_text("utf-8"))["seed_noise"]["pooled"] > 1
+    outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
+
+
+def test_a_model_that_breaks_midway_is_blocked(run, baseline, tmp_path):
+    outcome = run("nan", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["*contract broken: the model cannot encode: *NaN*"])
+
+
+def test_a_floor_of_the_owner_still_decides(run, baseline, tmp_path, pytester):
+    pytester.makefile(".toml", pyproject=OWN_FLOOR)
+    outcome = run("oracle", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
+
+
+def test_less_than_all_checks_is_said(run, tmp_path):
+    folder = tmp_path / "base"
+    run(
+        "oracle",
+        f"--encheck-save-baseline={folder}",
+        f"--encheck-report-dir={tmp_path / 'b'}",
+        markers="number or entity",
+    )
+    outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
+    outcome.stdout.fnmatch_lines(["*-m or -k restricts the gate: 2 cases of the baseline were not selected*"])
+
+
+CRASHES = """
+import os
+import pytest
+from encheck.checks.test_number import *
+
+@pytest.fixture(autouse=True)
+def crashes(request):
+    if os.environ.get("CRASHES") in request.node.name:
+        os._exit(3)
+"""
+
+
+def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tmp_path):
+    monkeypatch.setenv("CRASHES", "nothing")
+    pytester.makepyfile(test_crashes=CRASHES)
+    base = ["-p", "no:cacheprovider", "-m", "number", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path}"]
+    folder = tmp_path / "base"
+    assert pytester.runpytest(*base, f"--encheck-save-baseline={folder}").ret == 0
+    monkeypatch.setenv("CRASHES", "test_other_number")
+    outcome = pytester.runpytest(*base, f"--encheck-baseline={folder}", "-n1")
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["gate against base: INCONCLUSIVE", "*only one side has other_number_*"])
+    outcome.stdout.fnmatch_lines(["*test_other_number_*-1[]] was cut short: its process died"])
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--encheck-inconclusive=pass"], "*--inconclusive requires --baseline=DIR*"),
+        (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
+        (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
+        (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
+        (["--encheck-anchor=x"], "*--anchor requires --baseline=DIR: it is a second baseline*"),
+        (["--encheck-save-baseline=x", "--encheck-twin=oracle"], "*--twin=oracle is named twice, or is the model*"),
+        (["--encheck-baseline="], "*the value of --baseline is empty*"),
+        (["--encheck-baseline=x", "--encheck-anchor="], "*the value of --anchor is empty*"),
+        (["--encheck-save-baseline= "], "*the value of --save-baseline is empty*"),
+        (["--encheck-lock="], "*the value of --lock is empty*"),
+        (["--encheck-baseline=x", "--encheck-twin="], "*the value of --twin is empty*"),
+        (["--encheck-model="], "*the value of --model is empty*"),
+    ],
+)
+def test_wrong_use_is_said_before_anything_is_encoded(run, args, says):
+    outcome = run("oracle", *args)
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([says])
+
+
+def test_collecting_says_what_would_run_and_how_long(run):
+    outcome = run("oracle", "--collect-only", "-q")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(["encheck: * cases, at most * items; about * texts a model: some * min*"])
+
+
+def weighed(*outcomes):
+    class Fake:
+        def __init__(self, outcome):
+            self.decision = type("Decision", (), {"outcome": outcome})
+
+    return [Fake(outcome) for outcome in outcomes]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "counts_as", "expected"),
+    [
+        (("pass", "pass"), None, ("pass", 0)),
+        (("pass", "inconclusive"), None, ("inconclusive", 10)),
+        (("pass", "inconclusive"), "pass", ("inconclusive", 0)),
+        (("inconclusive", "inconclusive"), "block", ("inconclusive", 1)),
+        (("block", "pass"), "pass", ("block", 1)),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_outcome(outcomes, counts_as, expected):
+    assert verdict(weighed(*outcomes), counts_as) == expected
+
+
+def test_the_summary_stays_below_what_code_hosts_take():
+    results = {
+        "models": [], "data": [], "checks": [],
+        "run": {"notes": ["x" * 100 for _ in range(20_000)], "properties": {}},
+    }  # fmt: skip
+    text = render(results)
+    assert len(text.encode()) < MAX_SUMMARY_BYTES + 100
+    assert text.endswith("The rest is in report.html.\n")
+
+
+def test_a_candidate_cannot_take_the_place_of_what_it_is_weighed_against(run, baseline, tmp_path):
+    before = (baseline / "baseline.json").read_bytes()
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-save-baseline={baseline}")
+    assert outcome.ret == 4
+    assert "would overwrite what the candidate is weighed against" in outcome.stdout.str() + outcome.stderr.str()
+    assert (baseline / "baseline.json").read_bytes() == before
+
+
+def test_a_blocked_candidate_is_not_kept_as_a_baseline(run, baseline, tmp_path):
+    args = [f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}"]
+    assert run("random", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 1
+    assert not (tmp_path / "new").exists()
+    assert "no baseline was saved" in (tmp_path / "r/summary.md").read_text("utf-8")
+    assert run("oracle", *args, f"--encheck-save-baseline={tmp_path / 'new'}").ret == 0
+    assert (tmp_path / "new/baseline.json").exists()
+
+
+OWN_FLOOR = "[tool.encheck.thresholds]\nother_number_is_farther_than_edit_that_keeps_the_meaning = 1.1\n"
+
+
+def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(run, baseline, tmp_path, pytester):
+    pytester.makefile(".toml", pyproject=OWN_FLOOR)
+    args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
+    assert outcome.ret == 1
+    outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is pass, and the run's exit code 1"])
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, baseline, tmp_path):
+    args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    outcome = run("oracle", f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", *args)
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is inconclusive*"])
+
+
+def test_the_page_says_what_the_gate_says_first_and_in_full(run, baseline, tmp_path):
+    """And that the exit code is 0 because --inconclusive says so."""
+    folder, twin = tmp_path / "r", "--encheck-twin=bag-of-words"
+    asked = ["--encheck-inconclusive=pass", f"--encheck-report-dir={folder}"]
+    assert run("oracle", f"--encheck-baseline={baseline}", twin, *asked).ret == 0
+    (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
+    page = html.unescape((folder / "report.html").read_text("utf-8"))
+    assert "Gate</a> against base: INCONCLUSIVE" in page.partition("decide nothing")[0]
+    lines = [*told(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
+    assert [line for line in lines if line not in page] == []
+    assert all(f"<td>{cell}</td>" in page for family in against["families"] for cell in family_cells(family))
+    assert all(any(line.startswith(word) for line in lines) for word in ("seeds alone move", "kept: did not block"))
+    for text in (page, (folder / "summary.md").read_text("utf-8")):
+        assert "the gate is inconclusive, which counts as exit code 0 (--inconclusive pass|block)" in text
+
+
+def test_a_place_that_takes_no_baseline_is_refused_before_anything_is_encoded(run, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/thesis.tex").write_text("")
+    for place, says in (("full", "*full holds other files*"), ("full/thesis.tex/x", "*no baseline can be saved in*")):
+        outcome = run("nan", f"--encheck-save-baseline={tmp_path / place}", f"--encheck-report-dir={tmp_path / 'r'}")
+        assert outcome.ret == 4
+        outcome.stderr.fnmatch_lines([says])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["full"]
+
+
+FILLS_THE_PLACE = """
+import os
+from pathlib import Path
+from encheck.checks.test_number import *
+
+def test_late(request):
+    Path(os.environ["PLACE"]).write_text("a file")
+"""
+
+
+def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", str(tmp_path / "base"))
+    pytester.makepyfile(test_fills=FILLS_THE_PLACE)
+    args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
+    outcome = pytester.runpytest(*args, f"--encheck-save-baseline={tmp_path / 'base/x'}")
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["no baseline can be saved in *base/x: Not a directory*"])
+    found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
+    assert found["run"]["exit_status"] == 4
+    assert any("no baseline can be saved" in note for note in found["run"]["notes"])
+
+
+INTERRUPTS = """
+from encheck.checks.test_number import *
+
+def test_late():
+    raise KeyboardInterrupt
+"""
+
+
+def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp_path):
+    pytester.makepyfile(test_interrupts=INTERRUPTS)
+    args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
+    args += [f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    assert pytester.runpytest_subprocess(*args).ret == 2
+    said = "the run was interrupted: the gate did not decide and no baseline was saved"
+    assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["run"]["notes"] == [said]
+    assert (tmp_path / "r/summary.md").read_text("utf-8").startswith(f"# encheck\n\n- note: {said}\n")
+
+
+def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):
+    (tmp_path / "own.tsv").write_text("sentence1\tsentence2\tlabel\nRain fell.\tNo sun.\t0\n", "utf-8")
+    args = [f"--encheck-data=pairs:{tmp_path / 'own.tsv'}", f"--encheck-report-dir={tmp_path / 'r'}"]
+    outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
+    found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
+    assert (outcome.ret, found["gate"]["outcome"]) == (10, "inconclusive")
+    assert found["gate"]["against"][0]["reasons"]
+
+
+def test_baseline_and_anchor_of_one_name_are_told_apart(run, baseline, tmp_path):
+    import shutil
+
+    shutil.copytree(baseline, tmp_path / "anchor" / baseline.name)
+    args = [f"--encheck-baseline={baseline}", f"--encheck-anchor={tmp_path / 'anchor' / baseline.name}"]
+    run("oracle", *args, f"--encheck-report-dir={tmp_path / 'r'}", f"--junitxml={tmp_path / 'j.xml'}")
+    names = [p.get("name") for p in ElementTree.parse(tmp_path / "j.xml").iter("property")]
+    assert "gate.base (anchor).number/probes/1" in names
+    assert sum(name.startswith("gate.") for name in names) == 2

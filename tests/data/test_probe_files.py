@@ -1,0 +1,104 @@
+"""`probes:FILE`: a probe file of the user's own, and what is said of its broken lines."""
+
+import json
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from encheck.datasets.base import load
+from encheck.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")[:20]
+GROUPS = [json.loads(line) for line in LINES]
+
+
+def saved(tmp_path, *lines):
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return path
+
+
+def test_a_probe_file_of_the_users_own_is_read(tmp_path):
+    data = load(f"probes:{saved(tmp_path, *LINES[:3])}", label="mine")
+    assert data.name == "mine"
+    assert [g.id for g in data.groups] == [g["id"] for g in GROUPS[:3]]
+    assert data.groups == load("probes").groups[:3]
+
+
+def test_line_separators_inside_a_text_do_not_break_the_line(tmp_path):
+    group = json.loads(LINES[0])
+    group["continuation"] = "first\u2028second\x85third"
+    data = load(f"probes:{saved(tmp_path, json.dumps(group, ensure_ascii=False), '')}")
+    assert data.groups[0].continuation == group["continuation"]
+
+
+def changed(**fields):
+    """The first line with other fields; `variant` changes its first variant, None takes a field away."""
+    group = json.loads(LINES[0])
+    group["variants"][0].update(fields.pop("variant", {}))
+    merged = {**group, **fields}
+    return json.dumps({key: value for key, value in merged.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"id": "a"', "is not JSON: "),
+        ("[]", "is no JSON object"),
+        (changed(sentence=None), "lacks sentence"),
+        (changed(id=7), "the id text is 7, but should be a string"),
+        (changed(sentence=" "), "the sentence text is empty"),
+        (changed(continuation="half \ud83d"), "the continuation text holds half a character"),
+        (changed(variants=[]), "has no paraphrase"),
+        (changed(variants=3), "has not the shape that probes.schema.json describes"),
+        (changed(variants=[{"relation": "paraphrase"}]), "a variant lacks edits, level, text"),
+        (changed(variant={"text": "Another text."}), "the edits of paraphrase 1 do not give its text"),
+        (changed(variant={"level": "1"}), "the level of paraphrase is '1', but should be a whole number"),
+        (changed(variant={"edits": [{}]}), "has not the shape that probes.schema.json describes (KeyError('start'))"),
+        (changed(variants=json.loads(LINES[0])["variants"] * 2), "has two variants of the same relation and level"),
+        (LINES[1], f"the id {GROUPS[1]['id']!r} stands twice"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_a_broken_line_is_named_and_can_be_skipped(tmp_path, line, problem):
+    path = saved(tmp_path, LINES[1], line, LINES[2])
+    with pytest.raises(DataError) as caught:
+        load(f"probes:{path}")
+    assert str(caught.value).startswith(f"{path}:2: {problem}")
+    data = load(f"probes:{path}", skip_bad_rows=True)
+    assert (len(data.groups), len(data.skipped)) == (2, 1)
+
+
+def test_an_empty_probe_file_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"own.jsonl holds no row; expected a .jsonl file in the schema"):
+        load(f"probes:{saved(tmp_path)}")
+
+
+def run_antonym(path):
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "checks/test_antonym.py",
+        "--model=oracle",
+        f"--data=probes:{path}",
+    ]
+    options = [f"--report-dir={path.parent / 'report'}", "-p", "no:cacheprovider"]
+    return subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_a_run_takes_a_probe_file(tmp_path):
+    run = run_antonym(saved(tmp_path, *LINES))
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert " passed" in run.stdout
+
+
+def test_a_run_stops_at_a_broken_probe_file(tmp_path):
+    run = run_antonym(saved(tmp_path, LINES[0], "{"))
+    assert run.returncode == 4
+    assert f"{tmp_path / 'own.jsonl'}:2: is not JSON" in run.stdout + run.stderr

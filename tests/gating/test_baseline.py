@@ -1,0 +1,303 @@
+"""A baseline folder: what it holds, what it leaves out, and what is said of a broken one."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from unittest import mock
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from faults import Killed, failing, steps
+from gate_fakes import CASE, columns, results, scores
+
+from encheck.errors import BaselineError
+from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
+from encheck.gating.types import Noise
+from encheck.system import files
+
+NOISE = Noise(0.25, {"antonym/d/1": 0.5})
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "base")
+    return tmp_path / "base"
+
+
+def write(folder, **more):
+    found = results(name="/home/me/checkpoints/five", **more)
+    found["checks"][0]["reason"] = "/home/me/checkpoints/five is what failed"
+    items = {f"{CASE}/m-d-1": columns(*scores())}
+    save(folder, found, tables_of(found, items, "m"), model="m", seed_noise=NOISE)
+
+
+def change(folder, **fields):
+    path = folder / "baseline.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | fields), "utf-8")
+
+
+def test_what_was_saved_is_read_again(folder):
+    found = read(folder)
+    (table,) = found.tables.values()
+    near, far = scores()
+    assert (table.case, table.kind, table.gate_row) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
+    np.testing.assert_allclose(table.near, near, atol=1e-7)
+    np.testing.assert_allclose(table.far, far, atol=1e-7)
+    assert found.seed_noise == NOISE
+
+
+def test_no_sentence_path_or_host_name_is_in_it(folder):
+    text = (folder / "baseline.json").read_text("utf-8")
+    table = pyarrow.parquet.read_table(folder / "items.parquet")
+    assert "/home/me" not in text
+    assert not any("source 1" in str(value) for column in table.to_pydict().values() for value in column)
+
+
+def test_clusters_are_kept_as_hashes(tmp_path):
+    items = {f"{CASE}/m-d-1": columns(*scores(), clusters=["https://example.org/thread"] * 400)}
+    save(tmp_path / "base", results(), tables_of(results(), items, "m"), model="m")
+    clusters = set(pyarrow.parquet.read_table(tmp_path / "base/items.parquet")["cluster"].to_pylist())
+    assert len(clusters) == 1
+    assert not any("example" in name for name in clusters)
+
+
+def test_two_saves_of_one_run_are_the_same_files(folder, tmp_path):
+    write(tmp_path / "again")
+    assert all(
+        (folder / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+        for name in ("baseline.json", "items.parquet")
+    )
+
+
+def test_an_older_baseline_is_replaced(folder):
+    write(folder)
+    assert read(folder).tables
+
+
+def test_a_folder_with_other_files_is_left_alone(folder):
+    (folder / "weights.bin").write_text("x")
+    with pytest.raises(BaselineError, match="holds other files"):
+        write(folder)
+
+
+def test_a_run_that_measured_nothing_is_no_baseline(tmp_path):
+    with pytest.raises(BaselineError, match="nothing of m was measured"):
+        save(tmp_path / "new", results(), {}, model="m")
+
+
+def test_a_missing_folder_is_no_baseline(tmp_path):
+    with pytest.raises(BaselineError, match=r"is no baseline: baseline\.json cannot be read"):
+        read(tmp_path / "nowhere")
+
+
+def test_a_half_written_baseline_is_refused(folder):
+    (folder / "items.parquet").unlink()
+    with pytest.raises(BaselineError, match="half of a baseline"):
+        read(folder)
+
+
+def test_a_summary_that_was_cut_off_is_refused(folder):
+    path = folder / "baseline.json"
+    path.write_text(path.read_text("utf-8")[:100], "utf-8")
+    with pytest.raises(BaselineError, match="was cut off"):
+        read(folder)
+
+
+def test_an_edited_summary_is_refused(folder):
+    change(folder, seed_noise=5.0)
+    with pytest.raises(BaselineError, match="edited by hand"):
+        read(folder)
+
+
+def test_changed_items_are_refused(folder):
+    other = pyarrow.parquet.read_table(folder / "items.parquet").slice(1)
+    pyarrow.parquet.write_table(other, folder / "items.parquet")
+    with pytest.raises(BaselineError, match="it was changed"):
+        read(folder)
+
+
+def test_a_baseline_of_a_newer_version_says_which_encheck_made_it(folder):
+    change(folder, encheck_baseline=3)
+    with pytest.raises(
+        BaselineError, match=r"newer baseline version 3, but this encheck reads 1 and 2: install the encheck"
+    ):
+        read(folder)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "", "null"])
+def test_what_is_no_summary_is_refused(folder, text):
+    (folder / "baseline.json").write_text(text, "utf-8")
+    with pytest.raises(BaselineError, match="no summary of --save-baseline"):
+        read(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("http://embed.corp:8080/v1", "tei"),
+        ("/srv/models/ckpt-5", "ckpt-5"),
+        ("owner/name", "owner/name"),
+        ("sbert", "sbert"),
+    ],
+)
+def test_neither_folder_nor_host_of_a_model_is_kept(name, shown):
+    assert shown_name(name, "tei") == shown
+
+
+def changed(folder):
+    """Save other scores over the baseline."""
+    found, items = results(), {f"{CASE}/m-d-1": columns(*scores(wins=0.5))}
+    save(folder, found, tables_of(found, items, "m"), model="m")
+
+
+def told(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def both(folder, tmp_path):
+    changed(tmp_path / "other")
+    return told(folder), told(tmp_path / "other")
+
+
+def read_whole(folder, both):
+    """Which of the two baselines is read from the folder: all of it, and from then on under its own names."""
+    share = np.mean([table.near > table.far for table in read(folder).tables.values()])
+    found = told(folder)
+    which = both.index({name: found[name] for name in ("baseline.json", "items.parquet")})
+    assert share == pytest.approx((0.9, 0.5)[which])
+    return which
+
+
+def put_back(folder, files_of):
+    shutil.rmtree(folder)
+    folder.mkdir()
+    for name, data in files_of.items():
+        (folder / name).write_bytes(data)
+
+
+def test_a_save_that_is_killed_at_any_step_leaves_the_old_baseline_or_the_new_one(folder, both):
+    found = []
+    for error in steps(lambda: changed(folder), between=lambda: put_back(folder, both[0])):
+        assert isinstance(error, Killed)
+        found.append(read_whole(folder, both))
+        changed(folder)
+        assert told(folder) == both[1]
+    assert found == sorted(found)
+    assert set(found) == {0, 1}
+
+
+def test_a_first_save_that_is_killed_at_any_step_can_be_made_again(tmp_path, both):
+    folder, is_read = tmp_path / "new", []
+    for _ in steps(lambda: changed(folder), between=lambda: shutil.rmtree(folder, ignore_errors=True)):
+        try:
+            is_read.append(bool(read(folder).tables))
+        except BaselineError:
+            is_read.append(False)
+        refuse_place(folder)
+        changed(folder)
+        assert told(folder) == both[1]
+    assert is_read == sorted(is_read)
+    assert set(is_read) == {False, True}
+
+
+def test_a_disk_that_is_full_at_any_write_leaves_the_old_baseline_and_says_which_file(folder, both):
+    for error in steps(lambda: changed(folder), full=True):
+        assert isinstance(error, BaselineError)
+        assert re.search(
+            r"in \S+base: (items\.parquet|baseline\.json): No space left on device\. Make room", str(error)
+        )
+        assert told(folder) == both[0]
+    assert told(folder) == both[1]
+
+
+def test_a_save_that_is_interrupted_between_its_two_names_is_finished(folder, both, monkeypatch):
+    real = files.put
+
+    def put(path, to):
+        real(path, to)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "put", put)
+    with pytest.raises(KeyboardInterrupt):
+        changed(folder)
+    monkeypatch.undo()
+    assert read_whole(folder, both) == 1
+
+
+DIES = """
+import os, signal, sys
+sys.path += sys.argv[2].split(os.pathsep)
+from pathlib import Path
+from encheck.system import files
+from test_baseline import changed
+
+real = files.put
+def put(path, to):
+    real(path, to)
+    os.kill(os.getpid(), signal.SIGKILL)
+files.put = put
+changed(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_written_and_mended_later(folder, both):
+    process = subprocess.run([sys.executable, "-c", DIES, str(folder), os.pathsep.join(sys.path)], check=False)
+    assert process.returncode == -signal.SIGKILL
+    found = told(folder)
+    assert len(found) == 3
+    assert found["baseline.json"] == both[1]["baseline.json"]
+    assert found["items.parquet"] == both[0]["items.parquet"]
+    with failing(0), pytest.raises(Killed):
+        read(folder)  # it would mend
+    with failing(0, full=True), mock.patch.object(files, "alone", side_effect=PermissionError):
+        assert read(folder).tables
+    assert told(folder) == found
+    assert read_whole(folder, both) == 1
+    assert told(folder) == both[1]
+
+
+def test_what_older_versions_left_is_swept_and_a_users_files_are_not(folder):
+    (folder / ".baseline.json.4711").write_text("half")
+    (folder / "README.md").write_text("mine")
+    refuse_place(folder)
+    write(folder)
+    assert sorted(told(folder)) == ["README.md", "baseline.json", "items.parquet"]
+    for name in (".encheck-partial-notes", ".baseline.json.bak", ".items.parquet.4711.txt"):
+        (folder / name).write_text("mine")
+        with pytest.raises(BaselineError, match=f"holds other files than a baseline's: {re.escape(name)}. Name a new"):
+            write(folder)
+        assert (folder / name).read_text() == "mine"
+        (folder / name).unlink()
+
+
+def test_of_many_files_in_the_way_three_are_named(folder):
+    for name in "dbeac":
+        (folder / name).mkdir()
+    with pytest.raises(BaselineError, match=r": a, b, c and 2 more\."):
+        write(folder)
+
+
+def test_a_file_in_the_place_of_the_folder_is_said(tmp_path):
+    (tmp_path / "base").write_text("")
+    with pytest.raises(BaselineError, match="base is a file, but a baseline is a folder"):
+        refuse_place(tmp_path / "base")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked there")
+def test_two_saves_at_once_wait_for_each_other(folder, monkeypatch):
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    with files.alone(folder), pytest.raises(BaselineError, match="another process is writing there"):
+        changed(folder)
+    changed(folder)

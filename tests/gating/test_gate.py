@@ -1,0 +1,233 @@
+"""The gate's decision: what blocks, what passes, what stays open, and why."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from encheck.gating.decision import decide
+from encheck.gating.types import Noise, Paired, Rule
+
+
+def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
+    baseline = (np.arange(n) % 100 < 100 * rate).astype(float)
+    candidate = baseline.copy()
+    candidate[np.flatnonzero(baseline == 1)[:lost]] = 0
+    candidate[np.flatnonzero(baseline == 0)[:gained]] = 1
+    return Paired(name, family, "rate", baseline, candidate, np.arange(n) % (clusters or n), **more)
+
+
+def mean(name, change, *, n=400, spread=0.05, **more):
+    values = np.random.default_rng(0).normal(0, spread, n)
+    moved = values - values.mean() + change
+    return Paired(name, "health", "mean", np.zeros(n), moved, np.arange(n), **more)
+
+
+def test_an_unchanged_model_passes():
+    decision = decide([rate("a", lost=20, gained=20), rate("b", lost=25, gained=25)])
+    assert (decision.outcome, decision.exit_code, decision.reasons) == ("pass", 0, ())
+
+
+def test_a_large_loss_blocks_and_the_row_says_so():
+    decision = decide([rate("a", lost=60), rate("b")])
+    assert (decision.outcome, decision.exit_code) == ("block", 1)
+    assert decision.reasons[0].startswith("a: lost more than 1.0 points")
+    assert [row.outcome for row in decision.rows] == ["block", "pass"]
+
+
+def test_a_small_loss_stays_open_and_says_how_many_items_would_decide():
+    decision = decide([rate("a", lost=42, gained=20)])
+    assert (decision.outcome, decision.exit_code) == ("inconclusive", 10)
+    assert "looks 2.2 points worse" in decision.reasons[0]
+    assert decision.rows[0].needed > 1_000
+
+
+def test_that_many_items_do_decide():
+    open_row = decide([rate("a", lost=42, gained=20)]).rows[0]
+    factor = -(-open_row.needed // 1_000)
+    assert decide([rate("a", n=1_000 * factor, lost=42 * factor, gained=20 * factor)]).outcome == "block"
+
+
+def test_a_broken_contract_blocks_whatever_the_rest_says():
+    decision = decide([rate("a")], contracts=["finite"])
+    assert decision.outcome == "block"
+    assert decision.reasons[0] == "contract broken: finite"
+
+
+def test_a_row_that_only_one_side_has_never_passes():
+    decision = decide([rate("a")], missing=["b"])
+    assert decision.outcome == "inconclusive"
+    assert "only one side has b" in decision.reasons
+
+
+def test_nothing_on_both_sides_never_passes():
+    assert decide([]).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("few", [{"n": 10}, {"n": 149}, {"n": 1_000, "clusters": 29}])
+def test_too_few_items_or_clusters_are_reported_and_decide_nothing(few):
+    decision = decide([rate("a", lost=4, **few)])
+    assert decision.outcome == "inconclusive"
+    assert not decision.rows[0].gates
+    assert decide([rate("a", lost=4, **few), rate("b")]).outcome == "pass"
+
+
+def test_ten_items_cannot_block_even_when_all_are_lost():
+    assert decide([rate("a", n=10, rate=1, lost=10)]).outcome == "inconclusive"
+
+
+def test_a_rate_without_headroom_is_no_evidence():
+    decision = decide([rate("a", rate=0.03)])
+    assert decision.outcome == "inconclusive"
+    assert "no headroom" in decision.rows[0].why
+
+
+def test_a_rate_without_headroom_can_still_block():
+    assert decide([rate("a", rate=0.03, n=5_000, lost=150), rate("b")]).outcome == "block"
+
+
+def test_zero_differences_of_few_items_do_not_pass_by_themselves():
+    """No flip among 150 items leaves a loss of 1.8 points possible, which is what Tango's bound says."""
+    row = decide([rate("a", n=150)]).rows[0]
+    assert row.low == pytest.approx(-0.018, abs=0.001)
+
+
+def test_scores_that_agree_within_the_noise_have_lost_nothing():
+    row = decide([rate("a", n=150, same=True)]).rows[0]
+    assert (row.low, row.high, row.outcome) == (0, 0, "pass")
+
+
+def test_clusters_that_move_together_count_for_less():
+    wide = decide([rate("a", lost=40, gained=10)]).rows[0]
+    together = rate("a", lost=40, gained=10)
+    lumped = replace(together, clusters=np.arange(1_000) // 10)
+    assert decide([lumped]).rows[0].low < wide.low
+
+
+def test_means_on_the_calibrated_scale_gate_at_their_own_delta():
+    assert decide([mean("m", -0.005)]).outcome == "pass"
+    assert decide([mean("m", -0.03)]).outcome == "block"
+
+
+def test_the_error_of_the_calibration_widens_the_interval():
+    sure, unsure = (decide([mean("m", 0, calibration_error=e)]).rows[0] for e in (0.0, 0.01))
+    assert unsure.low < sure.low
+
+
+def test_twins_that_differ_by_luck_are_let_through():
+    candidates = [rate("a", n=5_000, lost=110, gained=5)]
+    assert decide(candidates).outcome == "block"
+    assert decide(candidates, seed_noise=Noise(0.75)).outcome == "pass"
+
+
+def test_luck_in_one_row_excuses_no_other():
+    candidates = [rate("lucky", n=5_000, lost=110, gained=5), rate("steady", n=5_000, lost=110, gained=5)]
+    decision = decide(candidates, seed_noise=Noise(0.0, {"lucky": 0.75}))
+    assert [row.outcome for row in decision.rows] == ["pass", "block"]
+
+
+def test_small_losses_in_a_whole_family_do_not_pass():
+    losses = [rate(f"c{i}", lost=22, gained=10) for i in range(6)]
+    decision = decide(losses, rule=Rule(family=0.5))
+    assert {row.outcome for row in decision.rows} == {"pass"}
+    assert decision.outcome == "inconclusive"
+    assert decision.reasons[0].startswith("family order: a loss of ")
+
+
+def test_a_family_is_surer_of_its_mean_than_its_members():
+    one = decide([rate("a", lost=25, gained=25)]).families[0]
+    pairs = [replace(rate("a", lost=25, gained=25), candidate=np.roll(rate("a", lost=25, gained=25).candidate, 0))]
+    shifted = replace(pairs[0], baseline=np.roll(pairs[0].baseline, 500), candidate=np.roll(pairs[0].candidate, 500))
+    both = decide([pairs[0], replace(shifted, name="b")]).families[0]
+    assert both.low > one.low
+
+
+def test_a_family_that_alone_is_open_says_how_many_items_would_decide():
+    losses = [rate(f"c{i}", lost=18, gained=10) for i in range(6)]
+    (reason,) = decide(losses, rule=Rule(family=0.7)).reasons
+    needed = int(reason.split("about ")[1].split(" items")[0].replace(",", ""))
+    factor = -(-needed // 6_000)
+    assert 1 < factor < 100
+    more = [rate(f"c{i}", n=1_000 * factor, lost=18 * factor, gained=10 * factor) for i in range(6)]
+    assert decide(more, rule=Rule(family=0.7)).outcome == "pass"
+
+
+NOTHING = np.full(400, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("side", "same"), [({"baseline": NOTHING}, False), ({"candidate": NOTHING}, False), ({"baseline": NOTHING}, True)]
+)
+def test_a_figure_that_cannot_be_calibrated_is_open_and_says_so_in_words(side, same):
+    decision = decide([replace(mean("m", 0), same=same, **side), mean("n", 0)])
+    row = decision.rows[0]
+    assert (decision.outcome, row.outcome, row.needed, row.adjusted) == ("inconclusive", "inconclusive", None, 1)
+    name = f"the {next(iter(side))}"
+    assert decision.reasons[0] == (
+        f"m: under {name}, random pairs and identical texts score the same: nothing can be calibrated"
+    )
+    assert decision.reasons[1] == "family health: not all of its gate rows have a figure, so that it has none"
+    assert "nan" not in " ".join(decision.reasons)
+
+
+def test_single_items_without_a_figure_are_named_as_such():
+    found = decide([replace(mean("m", 0), candidate=np.r_[np.nan, np.zeros(399)])])
+    assert "under the candidate, some items have no figure" in found.reasons[0]
+
+
+def test_what_is_no_evidence_and_has_lost_says_that_it_lost():
+    lost, still = (decide([rate("a", n=400, rate=0.3, lost=n, reversed=True)]).rows[0].why for n in (6, 1))
+    assert lost.startswith("lost 1.5 points, not shown to be more than 1.0 points; the baseline has it the wrong way")
+    assert still.startswith("the baseline has it the wrong way round (wins 30.0%)")
+
+
+def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
+    seen = [decide([rate("a", n=n, lost=n // 50, gained=n // 50)]).rows[0].detectable for n in (200, 1_000, 5_000)]
+    assert seen == sorted(seen, reverse=True)
+    assert 0.01 < seen[-1] < 0.03
+
+
+def flipped(n, *, lost, gained):
+    """An open row, and the standard error of its change by hand."""
+    row = decide([rate("a", n=n, lost=lost, gained=gained)]).rows[0]
+    variance = (lost + gained) / n - ((gained - lost) / n) ** 2
+    return row, np.sqrt(variance / (n - 1))
+
+
+@pytest.mark.parametrize(("lost", "gained"), [(20, 20), (22, 20), (23, 20)])
+def test_the_items_that_would_pass_are_those_that_shrink_the_error_so_far(lost, gained):
+    row, error = flipped(200, lost=lost, gained=gained)
+    loss = (lost - gained) / 200
+    wanted = min((0.04 - loss) / (1.645 + 0.84), (0.02 - loss) / 0.84)
+    assert row.outcome == "inconclusive"
+    assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
+
+
+def test_the_items_that_would_block_are_those_that_shrink_the_error_so_far():
+    row, error = flipped(200, lost=27, gained=20)
+    wanted = (0.035 - 0.01) / (stats.t.ppf(0.95, 199) + 0.84)
+    assert row.outcome == "inconclusive"
+    assert row.needed == pytest.approx(200 * (error / wanted) ** 2, abs=1)
+
+
+def test_where_no_number_of_items_would_decide_a_hundred_times_as_many_are_named():
+    row = decide([rate("a", lost=30)], rule=Rule(block=2.0)).rows[0]
+    assert (row.outcome, row.needed) == ("inconclusive", 100_000)
+
+
+@pytest.mark.parametrize("one", [rate("a", n=150), rate("a", lost=20, gained=15), mean("a", 0, calibration_error=0.02)])
+def test_a_family_of_one_is_as_sure_as_its_member(one):
+    found = decide([one])
+    ends = found.rows[0].low / found.rows[0].delta
+    assert found.families[0].low == pytest.approx(ends, rel=0.05 if one.kind == "rate" and found.rows[0].lost else 1e-6)
+
+
+def test_a_mean_is_told_as_one():
+    found = decide([replace(mean("a", 0), baseline=np.full(400, -0.2), candidate=np.full(400, -0.2), reversed=True)])
+    assert found.rows[0].why.startswith("the baseline has it the wrong way round (has -0.200)")
+    assert found.rows[0].mcnemar is None
+
+
+def test_what_has_no_figure_has_no_proof_of_a_loss():
+    assert decide([replace(mean("a", 0), baseline=NOTHING)]).rows[0].p == 1

@@ -1,0 +1,62 @@
+"""How often the gate errs, on simulated checkpoints: a small part of benchmarks/gate.py, with the gate's own function.
+
+A bound is as far from what docs/gate.md promises as chance takes it in one of a million cases, were the promise just
+held: with another seed, or another numpy, these tests fail less often than that.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from encheck.gating.decision import decide
+from encheck.gating.types import DEFAULT, Noise
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+from gate import Setting, draw
+
+RUNS, FALSE_ALARM = 120, 1e-6
+
+
+def outcomes(setting, *, told=0.0):
+    rng = np.random.default_rng(7)
+    noise = Noise(told / DEFAULT.rate_delta)
+    return Counter(decide(draw(setting, rng), seed_noise=noise).outcome for _ in range(RUNS))
+
+
+def at_least(share):
+    return binom.ppf(FALSE_ALARM, RUNS, share)
+
+
+def at_most(share):
+    return binom.ppf(1 - FALSE_ALARM, RUNS, share)
+
+
+@pytest.fixture(scope="module")
+def unchanged():
+    return outcomes(Setting())
+
+
+def test_an_unchanged_model_passes_in_nine_of_ten_cases_and_is_hardly_ever_blocked(unchanged):
+    assert unchanged["pass"] >= at_least(0.9)
+    assert unchanged["block"] <= at_most(0.01)
+
+
+def test_a_loss_of_four_points_in_one_capability_is_blocked_in_nine_of_ten_and_passed_in_one_of_a_hundred():
+    found = outcomes(Setting(loss=0.04))
+    assert found["block"] >= at_least(0.9)
+    assert found["pass"] <= at_most(0.01)
+
+
+def test_twins_are_blocked_in_one_of_twenty_where_their_luck_is_told_and_in_many_more_where_it_is_not():
+    luck = Setting(n=2_000, clusters=2_000, discordance=0.02, noise=0.01)
+    assert outcomes(luck, told=0.01)["block"] <= at_most(0.05)
+    assert outcomes(luck)["block"] > 3 * at_most(0.05)  # so many runs do tell the two apart
+
+
+def test_a_loss_too_small_to_matter_is_blocked_in_one_of_twenty_though_items_of_a_cluster_move_together():
+    found = outcomes(Setting(clusters=30, loss=DEFAULT.block * DEFAULT.rate_delta, all_lose=True, correlation=0))
+    assert found["block"] <= at_most(0.05)

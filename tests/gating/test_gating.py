@@ -1,0 +1,427 @@
+"""A run against a baseline: items are paired, what cannot be compared is refused, what flipped is named."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gate_fakes import CASE, columns, results, scores
+
+from encheck import schema1
+from encheck.errors import BaselineError
+from encheck.gating.balance import balanced, win_rates
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.decision import decide
+from encheck.gating.declared import gating
+from encheck.gating.pairing import TOLERANCE, calibration_error, compare, pooled
+from encheck.gating.types import DEFAULT, Decision, Noise, Paired, Rule
+from encheck.gating.weighing import Side, doubted, seed_noise, weigh
+from encheck.metrics import named
+from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
+
+
+@pytest.fixture
+def against(tmp_path):
+    """Weigh near and far scores, or a whole run, against a baseline of 90% wins."""
+
+    def against(near, far, *, said=None, old=None, selected=None, new=None, reverse=False, **more):
+        before = {f"{CASE}/m-d-1": columns(*(old or scores()), **more)}
+        save(tmp_path / "base", results(), tables_of(results(), before, "m"), model="m")
+        now = {f"{CASE}/m-d-1": columns(near, far, **more)} if near is not None else {}
+        if reverse:
+            now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
+        if new:
+            now[new] = columns(*scores(seed=1))
+        return weigh(read(tmp_path / "base"), said or results(), now, model="m", selected=selected)
+
+    return against
+
+
+def test_the_same_scores_pass(against):
+    found = against(*scores())
+    assert (found.decision.outcome, found.flips) == ("pass", {"antonym/d/1": ([], [])})
+
+
+def test_noise_below_the_tolerance_changes_nothing(against):
+    near, far = scores()
+    row = against(near + TOLERANCE / 3, far).decision.rows[0]
+    assert (row.outcome, row.low) == ("pass", 0)
+
+
+def test_lost_items_block_and_are_named(against):
+    found = against(*scores(lost=range(40)))
+    assert found.decision.outcome == "block"
+    assert found.flips["antonym/d/1"] == ([f"d/{i}" for i in range(40)], [])
+
+
+def test_the_order_of_the_items_does_not_matter(against):
+    found = against(*scores(lost=[3]), reverse=True)
+    assert found.flips["antonym/d/1"] == (["d/3"], [])
+
+
+def test_only_items_of_the_gate_split_are_weighed(against):
+    split = ["dev"] * 200 + ["gate"] * 200
+    near, far = scores(wins=1, lost=range(200))
+    row = against(near, far, old=scores(wins=1), split=split).decision.rows[0]
+    assert (row.n, row.lost, row.outcome) == (200, 0, "pass")
+
+
+@pytest.mark.parametrize(("splits", "seen"), [(("train", "test"), 200), (("validation", "test"), 100)])
+def test_the_validation_part_of_a_corpus_is_not_weighed(against, splits, seen):
+    near, far = scores(200)
+    split = [splits[0]] * 100 + [splits[1]] * 100
+    assert against(near, far, old=(near, far), split=split).decision.rows[0].n == seen
+
+
+def test_data_that_are_all_validation_are_weighed(against):
+    near, far = scores(200)
+    assert against(near, far, old=(near, far), split="validation").decision.rows[0].n == 200
+
+
+def test_another_kind_of_model_is_refused(against):
+    with pytest.raises(BaselineError, match="gives vectors, but 'm' gives scores of pairs"):
+        against(*scores(), said=results(kind="pair"))
+
+
+def test_other_items_are_refused_and_what_differs_is_said(against):
+    near, far = scores(300)
+    said = results()
+    said["data"][0] |= {"fingerprint": "y", "language": {"lexicon": "nltk"}}
+    with pytest.raises(BaselineError, match=r"100 of its 400 items .* lexicon was 'embedded' and is 'nltk'"):
+        against(near, far, said=said)
+
+
+def test_a_case_that_was_not_measured_never_passes(against):
+    found = against(None, None)
+    assert found.decision.outcome == "inconclusive"
+    assert f"only one side has {CASE}/d/1 (the baseline)" in found.decision.reasons
+
+
+def test_a_case_that_was_not_selected_is_counted_and_not_missed(against):
+    said = results(check="another")
+    found = against(None, None, said=said, selected={"another"})
+    assert (found.not_selected, found.decision.missing) == (1, ())
+
+
+def test_a_case_of_a_selected_check_is_missed_whether_or_not_it_ran(against):
+    found = against(None, None, said=results(check="another"), selected={"another", CASE})
+    assert (found.not_selected, found.decision.missing) == (0, (f"{CASE}/d/1 (the baseline)",))
+
+
+def test_a_case_that_only_the_candidate_has_never_passes(against):
+    said = results()
+    said["checks"].append(said["checks"][0] | {"id": "new/m-d-1/margin_rate", "check": "new"})
+    found = against(*scores(), said=said, new="new/m-d-1")
+    assert found.decision.outcome == "inconclusive"
+    assert found.decision.reasons == ("only one side has new/d/1 (the candidate)",)
+
+
+def test_a_model_that_cannot_encode_is_blocked(against):
+    found = against(None, None, said=results(error="holds NaN"))
+    assert found.decision.outcome == "block"
+    assert found.decision.reasons[0] == "contract broken: the model cannot encode: holds NaN"
+
+
+@pytest.mark.parametrize("verdict", ["fail", "error", "known_failure"])
+def test_a_broken_contract_blocks_known_or_not(against, verdict):
+    said = results()
+    said["checks"].append({**said["checks"][0], "property": "contract", "check": "it_is_finite", "verdict": verdict})
+    said["checks"][-1]["id"] = "it_is_finite/m-d-1/share"
+    assert against(*scores(), said=said).decision.reasons[0] == "contract broken: it is finite on d"
+
+
+def test_a_win_rate_below_chance_that_rises_is_no_evidence(against):
+    found = against(*scores(wins=0.5), old=scores(wins=0.3))
+    (row,) = found.decision.rows
+    assert (row.name, row.outcome, row.evidence) == ("antonym/d/1/reversed", "pass", False)
+    assert "wrong way round (wins 30.0%)" in row.why
+    assert found.decision.outcome == "inconclusive"
+
+
+def test_a_win_rate_below_chance_that_falls_blocks_and_its_items_are_named(against):
+    found = against(*scores(wins=0.3, lost=range(40)), old=scores(wins=0.3))
+    assert found.decision.outcome == "block"
+    assert found.flips["antonym/d/1/reversed"] == ([f"d/{i}" for i in range(40)], [])
+
+
+LOW, HIGH = [0.2, 0.9], [0.9, 0.2]
+
+
+def table(near, far=None, *, kind="triplet", tested="antonym", labels=None, check=CASE, items=None):
+    n = len(near)
+    ids = tuple(items or (f"i{i}" for i in range(n)))
+    far = np.full(n, np.nan) if far is None else np.asarray(far, float)
+    return Table(
+        f"{check}/d/1", check, tested, "d", "1", kind, ids, ids, ids, ("",) * n, tuple(labels or [None] * n),
+        np.asarray(near, float), far,
+    )  # fmt: skip
+
+
+def values(metric, table, scale):
+    return named(metric).per_item(table, scale)
+
+
+def test_the_gap_of_calibrated_classes_is_the_mean_of_its_items():
+    labels, near = [1, 1, 1, 0], [0.9, 0.8, 0.7, 0.4]
+    found = values("similarity_gap", table(near, kind="labelled", labels=labels), Scale(0.2, 1.0))
+    assert found.mean() == pytest.approx((0.8 - 0.4) / 0.8)
+
+
+def test_the_items_of_a_gap_spread_as_the_difference_of_two_means_does():
+    """Whatever all similarities have in common, and however the labels are shared out."""
+    rng = np.random.default_rng(0)
+    labels, near = [1] * 50 + [0] * 150, rng.normal(0.6, 0.1, 200)
+    found = values("similarity_gap", table(near, kind="labelled", labels=labels), Scale(0.0, 1.0))
+    expected = np.hypot(near[:50].std() / np.sqrt(50), near[50:].std() / np.sqrt(150))
+    assert found.std() / np.sqrt(200) == pytest.approx(expected)
+    moved = values("similarity_gap", table(near + 0.3, kind="labelled", labels=labels), Scale(0.0, 1.0)) - found
+    assert np.abs(moved).max() < 1e-12
+
+
+def test_what_is_unchanged_in_a_gap_leaves_the_change_of_the_others():
+    labels, near = [1, 1, 0, 0], np.array([0.9, 0.7, 0.3, 0.1])
+    both = near, near + np.array([0.2, 0, 0, 0])
+    before, after = (table(n, kind="labelled", labels=labels, tested="paraphrase") for n in both)
+    found = compare(before, after, (Scale(0.0, 1.0), Scale(0.0, 1.0)))
+    assert (found.new - found.old).mean() == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_a_constant_added_to_all_similarities_changes_no_calibrated_gap(shift):
+    near = np.array([0.9, 0.8, 0.3, 0.2])
+    found = values(
+        "similarity_gap", table(near + shift, kind="labelled", labels=[1, 1, 0, 0]), Scale(0.1 + shift, 1.0 + shift)
+    )
+    assert found.mean() == pytest.approx(0.6 / 0.9)
+
+
+def test_the_error_of_the_calibration_is_that_of_pools_drawn_again():
+    """The gap of two classes, each pool of random pairs as large as the real one."""
+    rng = np.random.default_rng(0)
+    gaps = [0.6 / (1 - rng.normal(0.1, 0.1, 2_000).mean()) for _ in range(2_000)]
+    scale = Scale(0.1, 1.0, pairs=2_000, spread=0.1)
+    assert scale.error(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
+
+
+def drawn_again(gap, pools):
+    """Standard deviation of the change of a gap of calibrated figures over pools of random pairs drawn again."""
+    rng, (old, new) = np.random.default_rng(1), pools
+    picks = rng.integers(0, len(old), (1_500, len(old)))
+    return np.std([gap(new[p].mean()) - gap(old[p].mean()) for p in picks])
+
+
+@pytest.mark.parametrize(
+    ("labels", "gap"),
+    [([1], lambda r: (0.8 - r) / (1 - r)), ([0], lambda r: -(0.8 - r) / (1 - r)), ([1, 1, 0], lambda r: 0.6 / (1 - r))],
+    ids=["nearer-than-random", "farther", "two-classes"],
+)
+def test_the_error_of_a_change_is_that_of_pools_drawn_again_for_both_models(labels, gap):
+    rng = np.random.default_rng(0)
+    old = rng.normal(0.1, 0.1, 1_000)
+    pools = old, 0.2 + 0.7 * old + rng.normal(0, 0.05, 1_000)
+    scales = tuple(Scale(float(p.mean()), 1.0, pairs=1_000, spread=float(p.std())) for p in pools)
+    tables = [table([0.2 if label == 0 < sum(labels) else 0.8 for label in labels], kind="labelled", labels=labels)] * 2
+    tables[1] = replace(tables[1], near=tables[1].near + 1e-4)
+    case = compare(*tables, scales)
+    pool = compare(*(table(p, kind="pair", tested="health", check="random_pairs_are_apart") for p in pools), scales)
+    assert calibration_error([case], pool) == pytest.approx(drawn_again(gap, pools), rel=0.06)
+    assert calibration_error([case]) > calibration_error([case], pool)
+    assert calibration_error([compare(tables[0], tables[0], scales)], pool) == 0
+
+
+def test_cases_that_share_a_pool_share_its_error():
+    before, after = (table([near] * 4, kind="labelled", labels=[1] * 4) for near in (0.6, 0.7))
+    one = compare(before, after, (Scale(0.1, 1.0, 900, 0.1), Scale(0.1, 1.0, 900, 0.1)))
+    assert calibration_error([one, one]) == pytest.approx(calibration_error([one]))
+
+
+@pytest.mark.parametrize("check", ["random_pairs_are_apart", "random_pairs_are_alike_in_distance"])
+@pytest.mark.parametrize("scale", [Scale(0.1, 1.0), Scale(9.0, 70.0), Scale(-11.0, 8.0), Scale(-4.0, 0.0)])
+def test_the_health_of_a_similarity_does_not_depend_on_its_unit(check, scale):
+    pool = table(np.random.default_rng(0).normal(scale.reference, 0.1, 500), kind="pair", tested="health", check=check)
+    larger = replace(pool, near=1.02 * pool.near)
+    grown = compare(pool, larger, (scale, Scale(1.02 * scale.reference, 1.02 * scale.identity)))
+    np.testing.assert_allclose(grown.new, grown.old, rtol=0, atol=1e-9)
+
+
+def test_the_room_is_a_share_of_what_identical_text_scores():
+    near = np.array([0.1, 0.3])
+    np.testing.assert_array_equal(values("room", table(near), Scale(0.2, 1.0)), 1 - near)
+    np.testing.assert_allclose(values("room", table(70 * near), Scale(14.0, 70.0)), 1 - near)
+    assert values("room", table([-4.0, -2.0]), Scale(-3.0, 0.0)).mean() == pytest.approx(1)
+    assert values("room", table([-10.0, -6.0]), Scale(-8.0, 2.0)).mean() == pytest.approx(10 / 8)
+    assert np.isnan(values("room", table([0.0]), Scale(0.0, 0.0))).all()
+
+
+def test_what_needs_no_scale_blocks_a_model_that_has_none():
+    pool = table(np.random.default_rng(0).normal(0.1, 0.1, 400), kind="pair", tested="health")
+    scales = (Scale(0.1, 1.0, 400, 0.1), Scale(1.0, 1.0, 400, 0.0))
+    found = [
+        compare(*(replace(t, check=check) for t in (pool, replace(pool, near=np.ones(400)))), scales)
+        for check in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
+    ]
+    room, spread = decide(pooled(found)).rows
+    assert (room.outcome, spread.outcome) == ("block", "inconclusive")
+    assert spread.why.startswith("under the candidate, random pairs and identical texts score the same")
+
+
+def claims(*rates, n=124, lost=(0, 0)):
+    """Claims of one row with these rates at the baseline; of each, the candidate loses so many."""
+    found = []
+    for i, (wins, count) in enumerate(zip(rates, lost, strict=True)):
+        old, new = (table(*scores(n, wins=wins, lost=range(k)), check=f"c{i}", tested="temporal") for k in (0, count))
+        found.append(compare(old, new, (Scale(0, 1), Scale(0, 1))))
+    return found
+
+
+@pytest.mark.parametrize("lost", [(40, 0), (0, 40)])
+def test_a_claim_that_crosses_one_half_takes_no_loss_out_of_sight(lost):
+    for rates in ((0.9, 0.6), (0.9, 0.4)):
+        (row,) = decide(pooled(claims(*rates, lost=lost))).rows
+        assert (row.n, row.clusters, row.outcome) == (248, 124, "block")
+    assert row.name == "temporal/d/1/whole"
+
+
+def test_a_row_as_a_whole_is_no_evidence():
+    (row,) = decide(pooled(claims(0.9, 0.4))).rows
+    assert (row.gates, row.evidence) == (True, False)
+    assert "some of its checks the wrong way round" in row.why
+
+
+def test_a_part_that_can_gate_by_itself_stays_beside_the_whole():
+    large, small = claims(0.9, n=400, lost=[0])[0], claims(0.4, lost=[60])[0]
+    paired = pooled([large, small])
+    assert [(p.name, len(p.baseline), p.reversed) for p in paired] == [
+        ("temporal/d/1", 400, False), ("temporal/d/1/whole", 524, True),
+    ]  # fmt: skip
+    assert [(row.outcome, row.evidence) for row in decide(paired).rows] == [("pass", True), ("block", False)]
+
+
+def test_a_whole_that_is_too_small_stays_in_its_parts():
+    assert [p.name for p in pooled(claims(0.9, 0.4, n=60))] == ["temporal/d/1", "temporal/d/1/reversed"]
+    assert [p.name for p in pooled(claims(0.9, 0.4, n=160))] == ["temporal/d/1", "temporal/d/1/reversed"]
+    few = pooled(claims(0.9, 0.4, n=60), Rule(min_items=100))
+    assert [p.name for p in few] == ["temporal/d/1/whole"]
+
+
+@pytest.mark.parametrize(("kind", "tested"), [("pair", "synonym"), ("labelled", "nonobvious"), ("labelled", "sts")])
+def test_raw_similarities_and_ranks_never_gate(kind, tested):
+    assert gating(table([0.5] * 9, kind=kind, tested=tested, labels=[1] * 9))[0] is None
+
+
+def chains(*margins, tested="swapchain"):
+    """Chains with these margins of the paraphrase over each member."""
+    ids = [f"d/{c}/{k}" for c, some in enumerate(margins) for k in range(1, len(some) + 1)]
+    return table([0.5 + m for some in margins for m in some], [0.5] * len(ids), tested=tested, items=ids)
+
+
+def test_a_chain_gates_as_its_check_counts_it():
+    """By whether the paraphrase is on top; among equals it is there by a share."""
+    before, after = chains([0.1, 0.2, 0.3], [0.1, 0, 0]), chains([0.1, -0.1, 0.3], [0.1, 0, 0])
+    found = compare(before, after, (Scale(0, 1), Scale(0, 1)))
+    assert (found.metric.name, found.old.tolist(), found.new.tolist()) == ("r_precision", [1, 1 / 3], [0, 1 / 3])
+    assert found.flips(-1) == ["d/0/1"]
+    assert not found.is_reversed
+
+
+@pytest.mark.parametrize(("on_top", "is_reversed"), [(2, False), (1, True)])
+def test_chains_are_the_wrong_way_round_below_their_own_chance(on_top, is_reversed):
+    some = chains(*[[0.1]] * on_top, *[[-0.1]] * (8 - on_top))
+    assert compare(some, some, (Scale(0, 1), Scale(0, 1))).is_reversed == is_reversed
+
+
+def test_a_share_of_a_win_counts_as_a_share():
+    old, new = np.ones(400), np.where(np.arange(400) < 40, 0.25, 1.0)
+    (row,) = decide([Paired("swapchain/d/1", "order", "rate", old, new, np.arange(400))]).rows
+    assert (row.lost, row.gained, row.change) == (30, 0, pytest.approx(-0.075))
+    assert row.low < row.change < row.high < 0
+
+
+def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
+    turned = table([0.5, 0.6], [0.4, 0.6], kind="turned", tested="symmetry")
+    for scale, expected in (
+        (Scale(0.0, 1.0), [-0.1, 0]),
+        (Scale(0.5, 1.0), [-0.2, 0]),
+        (Scale(-9.0, 11.0), [-0.005, 0]),
+    ):
+        found = compare(turned, turned, (scale, scale))
+        assert found.metric.name == "symmetry"
+        np.testing.assert_allclose(found.old, expected, atol=1e-12)
+
+
+def test_a_gap_below_zero_is_a_row_of_its_own_and_no_evidence():
+    gaps = [table(near, kind="labelled", tested="paraphrase", labels=[1, 0], check=str(near)) for near in (LOW, HIGH)]
+    found = pooled([compare(gap, gap, (Scale(0, 1), Scale(0, 1))) for gap in gaps])
+    assert [(p.name, p.reversed) for p in found] == [
+        ("paraphrase/d/1/reversed-gap", True), ("paraphrase/d/1", False),
+    ]  # fmt: skip
+
+
+def test_cases_of_one_check_and_level_are_one_row():
+    near, far = scores(200)
+    pairs = [
+        compare(table(near, far, check=c), table(near, far, check=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
+    ]
+    (one,) = pooled(pairs)
+    assert (len(one.baseline), len(set(one.clusters.tolist()))) == (400, 200)
+
+
+def test_figures_of_another_kind_are_a_row_of_their_own():
+    near, far = scores(200)
+    scales = (Scale(0, 1), Scale(0, 1))
+    won = table(near, far, tested="paraphrase")
+    gap = table(near, kind="labelled", tested="paraphrase", labels=[1, 0] * 100, check="gap")
+    found = pooled([compare(won, won, scales), compare(gap, gap, scales)])
+    assert [p.name for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
+    assert [p.kind for p in found] == ["rate", "mean"]
+
+
+def side(near, far):
+    return Side({f"{CASE}/d/1": table(near, far)}, {"d": Scale(0, 1)})
+
+
+def test_seed_noise_is_what_twins_differ_beyond_the_sampling_of_items():
+    rng = np.random.default_rng(0)
+    still = [side(*scores(2_000)) for _ in range(3)]
+    moved = [side(*scores(2_000, lost=rng.permutation(1_800)[:count])) for count in (0, 60, 120)]
+    assert seed_noise(still).pooled == 0
+    assert seed_noise(moved).pooled == pytest.approx(np.sqrt((0.03**2 + 0.03**2 + 0.06**2) / 3) / 0.02, rel=0.1)
+    assert seed_noise(still[:1]) is None
+
+
+def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all():
+    steady = table(*scores(2_000), tested="synonym", check="steady")
+    moved = [
+        Side({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})
+        for lost in (0, 120)
+    ]
+    noise = seed_noise(moved)
+    square = ((0.06 / 0.02) ** 2) / 2
+    assert noise.pooled**2 == pytest.approx(square, rel=0.05)
+    assert noise.of("antonym/d/1") ** 2 == pytest.approx((4 * square + 2 * square) / 5, rel=0.05)
+    assert noise.of("synonym/d/1") ** 2 == pytest.approx(4 * square / 5, rel=0.05)
+    assert noise.of("a row that no seed replicate measured") == noise.pooled
+
+
+def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
+    before = {"antonym": 0.8, "synonym": 0.9, "invariance": 0.9, "retrieval": 0.9}
+    families = {name: schema1.declaration(name, "").family for name in before}
+    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}, families) < balanced(before, families)
+    assert balanced(before, families) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
+    assert balanced({"antonym": 0.8, "synonym": 0.9}, families) is None
+
+
+def test_win_rates_pool_the_claims_of_a_check():
+    near, far = scores(100, wins=0.9)
+    tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", tested="synonym")}
+    assert win_rates(tables) == {"antonym": pytest.approx(0.5)}
+
+
+def test_twins_that_differ_wildly_let_nothing_pass():
+    decision = Decision("pass", (), ())
+    assert doubted(decision, Noise(0.9), DEFAULT) is decision
+    found = doubted(decision, Noise(2.8), DEFAULT)
+    assert found.outcome == "inconclusive"
+    assert "only a loss of 17 points counts" in found.reasons[0]
+    blocked = Decision("block", ("x",), ())
+    assert doubted(blocked, Noise(2.8), DEFAULT) is blocked

@@ -1,0 +1,168 @@
+"""From groups and generators to the pairs and triplets that a check measures."""
+
+from dataclasses import replace
+
+import pytest
+
+from encheck.datasets.base import from_rows, load
+from encheck.datasets.reader import Row
+from encheck.errors import NothingToMeasure
+from encheck.generators.antonym import antonym
+from encheck.generators.jumble import jumble
+from encheck.generators.reorder import reorder
+from encheck.generators.synonym import synonym
+from encheck.items.builders import (
+    against_paraphrase,
+    against_random_pairs,
+    contrast,
+    edited,
+    in_passages,
+    labelled_pairs,
+)
+from encheck.items.variants import Maker
+from encheck.types import SentencePair, Triplet, Variant, apply_edits
+
+ROWS = [
+    Row("The plumber mends the leaking tap.", "The tap that leaks is mended.", 1, "test"),
+    Row("Seven goats crossed the narrow bridge.", "Across the narrow bridge went seven goats.", 1),
+    Row("Goats.", "These are goats.", 1),
+    Row("The bell rang twice.", "A bell was cast.", 0),
+    Row("Snow fell on the roof.", "The roof is red.", 0),
+]
+
+
+def shouting(group, *, level, rng, english):
+    """A generator for these tests: upper case, for long sentences only, with a random mark."""
+    if len(group.source) < 10:
+        return None
+    return Variant(f"{group.source.upper()} {rng.random()}", "shouting", level, (), "shouting")
+
+
+@pytest.fixture
+def data():
+    return from_rows("own", ROWS)
+
+
+@pytest.fixture(scope="module")
+def probes():
+    return load("probes")
+
+
+def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
+    first = against_paraphrase(shouting)(data, 1, Maker()).kept[0]
+    assert isinstance(first, Triplet)
+    assert (first.source, first.near) == (ROWS[0].first, ROWS[0].second)
+    assert first.far.startswith("THE PLUMBER")
+    assert first.cluster == data.pairs[0].cluster
+
+
+def test_a_sentence_without_a_variant_is_left_out_and_counted(data):
+    items = against_paraphrase(shouting)(data, 2, Maker())
+    assert len(items.kept) == 2
+    assert items.excluded == {"no shouting of 2 words": 1}
+
+
+def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
+    data = from_rows("own", [ROWS[0], Row("It is a very long day.", "It is a very long day.", 1)])
+    assert against_paraphrase(shouting)(data, 1, Maker()).excluded == {"the paraphrase equals the sentence": 1}
+
+
+def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
+    with pytest.raises(NothingToMeasure, match="no sentence of own has what this check compares"):
+        edited(silent)(data, 1, Maker())
+
+
+def silent(group, *, level, rng, english):
+    return None
+
+
+def test_an_edited_pair_holds_the_sentence_and_its_variant(probes):
+    items = edited(synonym)(probes, 2, Maker())
+    assert len(items.kept) == sum(g.variant("synonym", 2) is not None for g in probes.groups)
+    assert all(isinstance(item, SentencePair) and item.label is None for item in items.kept)
+    assert all(apply_edits(item.first, item.edits) == item.second for item in items.kept)
+
+
+def test_edits_of_both_sides_reach_the_triplet(probes):
+    for item in against_paraphrase(antonym)(probes, 1, Maker()).kept:
+        assert apply_edits(item.source, item.near_edits) == item.near
+        assert apply_edits(item.source, item.far_edits) == item.far
+
+
+def test_a_contrast_takes_its_near_side_at_level_one(probes):
+    items = contrast(synonym, jumble)(probes, 3, Maker())
+    variants = {g.source: g.variant("synonym", 1).text for g in probes.groups}
+    assert all(item.near == variants[item.source] for item in items.kept)
+    assert all(len(item.far_edits) == 6 for item in items.kept)
+
+
+def test_a_contrast_counts_which_side_is_missing(probes):
+    items = contrast(reorder, jumble)(probes, 1, Maker())
+    without = [g for g in probes.groups if g.variant("reorder") is None]
+    assert items.excluded == {"no reorder": len(without)}
+    assert len(items.kept) + len(without) == len(probes.groups)
+
+
+@pytest.mark.parametrize("build", [against_paraphrase(shouting), edited(shouting), contrast(shouting, jumble)])
+def test_duplicate_groups_have_items_with_distinct_ids(build):
+    items = build(from_rows("own", [ROWS[0]] * 3), 1, Maker())
+    assert len({item.id for item in items.kept}) == 3
+
+
+def test_an_id_names_data_relation_level_generator_and_occurrence(data):
+    first = edited(jumble)(data, 2, Maker()).kept[0]
+    name, digest, *rest = first.id.split("/")
+    assert (name, len(digest), rest) == ("own", 16, ["jumble", "2", "jumble", "0"])
+
+
+def test_ids_and_variants_do_not_depend_on_the_order_of_rows(data):
+    turned = from_rows("own", ROWS[::-1])
+    assert set(edited(shouting)(data, 1, Maker()).kept) == set(edited(shouting)(turned, 1, Maker()).kept)
+
+
+def test_a_sentence_added_later_changes_no_other_variant(data):
+    more = from_rows("own", [Row("A barge came up the old canal.", "A barge came.", 1), *ROWS])
+    assert set(edited(jumble)(data, 1, Maker()).kept) < set(edited(jumble)(more, 1, Maker()).kept)
+
+
+def test_randomness_comes_of_the_seed_the_generator_and_the_group(data):
+    first, second = data.groups[:2]
+    texts = {Maker(seed).variants([first], shouting)[0].text for seed in (0, 0, 1)}
+    assert len(texts) == 2
+    drawn = {v.text.split()[-1] for v in Maker().variants([first, second], shouting)}
+    assert len(drawn) == 2
+
+
+def test_own_negatives_are_the_pairs_of_label_0(data):
+    kept = labelled_pairs(data, 1, Maker()).kept
+    assert [pair.label for pair in kept] == [1, 1, 1, 0, 0]
+    assert set(kept) == set(data.pairs)
+
+
+def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
+    kept = against_random_pairs(probes, 1, Maker()).kept
+    random = {(p.first, p.second) for p in kept if p.label == 0}
+    calibration = {(p.first, p.second) for p in probes.reference(seed=0)}
+    assert len(random) == len(calibration) == 2_000
+    assert random != calibration
+
+
+@pytest.mark.parametrize(
+    ("rows", "build", "lack"),
+    [
+        (ROWS[:4], labelled_pairs, "1 pairs of label 0"),
+        (ROWS[2:], labelled_pairs, "1 pairs of label 1"),
+        ([ROWS[0], ROWS[0]], against_random_pairs, "0 pairs of random"),
+    ],
+)
+def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
+    with pytest.raises(NothingToMeasure, match=lack):
+        build(from_rows("own", rows), 1, Maker())
+
+
+def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages_and_counted(probes):
+    some = [g for g in probes.groups if g.passage and g.variant("negation")][:3]
+    half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "negation"))
+    found = in_passages(["negation"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
+    assert len(found.kept) == 2
+    assert found.excluded == {"no edit that keeps the meaning was written beside the phenomenon": 1}

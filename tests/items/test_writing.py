@@ -1,0 +1,314 @@
+"""What language models write on, and what comes back of a translation: with tiny models in the real file formats."""
+
+import json
+
+import numpy as np
+import pytest
+import tiny
+from typer.testing import CliRunner
+
+from encheck.cli import app
+from encheck.datasets.base import from_rows
+from encheck.datasets.probes import embedded
+from encheck.datasets.reader import Row
+from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
+from encheck.errors import LockError, ModelError, NothingToMeasure, UsageError
+from encheck.generators.back_translation import back_translation, why_not
+from encheck.generators.continuation import continuation
+from encheck.items.chains import continuation_chains, restated, swap_chains
+from encheck.items.fluency import Surprisal
+from encheck.items.lock import VariantLock
+from encheck.items.variants import Maker, Writers
+from encheck.language.english import English
+from encheck.store import Store
+from encheck.types import Group, Variant
+
+EXAMPLE = "He was born in New York City, and grew up by the sea."
+GOES_ON = "was raised in Baltimore, Maryland where the family moved to live"
+
+
+def causal(folder, *, seed=0):
+    """A GPT-2 of one layer, as transformers saves it."""
+    import torch
+    from tokenizers import processors
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(seed)
+    words = tiny.tokenizer()
+    words.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
+    words.bos_token = words.eos_token = "[SEP]"  # one token that begins and ends, none that pads: as GPT-2 has it
+    words.pad_token = None
+    sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": 160, "initializer_range": 0.5}
+    GPT2LMHeadModel(GPT2Config(vocab_size=len(words), bos_token_id=3, eos_token_id=3, **sizes)).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def marian(folder, *, seed=0):
+    """A Marian model of one layer, with the SentencePiece vocabularies of the published ones."""
+    import sentencepiece as spm
+    import torch
+    from transformers import MarianConfig, MarianMTModel, MarianTokenizer
+
+    folder.mkdir(parents=True)
+    text = folder / "corpus"
+    text.write_text("the a dog cat sings sleeps red blue on under\nshe sings under the red cat\n" * 30)
+    for name in ("source", "target"):
+        spm.SentencePieceTrainer.train(
+            input=str(text), model_prefix=str(folder / name), vocab_size=36, minloglevel=2, hard_vocab_limit=False
+        )
+        (folder / f"{name}.model").rename(folder / f"{name}.spm")
+    pieces = [line.split("\t")[0] for line in (folder / "source.vocab").read_text("utf-8").splitlines()]
+    names = ["</s>", "<unk>", *(p for p in pieces if p not in ("<s>", "</s>", "<unk>")), "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(names)}), "utf-8")
+    words = MarianTokenizer(
+        source_spm=str(folder / "source.spm"), target_spm=str(folder / "target.spm"), vocab=str(folder / "vocab.json")
+    )
+    torch.manual_seed(seed)
+    pad = names.index("<pad>")
+    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+             "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "init_std": 0.5}  # fmt: skip
+    config = MarianConfig(
+        vocab_size=len(names), pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=0,
+        max_position_embeddings=300, **sizes,
+    )  # fmt: skip
+    MarianMTModel(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gpt(tmp_path_factory):
+    return str(causal(tmp_path_factory.mktemp("gpt")))
+
+
+@pytest.fixture(scope="module")
+def marians(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("marian")
+    return tuple(str(marian(folder / name, seed=seed)) for seed, name in enumerate(("there", "back")))
+
+
+def going_on(source, text, level, mode="careful"):
+    group = Group("g", source, "x", "c", continuation=text)
+    return continuation(group, level=level, rng=None, english=English(mode=mode))
+
+
+def test_the_papers_example_is_cut_after_and_four_words():
+    source = "He was born in New York City in East Broadway on October 23, 1806."
+    assert going_on(source, GOES_ON, 5).text == source[:-1] + ", and was raised in Baltimore."
+    assert going_on(source, GOES_ON, 10, "paper").text.endswith("Baltimore, Maryland where the family moved")
+    made = going_on(source, GOES_ON, 5)
+    assert made.edits[0].start == len(source) - 1
+
+
+def test_a_question_keeps_its_mark_and_a_sentence_without_an_end_gets_none():
+    assert going_on("Did it rain?", GOES_ON, 5).text.endswith("Baltimore?")
+    assert going_on("It rained", GOES_ON, 5).text.endswith("Baltimore")
+
+
+def test_punctuation_that_stands_alone_is_no_word():
+    assert going_on("It rained .", "was wet , so they - all - left .", 5).text == "It rained, and was wet , so they."
+    assert going_on("It rained .", "was wet , so", 5) == "the continuation has fewer than 5 words"
+
+
+def test_a_short_continuation_and_none_are_said():
+    assert going_on("It rained.", "stopped", 5) == "the continuation has fewer than 5 words"
+    assert going_on("It rained.", "", 5) == "the continuation has fewer than 5 words"
+    assert going_on("It rained.", None, 5) == "no continuation: give --continuation-model"
+
+
+def test_chains_of_the_probes_have_a_member_every_five_words():
+    chains = continuation_chains(embedded(), 30, Maker()).kept
+    assert len(chains) == 600
+    for chain in chains:
+        written = [len(member.split()) - len(chain.source.split()) for member in chain.members]
+        assert written in ([5, 10, 15, 20], [5, 10, 15, 20, 25])
+        assert chain.pairs[1] == (chain.members[0], chain.partner)
+    assert {len(c.members) for c in chains} == {4, 5}
+
+
+def test_data_without_continuations_have_nothing_to_measure():
+    with pytest.raises(NothingToMeasure, match="--continuation-model"):
+        continuation_chains(from_rows("own", [Row("It rained.", "Rain fell.", 1)]), 30, Maker())
+
+
+def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(gpt):
+    texts = ["the dog sings, and", "a red cat sleeps on the dog, and", "the dog sings, and"]
+    found = Continuer(gpt, device="cpu")(texts)
+    assert found[0] == found[2]
+    assert all(len(text.split()) >= 5 and "\n" not in text for text in found)
+    assert not found[1].startswith("a red cat sleeps on")
+
+
+def test_what_was_written_does_not_depend_on_the_batch(gpt):
+    texts = ["the dog sings, and", "a red cat sleeps on the dog under the blue cat, and", "the, and"]
+    together = Continuer(gpt, device="cpu")(texts)
+    assert together == [Continuer(gpt, device="cpu")([text])[0] for text in texts]
+
+
+def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    first = Continuer(gpt, device="cpu", store=store)
+    text = first(["the dog, and"])
+    again = Continuer(gpt, device="cpu", store=store)
+    assert again(["the dog, and"]) == text
+    assert (first.written, again.written) == (1, 0)
+    other = Continuer(str(causal(tmp_path / "other", seed=7)), device="cpu", store=store)
+    assert other.fingerprint != first.fingerprint
+    assert other(["the dog, and"]) != text
+
+
+def test_chains_of_other_data_are_made_with_the_language_model(gpt):
+    maker = Maker(writers=Writers(continuations=Continuer(gpt, device="cpu")))
+    data = from_rows("own", [Row("The dog sings.", "A dog is singing.", 1)])
+    (chain,) = continuation_chains(data, 30, maker).kept
+    assert chain.members[0].startswith("The dog sings, and ")
+    assert len(chain.members) >= 2
+
+
+LONG = "the dog sings " * 900
+
+
+def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, marians):
+    for writer in (Continuer(gpt, device="cpu"), Translator(marians[0], device="cpu")):
+        found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
+        assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
+    group = Group("g", LONG, "x", "c")
+    assert restated([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
+        "the back-translation is empty"
+    ]
+
+
+def test_surprisal_is_the_loss_of_the_language_model_in_bits(gpt):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model, words = AutoModelForCausalLM.from_pretrained(gpt).eval(), AutoTokenizer.from_pretrained(gpt)
+    texts = ["the dog sings", "a red cat sleeps on the blue dog", "dog"]
+    for text, found in zip(texts, bits(gpt)(texts), strict=True):
+        ids = torch.tensor([[words.bos_token_id, *words(text)["input_ids"]]])
+        with torch.inference_mode():
+            chances = model(ids).logits[0, :-1].log_softmax(-1)
+        each = [float(chances[i, token]) for i, token in enumerate(ids[0, 1:])]
+        assert found == pytest.approx(-np.mean(each) / np.log(2), abs=1e-4)
+
+
+def bits(gpt, **options):
+    return Surprisal(Continuer(gpt, device="cpu", **options))
+
+
+def test_surprisal_of_a_text_without_room_is_no_number_and_all_is_kept(gpt, tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    first, again = bits(gpt, store=store), bits(gpt, store=store)
+    texts = ["the dog sings", LONG, "the dog sings"]
+    found = first(texts)
+    assert found[0] == found[2] > 0
+    assert np.isnan(found[1])
+    assert again(texts) == pytest.approx(found, nan_ok=True)
+    assert (first.computed, again.computed) == (2, 0)
+
+
+def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given(gpt):
+    a, b = (
+        "The old gardener quietly planted red tulips and quickly watered dry ferns.",
+        "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
+    )
+    data = from_rows("own", [Row(a, b, 1)])
+    (chain,) = swap_chains()(data, "pivot=a", Maker(writers=Writers(surprisal=bits(gpt)))).kept
+    assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
+    assert swap_chains()(data, "pivot=a", Maker()).kept[0].surprisal == ()
+
+
+def test_a_translation_goes_there_and_back(marians):
+    there, back = (Translator(name, device="cpu") for name in marians)
+    texts = ["the dog sings", "she sleeps under the red cat"]
+    assert BackTranslator(there, back)(texts) == back(there(texts))
+    assert back_translator(",".join(marians), device="cpu")(texts) == back(there(texts))
+
+
+def test_two_models_or_a_language_are_asked_for():
+    for spec in ("./en-de", "./en-de,", ""):
+        with pytest.raises(UsageError, match="should be a language"):
+            back_translator(spec)
+
+
+def test_a_folder_that_is_no_model_is_refused(tmp_path):
+    with pytest.raises(ModelError, match="no checkpoint"):
+        Continuer(str(tmp_path))
+    with pytest.raises(ModelError, match="does not exist"):
+        Continuer("./nowhere")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("the MILL closed on Monday!", "copy"),
+        ("Closed.", "longer or shorter"),
+        ("", "empty"),
+        ("the mill the mill the mill the", "repeats itself"),
+        ("Mühle Montag geschlossen worden heute", "no English"),
+        ("On Monday they shut the mill down.", ""),
+    ],
+)
+def test_what_cannot_stand_for_the_sentence_is_left_out_with_a_reason(text, reason):
+    said = why_not("The mill closed on Monday.", text)
+    assert reason in said
+    assert bool(said) == bool(reason)
+
+
+def test_back_translations_take_the_place_of_the_sentence():
+    source, other = "The old mill quietly closed on Monday.", "On Monday they shut down the old mill."
+    groups = [Group("g", source, "x", "c"), Group("h", "It rained.", "x", "c")]
+    maker = Maker(writers=Writers(translations=lambda texts: [{source: other}.get(text, text) for text in texts]))
+    found = restated(groups, maker)
+    assert found[0].text == other
+    assert found[1] == "the back-translation is a copy"
+
+
+def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
+    a, b, c = (
+        "The old gardener quietly planted red tulips and quickly watered dry ferns.",
+        "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
+        "Quietly the old man put in tulips and in haste gave water to dry plants.",
+    )
+    maker = Maker(writers=Writers(translations=lambda texts: [c] * len(texts)))
+    (chain,) = swap_chains(restated)(from_rows("own", [Row(a, b, 1)]), "pivot=a", maker).kept
+    assert (chain.source, chain.partner) == (c, b)
+
+
+def test_back_translations_are_held_to_a_lock_file(tmp_path):
+    group = Group("g", "The mill closed.", "x", "c")
+    lock = VariantLock(tmp_path / "x.lock", {}, 0, frozenset({("back_translation", 1)}))
+    with pytest.raises(LockError, match="back_translation"):
+        Maker(lock=lock).variants([group], back_translation({group.source: "They shut the mill."}))
+    assert isinstance(Maker().variants([group], back_translation({group.source: "They shut the mill."}))[0], Variant)
+
+
+def test_what_models_wrote_is_frozen_in_a_lock_file_and_held_to_it(gpt, marians, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
+    (tmp_path / "own.tsv").write_text(rows)
+    writers = [f"--continuation-model={gpt}", f"--back-translate={','.join(marians)}"]
+    made = CliRunner().invoke(app, ["variants", "--data", "pairs:own.tsv", "--lock", "own.lock", *writers])
+    assert made.exit_code == 0, made.output
+    locked = {json.loads(line).get("generator") for line in (tmp_path / "own.lock").read_text("utf-8").splitlines()}
+    assert "continuation" in locked
+    args = ["run", "-m", "continuation", "--data", "pairs:own.tsv", "--model=overlap", "--lock=own.lock", "-q"]
+    assert CliRunner().invoke(app, [*args, *writers]).exit_code in (0, 1)
+    other = str(causal(tmp_path / "other", seed=7))
+    outcome = CliRunner().invoke(app, [*args, f"--continuation-model={other}", "--report-dir=other-run"])
+    assert outcome.exit_code == 4, outcome.output
+
+
+def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
+    (tmp_path / "own.tsv").write_text(rows)
+    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
+            f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q"]  # fmt: skip
+    outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
+    assert outcome.exit_code in (0, 1), outcome.output
+    found = json.loads((tmp_path / "out/results.json").read_text("utf-8"))["checks"]
+    assert {row["metric"] for row in found if row["property"] == "continuation"} >= {"r_precision", "accuracy_1"}
+    reasons = [row["reason"] for row in found if row["check"] == "rewrite_ranks_above_swaps"]
+    assert "back-translation" in reasons[0] or "fewer than 3 groups" in reasons[0]

@@ -1,0 +1,167 @@
+"""Every figure against an independent computation, and what calibration must and must not change."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from encheck.metrics.pairs import (
+    auc,
+    cohens_d,
+    margin_rate,
+    mean_margin,
+    mean_of_label,
+    mean_similarity,
+    share_above,
+    similarity_gap,
+)
+from encheck.scoring.scores import MarginScores, PairScores, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.verdict import judge
+
+SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
+
+
+def pairs(values, labels, *, reference=0.1):
+    resampler = Resampler([str(i) for i in range(len(values))])
+    return PairScores(np.array(values, float), np.array(labels, np.int8), resampler, Scale(reference))
+
+
+def margins(near, far, *, reference=0.1):
+    resampler = Resampler([str(i) for i in range(len(near))])
+    return MarginScores(np.array(near, float), np.array(far, float), resampler, Scale(reference))
+
+
+@pytest.fixture
+def two_classes():
+    rng = np.random.default_rng(0)
+    return pairs(np.r_[rng.normal(0.8, 0.1, 80), rng.normal(0.5, 0.2, 60)], [1] * 80 + [0] * 60)
+
+
+def test_what_fp32_rounds_is_a_tie_on_either_scale():
+    """An encoder without word order gives the same vector but for the order of its sums: it wins nothing."""
+    scores = margins([0.9 + 1e-7, 0.9, 0.9 + 1e-5], [0.9, 0.9 + 2e-7, 0.9], reference=0.99)
+    assert margin_rate(scores).value == margin_rate(scores.calibrated).value == pytest.approx(1 / 3)
+
+
+def test_means_and_gap_are_those_of_numpy(two_classes):
+    positive, negative = two_classes.values[:80], two_classes.values[80:]
+    assert mean_of_label(two_classes, label=1).value == pytest.approx(positive.mean())
+    assert mean_of_label(two_classes, label=0).n == 60
+    assert similarity_gap(two_classes).value == pytest.approx(positive.mean() - negative.mean())
+    assert mean_similarity(two_classes).value == pytest.approx(two_classes.values.mean())
+
+
+def test_the_share_above_a_cut_off_is_recall_and_false_positive_rate(two_classes):
+    recall, false = (share_above(two_classes, label=label, threshold=0.7) for label in (1, 0))
+    assert (recall.metric, false.metric) == ("recall", "false_positive_rate")
+    assert recall.value == np.mean(two_classes.values[:80] >= 0.7)
+    assert false.value == np.mean(two_classes.values[80:] >= 0.7)
+    assert recall.low < recall.value < recall.high
+
+
+def test_the_gaps_interval_agrees_with_the_normal_one(two_classes):
+    positive, negative = two_classes.values[:80], two_classes.values[80:]
+    half = 1.96 * np.sqrt(positive.var(ddof=1) / 80 + negative.var(ddof=1) / 60)
+    gap = similarity_gap(two_classes)
+    assert (gap.value - gap.low, gap.high - gap.value) == pytest.approx((half, half), rel=0.1)
+
+
+def test_auc_is_scikit_learns(two_classes):
+    expected = roc_auc_score(two_classes.labels, two_classes.values)
+    assert auc(two_classes).value == pytest.approx(expected, abs=1e-6)
+    assert auc(two_classes).low < expected < auc(two_classes).high
+
+
+@pytest.mark.parametrize("figure", [similarity_gap, auc, cohens_d])
+def test_a_figure_of_two_labels_rests_on_the_clusters_of_the_one_with_fewer(figure):
+    few = pairs(np.linspace(0, 1, 61), [0] * 59 + [1] * 2)
+    assert (figure(few).n, figure(few).clusters) == (61, 2)
+    assert judge(figure(few), 0.1)[0] == "inconclusive"
+
+
+def test_a_figure_of_one_label_rests_on_the_clusters_of_that_label(two_classes):
+    assert mean_of_label(two_classes, label=1).clusters == 80
+    assert share_above(two_classes, label=0, threshold=0.5).clusters == 60
+
+
+def test_cohens_d_is_the_textbooks(two_classes):
+    a, b = two_classes.values[:80], two_classes.values[80:]
+    pooled = np.sqrt((79 * a.var(ddof=1) + 59 * b.var(ddof=1)) / 138)
+    d = cohens_d(two_classes)
+    assert d.value == pytest.approx((a.mean() - b.mean()) / pooled)
+    assert d.low < d.value < d.high
+
+
+def test_calibration_leaves_auc_and_effect_size_alone(two_classes):
+    assert auc(two_classes.calibrated).value == pytest.approx(auc(two_classes).value)
+    assert cohens_d(two_classes.calibrated).value == pytest.approx(cohens_d(two_classes).value)
+    assert auc(two_classes.calibrated).metric == "auc_calibrated"
+
+
+def test_one_constant_added_to_all_embeddings_changes_raw_margins_and_no_calibrated_one():
+    rng = np.random.default_rng(1)
+    near, far, random = rng.uniform(0.5, 1, 50), rng.uniform(0.3, 0.9, 50), rng.uniform(-0.1, 0.2, 99)
+    shrunk = [(x + 3) / 4 for x in (near, far, random)]  # what an offset common to all vectors does to cosines
+    before = margins(near, far, reference=random.mean())
+    after = margins(shrunk[0], shrunk[1], reference=shrunk[2].mean())
+    assert mean_margin(after).value == pytest.approx(mean_margin(before).value / 4)
+    assert mean_margin(after.calibrated).value == pytest.approx(mean_margin(before.calibrated).value)
+
+
+def test_the_calibrated_scale_has_random_pairs_at_0_and_identical_text_at_1():
+    scale = Scale(reference=-3.0, identity=0.0)
+    assert scale.similarity(np.array([-3.0, 0.0])).tolist() == [0, 1]
+
+
+def test_a_scorer_that_cannot_tell_random_from_identical_has_no_scale():
+    assert np.isnan(Scale(reference=1.0).similarity(np.array([1.0]))).all()
+
+
+@given(st.lists(st.tuples(SIMILARITY, SIMILARITY), min_size=1, max_size=40))
+def test_the_margin_curve_falls_from_1_to_0_and_counts_the_items(found):
+    near, far = zip(*found, strict=True)
+    curve = margin_rate(margins(near, far)).curve
+    values = [point.value for point in curve]
+    assert values == sorted(values, reverse=True)
+    assert all(0 <= point.low <= point.high <= 1 for point in curve)
+    for point in curve:
+        assert point.count == sum(n - f > point.epsilon + 1e-12 for n, f in found)
+
+
+@given(st.lists(st.tuples(SIMILARITY, SIMILARITY), min_size=1, max_size=40), st.floats(-0.3, 0.3))
+def test_the_rate_lies_in_its_interval_and_falls_with_epsilon(found, epsilon):
+    near, far = zip(*found, strict=True)
+    rate = margin_rate(margins(near, far), epsilon=epsilon)
+    assert rate.low <= rate.value <= rate.high
+    assert margin_rate(margins(near, far), epsilon=epsilon + 0.1).value <= rate.value
+
+
+def test_a_tie_is_no_win():
+    assert margin_rate(margins([0.5] * 30, [0.5] * 30)).value == 0
+
+
+def test_a_margin_equal_to_epsilon_is_no_win_though_floats_are_noisy():
+    assert margin_rate(margins([0.3] * 30, [0.2] * 30), epsilon=0.1).value == 0
+
+
+def test_where_all_items_agree_the_interval_still_has_width():
+    rate = margin_rate(margins([0.9] * 60, [0.1] * 60))
+    assert (rate.value, rate.high) == (1, 1)
+    assert rate.low == pytest.approx(0.0250 ** (1 / 60))
+
+
+def test_the_worst_items_come_first(two_classes):
+    assert margins([0.5, 0.9, 0.2], [0.4, 0.1, 0.8]).worst()[0] == 2
+    first = two_classes.worst()[0]
+    extremes = {int(two_classes.values[:80].argmin()), 80 + int(two_classes.values[80:].argmax())}
+    assert first in extremes
+
+
+def test_the_figure_of_word_overlap_stands_beside_the_models():
+    lexical = margins([0.2] * 40, [0.4] * 40)
+    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), lexical.resampler, Scale(0.0), lexical)
+    assert margin_rate(model).value == 1
+    assert margin_rate(model).overlap.value == 0
+    assert mean_margin(model.calibrated).overlap.value == pytest.approx(-0.2 / 0.9)

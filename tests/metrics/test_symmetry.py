@@ -1,0 +1,193 @@
+"""Pairs in both orders: what flips, at which threshold, and what that says of symmetric and of lopsided scorers."""
+
+import json
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from encheck.claims import Claim
+from encheck.cli import app
+from encheck.datasets.base import from_rows, load
+from encheck.datasets.reader import Row
+from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
+from encheck.encoders.model_config import ModelConfig
+from encheck.errors import NothingToMeasure
+from encheck.ids import CaseId
+from encheck.items.builders import both_orders
+from encheck.items.variants import Maker
+from encheck.metrics.symmetry import consistency, decision_threshold, flip_rate, largest_asymmetry
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
+from encheck.scoring.scores import BothOrdersScores, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.store import Store
+from encheck.system.progress import Progress
+from encheck.types import BothOrders
+
+CLAIM = "prediction_stays_when_the_sentences_are_exchanged"
+SCORE = st.integers(0, 100).map(lambda x: x / 100)
+
+
+def scored(forward, backward, labels, *, validation=None):
+    n = len(forward)
+    marks = np.zeros(n, bool) if validation is None else np.array(validation, bool)
+    labels = np.array(labels, np.int8)
+    resampler = Resampler([str(i) for i in range(n)])
+    return BothOrdersScores(np.array(forward, float), np.array(backward, float), labels, marks, resampler, Scale(0.0))
+
+
+def measured(model, data, tmp_path):
+    bench = Bench(
+        {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=Maker()
+    )
+    claim = Claim(both_orders)
+    bench.prepare([("m", "d", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
+    items = bench.items("d", claim, 1)
+    return items, bench.scores("m", "d", items)
+
+
+def test_the_dev_part_of_the_probes_is_its_validation_split(tmp_path):
+    items, scores = measured(Lopsided(), load("probes"), tmp_path)
+    assert scores.validation.tolist() == [i.split == "dev" for i in items.kept]
+    assert scores.validation.any()
+
+
+def test_a_pair_is_scored_in_both_orders():
+    item = BothOrders("1", "a dog", "a cat", 0, "c")
+    assert item.pairs == (("a dog", "a cat"), ("a cat", "a dog"))
+
+
+def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():
+    rows = [Row("a", "b", 1), Row("c", "d", 0), Row("e", "e", 1), Row("f", "g", None)]
+    items = both_orders(from_rows("own", rows), 1, Maker())
+    assert [(i.first, i.label) for i in items.kept] == [("a", 1), ("c", 0)]
+    assert items.excluded == {"no label": 1, "identical sentences": 1}
+
+
+def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
+    with pytest.raises(NothingToMeasure, match="not both labels"):
+        both_orders(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, Maker())
+
+
+def test_flips_are_counted_by_hand():
+    scores = scored([0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0])
+    rate = flip_rate(scores)
+    assert rate.value == 0.5  # the threshold is 0.5: the second pair falls below it, the third rises above it
+    assert rate.params == {"threshold": 0.5, "validation": 0.0}
+    assert consistency(scores).value == 0.5
+    assert largest_asymmetry(scores).value == pytest.approx(0.5)
+
+
+def test_the_threshold_comes_from_the_validation_split_where_it_has_both_labels():
+    forward, labels = [0.9, 0.6, 0.4, 0.1], [1, 0, 1, 0]
+    assert flip_rate(scored(forward, forward, labels, validation=[1, 1, 0, 0])).params == {
+        "threshold": 0.75,
+        "validation": 1.0,
+    }
+    assert flip_rate(scored(forward, forward, labels, validation=[1, 0, 0, 0])).params["validation"] == 0
+
+
+@given(st.lists(st.tuples(SCORE, SCORE, st.integers(0, 1)), min_size=2, max_size=30))
+def test_consistency_and_flip_rate_add_up_to_1_and_lie_in_their_intervals(rows):
+    scores = scored(*zip(*rows, strict=True))
+    rate, kept = flip_rate(scores), consistency(scores)
+    if len({forward for forward, _, _ in rows}) == 1:
+        assert np.isnan(rate.value)
+        return
+    assert rate.value + kept.value == pytest.approx(1)
+    assert rate.low <= rate.value <= rate.high
+    assert (kept.low, kept.high) == pytest.approx((1 - rate.high, 1 - rate.low))
+
+
+def test_equal_scores_but_for_rounding_flip_nothing():
+    forward = np.linspace(0, 1, 40)
+    scores = scored(forward, forward + 1e-7, [0] * 20 + [1] * 20)
+    assert (flip_rate(scores).value, consistency(scores).low) == (0, 1)
+
+
+def test_an_asymmetric_scorer_that_happens_to_flip_nothing_keeps_an_interval():
+    forward = np.r_[np.full(20, 0.1), np.full(20, 0.9)]
+    found = consistency(scored(forward, forward + 0.05, [0] * 20 + [1] * 20))
+    assert (found.value, found.high) == (1, 1)
+    assert found.low == pytest.approx(0.025 ** (1 / 40))
+
+
+def test_a_scorer_that_does_not_vary_has_no_figure():
+    scores = scored([0.5] * 30, [0.5] * 30, [0, 1] * 15)
+    assert np.isnan(consistency(scores).value)
+    assert "threshold" not in flip_rate(scores).params
+
+
+def test_a_threshold_that_predicts_one_class_alone_would_hide_flips_and_is_not_taken():
+    rng = np.random.default_rng(0)
+    values, labels = rng.random(1000), np.array([1] * 200 + [0] * 800, np.int8)
+    share = (values >= decision_threshold(values, labels)).mean()
+    assert share == pytest.approx(0.2, abs=0.01)
+
+
+def test_the_interval_of_the_largest_asymmetry_ends_at_it():
+    rng = np.random.default_rng(0)
+    forward = rng.random(50)
+    found = largest_asymmetry(scored(forward, forward + rng.random(50) / 10, rng.integers(0, 2, 50)))
+    assert found.low < found.value == found.high
+
+
+def test_the_worst_items_are_those_whose_order_matters_most():
+    assert scored([0.1, 0.5, 0.3], [0.2, 0.1, 0.3], [0, 1, 1]).worst() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("model", [BagOfWords(), Overlap()])
+def test_a_symmetric_scorer_is_symmetric_to_the_bit(model, tmp_path):
+    _, scores = measured(model, load("probes"), tmp_path)
+    assert (scores.forward == scores.backward).all()
+    assert flip_rate(scores).value == 0
+    assert consistency(scores).low == 1
+    assert flip_rate(scores).overlap.value == 0
+
+
+def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
+    model, data = Lopsided(), load("probes")
+    items, scores = measured(model, data, tmp_path)
+    first, second = [i.first for i in items.kept], [i.second for i in items.kept]
+    assert scores.forward == pytest.approx(model.score_pairs(first, second), abs=1e-6)
+    assert scores.backward == pytest.approx(model.score_pairs(second, first), abs=1e-6)
+    assert flip_rate(scores).value > 0.05
+
+
+def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
+    items, scores = measured(Lopsided(), load("probes"), tmp_path)
+    table = scores.frame(CaseId("x", "m", "d", "1"), items.kept).to_columns()
+    assert set(table["far"]) == {None}
+    assert table["near_score"] == scores.forward.tolist()
+    assert table["far_score"] == scores.backward.tolist()
+    assert table["label"] == [i.label for i in items.kept]
+
+
+@pytest.fixture
+def encheck(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(app, list(args))
+
+
+def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(encheck, tmp_path):
+    outcome = encheck("run", "-m", "symmetry", "--model=lopsided", "--report-dir=reports/out", "-q")
+    assert outcome.exit_code == 1
+    assert "should be at least 0.97" in outcome.output
+    found = json.loads((tmp_path / "reports/out/results.json").read_text("utf-8"))
+    rows = {row["metric"]: row for row in found["checks"]}
+    assert rows["consistency"]["verdict"] == "fail"
+    assert rows["consistency"]["check"] == CLAIM
+    assert rows["flip_rate"]["params"]["threshold"] > 0
+    shown = encheck("show", "probes/", "--model=lopsided").output
+    turned_lines = [line for line in shown.splitlines() if line.startswith("  turned")]
+    assert all(line.split()[1].rstrip(",") == line.split()[-1] for line in turned_lines)
+    assert len(turned_lines) == rows["consistency"]["n"]
+
+
+def test_the_check_passes_every_encoder_and_has_no_verdict_for_a_constant_one(encheck):
+    assert encheck("run", "-m", "symmetry", "--model=random", "--model=overlap", "-q").exit_code == 0
+    assert "ERROR" in encheck("run", "-m", "symmetry", "--model=constant", "-q").output

@@ -1,0 +1,246 @@
+"""Retrieval, health, contracts and invariance: their items, their figures, and the fakes that break them."""
+
+import itertools
+import json
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.datasets.base import load
+from encheck.encoders.fake import BagOfWords, direction
+from encheck.errors import NothingToMeasure
+from encheck.generators.casing import casing
+from encheck.generators.contraction import contraction
+from encheck.generators.spacing import spacing
+from encheck.items.searches import cut, queries, random_pairs, repeated
+from encheck.items.variants import Maker
+from encheck.language.edits.contractions import contractions, expanded
+from encheck.language.english import English
+from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, room, steadiness, unseen
+from encheck.running.repeating import again, same
+from encheck.scoring.scores import PairScores, Scale
+from encheck.scoring.search import overlap_grid, search, vector_grid
+from encheck.similarity import SIMILARITIES, jaccard
+from encheck.statistics.bootstrap import Resampler
+from encheck.store import Store
+from encheck.types import Group, Query, Variant, apply_edits
+
+PROBES = load("probes")
+
+
+def made(generator, text):
+    group = Group("g", text, "", "c")
+    found = generator(group, level=1, rng=Random(0), english=English())
+    return found.text if isinstance(found, Variant) else found
+
+
+@pytest.mark.parametrize(
+    ("generator", "text", "expected"),
+    [
+        (casing, "Ann met Bob.", "ann met bob."),
+        (casing, "ann met bob.", "in lower case already"),
+        (casing, "İstanbul calls.", "i̇stanbul calls."),
+        (spacing, "One word", "One  word "),
+        (spacing, "Word", "one word"),
+        (contraction, "They do not know that I am late.", "They don't know that I'm late."),
+        (contraction, "We can't say that they're wrong.", "We cannot say that they are wrong."),
+        (contraction, "That is what it is.", "That's what it is."),
+        (contraction, "Didn't they come?", "nothing to contract"),
+        (contraction, "Ann's dog's gone.", "nothing to contract"),
+        (contraction, "Will not is a verb.", "Won't is a verb."),
+    ],
+)
+def test_harmless_edits(generator, text, expected):
+    assert made(generator, text) == expected
+
+
+@pytest.mark.parametrize("generator", [casing, spacing, contraction])
+@given(st.text(st.characters(codec="utf-8"), max_size=40))
+def test_the_edits_of_a_harmless_variant_make_its_text(generator, text):
+    found = generator(Group("g", text, "", "c"), level=1, rng=Random(0), english=English())
+    assert isinstance(found, str) or apply_edits(text, found.edits) == found.text != text
+
+
+@given(st.text(st.sampled_from("donwill't cagrey'IsmEth "), max_size=40))
+def test_no_contraction_overlaps_another(text):
+    edits = list(contractions(text))
+    assert all(a.end <= b.start for a, b in itertools.pairwise(edits))
+    assert expanded(expanded(text)) == expanded(text)
+
+
+def asked(*pairs, others=()):
+    return [Query(f"q{i}", a, b, tuple(others), f"c{i}") for i, (a, b) in enumerate(pairs)]
+
+
+def grid_of(table):
+    return lambda first, second: np.array([[table.get((a, b), 0.0) for b in second] for a in first])
+
+
+def test_a_query_finds_the_nearest_text_that_is_neither_itself_nor_right():
+    found = search(
+        asked(("a", "A"), ("b", "B"), others=("x",)), grid_of({("a", "a"): 1, ("a", "A"): 0.9, ("a", "x"): 0.8})
+    )
+    assert (found.near[0], found.best[0], found.texts[0]) == (0.9, 0.8, "x")
+
+
+def test_every_right_answer_of_a_source_is_right():
+    found = search(asked(("a", "A"), ("a", "AA"), ("b", "B")), grid_of({("a", "AA"): 0.9, ("a", "B"): 0.1}))
+    assert (found.best[0], found.texts[0]) == (0.1, "B")
+
+
+def test_occurrences_are_those_of_brute_force():
+    rng = np.random.default_rng(0)
+    pairs = [(f"s{i}", f"t{i}") for i in range(40)]
+    rows = {text: i for i, text in enumerate(t for pair in pairs for t in pair)}
+    vectors = rng.normal(size=(80, 5)).astype(np.float32)
+    found = search(asked(*pairs), vector_grid(vectors, rows, "cosine"))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = unit[::2] @ unit[1::2].T
+    nearest = np.argsort(-scores, axis=1)[:, :10]
+    np.testing.assert_array_equal(found.occurrences, np.bincount(nearest.ravel(), minlength=40))
+
+
+def test_ties_do_not_hang_on_the_order_of_the_data():
+    """Word overlap has many: the tenth nearest text is one of several."""
+    group = asked(*((f"the {i} of all", f"a {i} or the {i}") for i in range(60)))
+    there, back = search(group, overlap_grid), search(group[::-1], overlap_grid)
+    np.testing.assert_array_equal(there.occurrences, back.occurrences[::-1])
+    assert there.texts == back.texts[::-1]
+
+
+@pytest.mark.parametrize("name", sorted(SIMILARITIES))
+def test_a_grid_holds_the_similarity_of_each_pair(name):
+    vectors = np.random.default_rng(1).normal(size=(6, 4)).astype(np.float32)
+    rows = {str(i): i for i in range(6)}
+    grid = vector_grid(vectors, rows, name)(["0", "1"], ["2", "3", "4"])
+    expected = SIMILARITIES[name](vectors[[0, 0, 0, 1, 1, 1]], vectors[[2, 3, 4, 2, 3, 4]]).reshape(2, 3)
+    np.testing.assert_allclose(grid, expected, rtol=1e-5)
+
+
+def test_the_grid_of_word_overlap_is_that_of_jaccard():
+    texts = ["a red car", "a blue car", "", "snow!", "A red CAR"]
+    grid = overlap_grid(texts, texts)
+    expected = [jaccard([a] * len(texts), texts) for a in texts]
+    np.testing.assert_allclose(grid, expected)
+
+
+def test_queries_leave_out_what_is_asked_twice():
+    items = queries("hard_negative")(PROBES, 1, Maker())
+    assert len({(q.source, q.near) for q in items.kept}) == len(items.kept) == len(PROBES.groups)
+    assert all(q.others for q in items.kept)
+
+
+def test_random_pairs_carry_the_split_of_their_cluster():
+    assert {p.split for p in random_pairs(PROBES, 1, Maker()).kept} == {"dev", "gate"}
+
+
+def test_a_few_texts_of_different_clusters_are_repeated():
+    items = repeated(PROBES, 1, Maker()).kept
+    assert len({i.cluster for i in items}) == len(items) == 32
+
+
+def test_the_longest_texts_lose_their_end():
+    items = cut(PROBES, 1, Maker()).kept
+    assert all(i.first.startswith(i.second) and len(i.first.split()) == len(i.second.split()) + 3 for i in items)
+
+
+def scores(values, *, scale=None):
+    values = np.asarray(values, float)
+    clusters = [str(i) for i in range(len(values))]
+    return PairScores(values, np.ones(len(values), np.int8), Resampler(clusters), scale or Scale(0.0, 1.0))
+
+
+def test_health_figures_by_hand():
+    counts = scores([0, 0, 0, 4, 1, 1])
+    assert evenness(counts).value == pytest.approx(1 - np.abs(np.array([-1, -1, -1, 3, 0, 0])).mean() / 2)
+    assert unseen(counts).value == 0.5
+    assert room(scores([0.2, 0.4])).value == pytest.approx(0.7)
+    assert steadiness(scores([0.2, 0.4], scale=Scale(0.5, 1.0))).value == pytest.approx(1 - 0.2)
+
+
+def test_hubness_is_scipys_skewness():
+    from scipy.stats import skew
+
+    values = np.random.default_rng(0).poisson(3, 200).astype(float)
+    assert hubness(scores(values)).value == pytest.approx(skew(values))
+
+
+def test_contracts_count_what_held():
+    assert contract_kept(scores([1, 1, 0, 1])).value == 0.75
+    assert ends_seen(scores([1.0, 0.9, 1.0 - 1e-9])).value == pytest.approx(1 / 3)
+
+
+def test_a_repeated_vector_is_the_same_to_within_rounding():
+    a = np.stack([direction("a"), direction("b")])
+    noise = np.random.default_rng(0).normal(size=a.shape).astype(np.float32)
+    assert same(a, a + 1e-4 * noise).tolist() == [1, 1]
+    assert same(a, a + 0.02 * noise).tolist() == [0, 0]
+
+
+def test_what_was_encoded_again_is_kept(tmp_path):
+    class Counting(BagOfWords):
+        calls = 0
+
+        def encode(self, texts, *, role=None):
+            Counting.calls += 1
+            return super().encode(texts)
+
+    from contextlib import nullcontext
+
+    store = Store(tmp_path / "s.sqlite")
+    how = {"fingerprint": "f/again", "store": store, "kind": "vector", "name": "m", "lock": nullcontext}
+    found = [again(Counting(), ["a b", "c"], **how) for _ in range(2)]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))
+    assert Counting.calls == 1
+
+
+def test_one_sentence_is_no_search():
+    with pytest.raises(NothingToMeasure):
+        queries()(load("probes").__class__("d", (), (Group("g", "a", "b", "c"),), "", 1), 1, Maker())
+
+
+MODELS = """
+one-off:
+  adapter: broken:Forgetful
+cut-off:
+  adapter: broken:Short
+"""
+BROKEN = """
+import numpy as np
+from encheck.encoders.fake import BagOfWords
+
+class Forgetful(BagOfWords):
+    "Dropout that was left on."
+    rng = np.random.default_rng(0)
+    def fingerprint(self):
+        return "forgetful"
+    def encode(self, texts, *, role=None):
+        found = super().encode(texts)
+        return found * (self.rng.random(found.shape) > 0.1)
+
+class Short(BagOfWords):
+    "Sees the first twelve words."
+    def fingerprint(self):
+        return "short"
+    def encode(self, texts, *, role=None):
+        return super().encode([" ".join(t.split()[:12]) for t in texts])
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "failed"),
+    [("one-off", "same_text_gets_the_same_answer_twice"), ("cut-off", "end_of_a_long_text_is_seen")],
+)
+def test_a_contract_that_is_broken_is_found(pytester, tmp_path, monkeypatch, model, failed):
+    pytester.makepyfile(broken=BROKEN)
+    pytester.makefile(".yaml", models=MODELS)
+    monkeypatch.syspath_prepend(str(pytester.path))
+    args = ["--pyargs", "encheck.checks", "-m", "contract", f"--encheck-model={model}", "-p", "no:cacheprovider"]
+    outcome = pytester.runpytest(*args, f"--encheck-report-dir={tmp_path / 'r'}")
+    rows = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))["checks"]
+    assert outcome.ret == 1
+    assert {r["check"]: r["verdict"] for r in rows}[failed] == "fail"

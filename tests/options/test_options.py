@@ -1,0 +1,86 @@
+"""One table of options: an option that is added there is everywhere, and nothing else is edited."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import encheck
+from encheck.options import GROUPS, OPTIONS, Settings, described, reference
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDED = """    colour: str = option(
+        "colour", group="output", metavar="NAME", kept=True, default="blue", help="Colour of the bikeshed.",
+    )
+"""
+ASKED = """
+from types import SimpleNamespace
+from encheck.options import OPTIONS, Settings, described, from_options, reference, refuse_wrong
+from pathlib import Path
+parsed = SimpleNamespace(**{option.dest: option.default for option in OPTIONS.values()})
+parsed.encheck_colour = "red"
+refuse_wrong(parsed)
+made = from_options(parsed, root=Path("/nowhere"))
+print(Settings().colour, made.colour, described(made)["colour"])
+print(next(line for line in reference().splitlines() if "colour" in line))
+"""
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """Run Python on a copy of encheck whose table has one option more."""
+    copy = tmp_path_factory.mktemp("grown") / "encheck"
+    shutil.copytree(Path(encheck.__file__).parent, copy)
+    for name in ("checks", "generators"):
+        (copy / name).symlink_to(ROOT / name)
+    table = copy / "options/settings.py"
+    text = table.read_text("utf-8")
+    table.write_text(text.replace("    # fmt: off\n", f"    # fmt: off\n{ADDED}", 1), "utf-8")
+
+    def grown(*args):
+        paths = os.environ | {"PYTHONPATH": str(copy.parent), "COLUMNS": "200", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        done = subprocess.run([sys.executable, *args], cwd=copy.parent, env=paths, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return grown
+
+
+def test_an_option_is_one_edit_for_pytest(grown):
+    said = grown("-m", "pytest", "-p", "encheck.plugin", "-p", "encheck.short_options", "--help")
+    assert "--encheck-colour=NAME" in said
+    assert "--colour=NAME" in said
+    assert "Colour of the bikeshed. (default: blue)" in said
+
+
+def test_an_option_is_one_edit_for_the_command(grown):
+    said = grown("-m", "encheck", "run", "--help")
+    assert "--colour" in said.partition("Output")[2].partition("Research")[0]
+
+
+def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
+    settings, row = grown("-c", ASKED).splitlines()
+    assert settings == "blue red red"
+    assert row == "| `--colour NAME` | Colour of the bikeshed. | blue |"
+
+
+def test_the_page_of_options_is_the_table():
+    page = (ROOT / "docs/options.md").read_text("utf-8")
+    assert page.endswith(f"\n{reference()}"), "Remedy: python scripts/write_options.py"
+
+
+def test_no_two_options_have_one_name_or_one_place():
+    names = [name for option in OPTIONS.values() for name in option.names]
+    assert len(set(names)) == len(names)
+    assert {option.group for option in OPTIONS.values()} == set(GROUPS)
+
+
+def test_a_baseline_keeps_what_changes_the_scores():
+    assert described(Settings()) == {
+        "models": ["sbert"], "model_args": [], "data": ["probes"], "sample": 2000, "seed": 0, "skip_bad_rows": False,
+        "device": "auto", "dtype": None, "epsilon": 0.0, "median_scope": "split", "generator_mode": "careful",
+        "lexicon": "embedded", "spacy_model": None,
+    }  # fmt: skip

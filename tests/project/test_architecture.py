@@ -1,0 +1,144 @@
+"""The import directions of docs/ARCHITECTURE.md, and what must not be imported too early."""
+
+import ast
+import json
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import encheck
+from encheck.items.catalogue import WORKS
+from encheck.options.project_schema import keys
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = Path(encheck.__file__).parent
+HEAVY = {
+    "gensim",
+    "lemminflect",
+    "model2vec",
+    "onnxruntime",
+    "openvino",
+    "peft",
+    "sacremoses",
+    "safetensors",
+    "sentencepiece",
+    "tensorflow",
+    "tokenizers",
+    "nltk",
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "spacy",
+    "pyarrow",
+    "jinja2",
+    "huggingface_hub",
+    "pydantic",
+}
+LAYERS = [
+    {"ids"},
+    {"types", "errors"},
+    {"system", "schema1"},
+    {"statistics", "similarity"},
+    {"store"},
+    {"language"},
+    {"datasets"},
+    {"encoders"},
+    {"scoring", "claims", "options"},
+    {"generators"},
+    {"items", "metrics", "verdict"},
+    {"gating"},
+    {"running"},
+    {"reporting"},
+    {"deciding", "comparing"},
+    {"annotation", "training", "scale"},
+    {"controller"},
+    {"api"},
+    {"plugin", "short_options", "cli", "checks", "__main__"},
+]
+MAY_IMPORT_PYTEST = {"plugin", "short_options", "controller", "api", "cli", "checks"}
+
+
+def modules():
+    folders = {"encheck": SOURCE, "encheck.checks": ROOT / "checks", "encheck.generators": ROOT / "generators"}
+    for package, folder in folders.items():
+        for path in sorted(folder.rglob("*.py")):
+            name = ".".join([package, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__")
+            yield name, ast.parse(path.read_text("utf-8"))
+
+
+def imported(tree, *, top_only=False):
+    nodes = tree.body if top_only else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def layer(name):
+    part = name.split(".")[1]
+    return next(i for i, names in enumerate(LAYERS) if part in names)
+
+
+NAMED = [(name, tree) for name, tree in modules() if name != "encheck"]
+
+
+@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
+def test_a_module_imports_from_its_own_package_or_from_below(name, tree):
+    """Local imports and those under TYPE_CHECKING count."""
+    part = name.split(".")[1]
+    ours = [i for i in imported(tree) if i.startswith("encheck.") and i.split(".")[1] != part]
+    assert [i for i in ours if layer(i) >= layer(name) and name != "encheck.__main__"] == []
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    names = {name for name, _ in NAMED}
+    graph = {name: set(_modules_of(tree, names)) for name, tree in NAMED}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def _modules_of(tree, names):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in names else node.module for name in found if node.module in names | {"encheck"})
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in names)
+
+
+@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
+def test_only_the_edge_imports_pytest(name, tree):
+    if name.split(".")[1] not in MAY_IMPORT_PYTEST:
+        assert "pytest" not in set(imported(tree))
+
+
+@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
+def test_heavy_libraries_are_imported_where_they_are_used(name, tree):
+    assert HEAVY.isdisjoint(i.partition(".")[0] for i in imported(tree, top_only=True))
+
+
+def test_the_plugin_brings_nothing_heavy_into_other_peoples_runs():
+    code = "import encheck.plugin, sys; print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not (HEAVY | {"numpy", "scipy", "yaml", "typer", "filelock"}) & set(ast.literal_eval(out))
+
+
+def test_a_check_file_is_short_and_has_no_helpers():
+    for path in sorted((ROOT / "checks").glob("test_*.py")):
+        functions = [n for n in ast.parse(path.read_text("utf-8")).body if isinstance(n, ast.FunctionDef)]
+        assert all(f.name.startswith("test_") and ast.get_docstring(f) for f in functions), path.name
+        assert max(f.end_lineno - f.lineno for f in functions) < 15, path.name
+
+
+def test_the_documents_name_every_generator_every_key_of_the_project_and_every_part_of_the_results():
+    schema = json.loads((SOURCE / "reporting/results.schema.json").read_text("utf-8"))
+    generators = {part.__name__ for part, _ in WORKS}
+    for document, names in (("generators", generators), ("checks", keys()), ("ARCHITECTURE", schema["properties"])):
+        text = (ROOT / f"docs/{document}.md").read_text("utf-8")
+        assert not [name for name in names if name not in text], document

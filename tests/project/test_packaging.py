@@ -1,0 +1,72 @@
+"""The wheel holds what it should, and the suite runs from it in an empty folder."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """(wheel, python) of a new environment with the built wheel."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import check_docs
+
+    folder = tmp_path_factory.mktemp("wheel")
+    python = check_docs.wheel_python(folder)
+    return next((folder / "dist").glob("*.whl")), python
+
+
+def run(python, *args, cwd):
+    return subprocess.run([python, *args], cwd=cwd, env=os.environ.copy(), capture_output=True, text=True)
+
+
+def test_the_wheel_holds_code_checks_generators_and_data_and_nothing_else(installed):
+    names = set(zipfile.ZipFile(installed[0]).namelist())
+    wanted = {
+        "encheck/plugin.py", "encheck/py.typed", "encheck/models.yaml", "encheck/run.ini",
+        "encheck/checks/test_antonym.py", "encheck/generators/jumble.py", "encheck/datasets/probes.jsonl",
+        "encheck/datasets/probes.schema.json", "encheck/reporting/results.schema.json",
+        "encheck/reporting/html/report.html", "encheck/reporting/html/report.css",
+    }  # fmt: skip
+    assert wanted <= names
+    assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"encheck"}
+    licences = {name.partition("/licenses/")[2] for name in names if "/licenses/" in name}
+    assert {"LICENSE", "src/encheck/reporting/html/vega-LICENCE.txt"} <= licences
+
+
+def test_the_wheel_is_small(installed):
+    assert installed[0].stat().st_size < 18_000_000  # 15 MB of pipeline, 3 MB of lexicon at most
+
+
+def test_models_yaml_of_the_wheel_is_the_clones(installed):
+    packed = zipfile.ZipFile(installed[0]).read("encheck/models.yaml")
+    assert packed == (ROOT / "models.yaml").read_bytes()
+
+
+def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path, every_third_probe):
+    python = installed[1]
+    where = run(python, "-c", "import encheck; print(encheck.__file__)", cwd=tmp_path).stdout
+    assert str(ROOT) not in where
+    command = run(python, "-m", "encheck", "run", "-m", "antonym", "--model=oracle", "-q", cwd=tmp_path)
+    assert command.returncode == 0, command.stderr
+    args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
+    by_pytest = run(python, *args, f"--encheck-data={every_third_probe}", cwd=tmp_path)
+    assert by_pytest.returncode == 0, by_pytest.stdout
+    assert re.search(r"oracle passes (\d+) of \1 checks", by_pytest.stdout)
+
+
+def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, every_third_probe):
+    args = ["run", "-m", "antonym", "-q", "--data", every_third_probe]
+    done = run(installed[1], "-m", "encheck", *args, "--model", "sbert", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "known failure" in done.stdout
+    again = f"import sys, encheck.cli as c\ntry: c.main({args})\nexcept SystemExit: pass\n"
+    warm = run(installed[1], "-c", again + "print('torch' in sys.modules)", cwd=tmp_path)
+    assert warm.stdout.strip().endswith("False")

@@ -1,0 +1,205 @@
+"""A run in other people's formats, read back by their own readers where they are installed."""
+
+import csv
+import io
+import json
+
+import huggingface_hub
+import pyarrow.parquet
+import pytest
+import yaml
+from huggingface_hub.repocard_data import model_index_to_eval_results
+from sarif_pydantic import Sarif
+from typer.testing import CliRunner
+
+from encheck.cli import app
+from encheck.errors import UsageError
+from encheck.reporting.exports.formats import COLUMNS, FORMATS, export
+
+
+def row(check, value, *, threshold=0.8, model="m", metric="margin_rate_calibrated", **more):
+    return {
+        "id": f"{check}/{model}-probes-1/{metric}", "check": check, "property": "antonym", "level": "1", "model": model,
+        "data": "probes", "metric": metric, "value": value, "low": 0.4, "high": 0.9, "n": 200, "clusters": 200,
+        "threshold": threshold, "verdict": "pass", "baseline": None, **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def results():
+    return {
+        "schema_version": 2,
+        "run": {"started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "versions": {"encheck": "0.1.0"},
+                "exit_status": 0, "notes": []},
+        "models": [{"label": "m"}, {"label": "broken"}],
+        "data": [{"name": "probes", "fingerprint": "abc"}],
+        "checks": [
+            row("a_is_b", 0.5), row("b_is_c", 0.7), row("a_is_b", 0.1, threshold=None, metric="mean_margin"),
+            row("a_is_b", None, model="broken"),
+        ],
+    }  # fmt: skip
+
+
+def test_every_format_writes_its_file(results, tmp_path):
+    paths = export(results, tmp_path, formats=list(FORMATS))
+    assert {p.relative_to(tmp_path).as_posix() for p in paths} == {
+        "m.model-index.yaml", "m.eval_results.yaml", "mteb/m/EncheckAntonym.probes.json", "figures.csv",
+        "figures.parquet", "encheck.sarif",
+    }  # fmt: skip
+
+
+def test_the_hub_reads_the_model_index(results, tmp_path):
+    (path,) = export(results, tmp_path, formats=["model-index"])
+    name, found = model_index_to_eval_results(yaml.safe_load(path.read_text("utf-8"))["model-index"])
+    assert name == "m"
+    assert {r.metric_type for r in found} == {"margin_rate_calibrated"}
+    assert [r.metric_value for r in found] == [0.5, 0.7]
+
+
+def test_the_hub_reads_the_evaluation_results(results, tmp_path):
+    if not hasattr(huggingface_hub, "parse_eval_result_entries"):
+        pytest.skip("needs a huggingface_hub that knows evaluation results")
+    (path,) = export(results, tmp_path, formats=["eval-results"])
+    found = huggingface_hub.parse_eval_result_entries(yaml.safe_load(path.read_text("utf-8")))
+    assert [(e.dataset_id, e.task_id, e.value) for e in found] == [
+        ("encheck/probes", "a_is_b/1", 0.5), ("encheck/probes", "b_is_c/1", 0.7),
+    ]  # fmt: skip
+
+
+def test_an_mteb_result_has_scores_by_split_and_a_main_score(results, tmp_path):
+    (path,) = export(results, tmp_path, formats=["mteb"])
+    (scores,) = json.loads(path.read_text("utf-8"))["scores"]["all"]
+    assert scores["main_score"] == pytest.approx(0.6)
+    assert scores["a_is_b_1"] == 0.5
+
+
+def test_the_splits_that_were_measured_are_named(results, tmp_path):
+    """Those of the items: all that a case has, and the test part alone where the check measures that."""
+    results["checks"] = [row("a_is_b", 0.5), row("b_is_c", 0.7, property="sts")]
+    splits = {"a_is_b/m-probes-1": {"dev", "gate"}, "b_is_c/m-probes-1": {"train", "validation", "test"}}
+    index, *tasks = export(results, tmp_path, formats=["model-index", "mteb"], splits=splits)
+    told = [one["dataset"]["split"] for one in yaml.safe_load(index.read_text("utf-8"))["model-index"][0]["results"]]
+    assert told == [next(iter(json.loads(task.read_text("utf-8"))["scores"])) for task in tasks] == ["dev+gate", "test"]
+
+
+def test_the_command_reads_the_splits_of_the_items(results, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    columns = {"case": [f"{c}/m-probes-1" for c in ("a_is_b", "a_is_b", "b_is_c")], "split": ["dev", "gate", "gate"]}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "items.parquet")
+    assert CliRunner().invoke(app, ["export", str(tmp_path), "--format", "mteb"]).exit_code == 0
+    (path,) = tmp_path.glob("exports/mteb/m/*")
+    assert list(json.loads(path.read_text("utf-8"))["scores"]) == ["dev+gate"]
+
+
+def test_csv_and_parquet_hold_every_figure(results, tmp_path):
+    text, table = export(results, tmp_path, formats=["csv", "parquet"])
+    rows = list(csv.DictReader(io.StringIO(text.read_text("utf-8"))))
+    assert [r["metric"] for r in rows] == ["margin_rate_calibrated", "margin_rate_calibrated", "mean_margin"]
+    assert pyarrow.parquet.read_table(table).column_names == list(COLUMNS)
+
+
+def test_every_row_of_csv_and_parquet_can_be_told_from_the_others(results, tmp_path):
+    """A similarity of each label differs in the [label] of its id alone."""
+    each = [row("a_is_b", v, metric="mean_similarity", threshold=None) for v in (0.5, 0.9)]
+    results["checks"] = [r | {"id": f"{r['id']}[{label}]"} for label, r in enumerate(each)]
+    text, table = export(results, tmp_path, formats=["csv", "parquet"])
+    ids = ["a_is_b/m-probes-1/mean_similarity[0]", "a_is_b/m-probes-1/mean_similarity[1]"]
+    assert [r["id"] for r in csv.DictReader(io.StringIO(text.read_text("utf-8")))] == ids
+    assert pyarrow.parquet.read_table(table)["id"].to_pylist() == ids
+
+
+def test_no_spreadsheet_takes_a_name_for_a_formula(results, tmp_path):
+    results["models"][0]["label"] = "=1+1"
+    for r in results["checks"][:3]:
+        r["model"] = "=1+1"
+    (path,) = export(results, tmp_path, formats=["csv"])
+    assert next(csv.DictReader(io.StringIO(path.read_text("utf-8"))))["model"] == "'=1+1"
+
+
+def test_an_unknown_format_lists_what_there_is(results, tmp_path):
+    with pytest.raises(UsageError, match="did you mean 'mteb'"):
+        export(results, tmp_path, formats=["mtebb"])
+
+
+def test_the_command_writes_beside_the_run(results, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "csv"])
+    assert done.exit_code == 0
+    assert (tmp_path / "exports/figures.csv").exists()
+
+
+@pytest.mark.parametrize("place", ["afile", "afile/x"])
+def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
+    (tmp_path / "results.json").write_text(json.dumps(results), "utf-8")
+    (tmp_path / "afile").touch()
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
+    assert done.exit_code == 4
+    assert f"{place}, which should be a folder that takes files: " in done.output
+
+
+def sarif_of(results, tmp_path):
+    """The results of the one run in encheck.sarif, read by another reader of the format."""
+    (path,) = export(results, tmp_path, formats=["sarif"])
+    log = Sarif.model_validate_json(path.read_text("utf-8"))
+    (run,) = log.runs
+    assert log.version == "2.1.0"
+    assert {one.rule_id for one in run.results} == {rule.id for rule in run.tool.driver.rules}
+    assert len({json.dumps(one.partial_fingerprints) for one in run.results}) == len(run.results)
+    return run.results
+
+
+def test_alerts_are_what_is_not_green(results, tmp_path):
+    verdicts = ("pass", "fail", "inconclusive", "known_failure", "skipped")
+    results["checks"] = [row(f"claim_{v}", 0.5) | {"verdict": v, "reason": "a reason"} for v in verdicts]
+    found = sarif_of(results, tmp_path)
+    assert [one.level.value for one in found] == ["error", "warning", "note"]
+    figure = "(margin_rate_calibrated 0.500, 0.8 wanted)"
+    assert found[0].message.text == f"claim fail: fail for m on probes {figure}. a reason"
+    written = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert [one.get("suppressions", [{}])[0].get("justification") for one in written] == [None, None, "a reason"]
+    assert found[0].locations[0].physical_location.artifact_location.uri == "models.yaml"
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "successful"),
+    [
+        (0, "pass", True),
+        (1, "fail", True),
+        (10, "pass", True),
+        (1, "pass", False),
+        (2, "pass", False),
+        (4, None, False),
+    ],
+)
+def test_a_run_that_did_not_end_is_no_clean_one(results, tmp_path, status, verdict, successful):
+    results["checks"] = [row("a_is_b", 0.5) | {"verdict": verdict, "reason": ""}]
+    results["run"] |= {"exit_status": status, "notes": ["the gate did not decide"]}
+    sarif_of(results, tmp_path)
+    (said,) = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["invocations"]
+    assert (said["executionSuccessful"], said["exitCode"]) == (successful, status)
+    assert said["toolExecutionNotifications"][0]["message"]["text"] == "the gate did not decide"
+
+
+@pytest.mark.parametrize(("outcome", "level"), [("block", "error"), ("inconclusive", "warning")])
+def test_alerts_of_a_gate_are_its_reasons(results, tmp_path, outcome, level):
+    gate_row = {
+        "row": "antonym/probes/1", "gates": True, "evidence": True, "outcome": outcome, "family": "f",
+        "kind": "rate", "baseline": 0.9, "candidate": 0.8, "change": -0.1, "low": -0.12, "high": -0.08,
+        "detectable": 0.03, "lost": 9, "gained": 1,
+    }  # fmt: skip
+    reasons = ["antonym/probes/1: lost more than 1.0 points", "contract broken: x on probes", "family order: open"]
+    against = {"baseline": "base", "outcome": outcome, "reasons": reasons, "rows": [gate_row]}
+    results |= {"gate": {"outcome": outcome, "against": [against]}}
+    results["checks"] = [row("a_is_b", 0.5) | {"verdict": v, "reason": ""} for v in ("inconclusive", "known_failure")]
+    found = sarif_of(results, tmp_path)
+    assert [(one.rule_id, one.level.value) for one in found] == [(n, level) for n in ("antonym", "contract", "gate")]
+    assert found[0].message.text.endswith("lost more than 1.0 points (-10.0 [-12.0, -8.0])")
+
+
+def test_a_gate_that_passes_gives_no_alert_and_a_threshold_of_ones_own_does(results, tmp_path):
+    against = {"baseline": "base", "outcome": "pass", "reasons": [], "rows": []}
+    results |= {"gate": {"outcome": "pass", "against": [against]}}
+    results["checks"] = [row("a_is_b", 0.5) | {"verdict": "fail", "reason": ""}]
+    assert [one.level.value for one in sarif_of(results, tmp_path)] == ["error"]
+    results["checks"] = []
+    assert sarif_of(results, tmp_path) == []

@@ -1,0 +1,266 @@
+"""The report and the comparison in a real browser: they load without a word in the console, and do what they offer."""
+
+import os
+import shutil
+
+import pytest
+from test_reporting import HOSTILE, row
+from test_reporting import results as results_of
+
+from encheck.reporting.again import make_again
+from encheck.reporting.html import page as html
+from encheck.reporting.results import write_items, write_results
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+SIZE = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; CI installs one, so that these tests never skip there."""
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if path is None and not os.environ.get("ENCHECK_NEEDS_BROWSER"):
+        pytest.skip("needs chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Open a page from disk; what it says in the console fails the test at the end."""
+    said = []
+
+    def open_page(text, *, name="report.html", **options):
+        (tmp_path / name).write_text(text, "utf-8")
+        page = chromium.new_page(viewport=SIZE, **options)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request",
+            lambda asked: said.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else 0,
+        )
+        page.goto((tmp_path / name).as_uri())
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_page
+    assert said == []
+
+
+def items(case, count, *, model="m"):
+    return {
+        f"{case}/{model}-d-1": {
+            "case": [f"{case}/{model}-d-1"] * count, "item": [f"d/{i:05x}/x/1/written/0" for i in range(count)],
+            "cluster": [f"c{i}" for i in range(count)], "split": [""] * count, "label": [None] * count,
+            "source": [f"sentence {i} runs \U0001f600 home fast" for i in range(count)],
+            "near": [f"sentence {i} walks \U0001f600 home fast" for i in range(count)],
+            "far": [HOSTILE if i % 2 else f"sentence {i} runs \U0001f600 away fast" for i in range(count)],
+            "near_edits": [f'[[{len(f"sentence {i} ")}, {len(f"sentence {i} runs")}, "walks"]]' for i in range(count)],
+            "far_edits": ["[]"] * count,
+            "near_score": [0.5 + i / count / 3 for i in range(count)], "far_score": [0.6] * count,
+            "near_overlap": [0.2] * count, "far_overlap": [0.3] * count,
+        }
+    }  # fmt: skip
+
+
+FAILS = "antonym_is_farther_than_paraphrase"
+PASSES = "synonym_is_nearer_than_control"
+
+
+@pytest.fixture(scope="module")
+def text():
+    """A report of one failing and one passing check, 60 items each."""
+    passing = row(id=f"{PASSES}/m-d-1/margin_rate", check=PASSES, property="synonym", verdict="pass",
+                  metric="margin_rate")  # fmt: skip
+    return html.render(results_of(row(reason=HOSTILE), passing), items(FAILS, 60) | items(PASSES, 60))
+
+
+def test_what_failed_is_open_with_its_charts_and_its_worst_items(opened, text):
+    page = opened(text)
+    check = page.locator("details.check[open]")
+    assert check.count() == 1
+    check.locator("svg.marks").nth(1).wait_for()
+    shown = check.locator(".example")
+    assert shown.count() == 20
+    assert "0.500 near" in shown.first.inner_text()
+    assert shown.first.locator("del").inner_text() == "runs"
+    assert shown.first.locator("ins").inner_text() == "walks"
+    assert "encheck show d/00000/x/1/written/0 --model=m" in shown.first.inner_text()
+
+
+def test_hostile_text_is_shown_as_text(opened, text):
+    page = opened(text)
+    page.locator(".example").nth(1).wait_for()
+    shown = page.locator(".example").nth(1).inner_text()
+    assert "<script>alert(1)</script> \ufffdevil\ufffd" in shown
+    assert page.locator("main script").count() == 0
+
+
+def test_items_are_filtered_by_words_and_by_what_went_wrong(opened, text):
+    page = opened(text)
+    check = page.locator("details.check[open]")
+    check.locator("button", has_text="show more").click()
+    assert check.locator(".example").count() == 40
+    check.locator("input[type=search]").fill("sentence 7 ")
+    assert check.locator(".example").count() == 1
+    check.locator("input[type=search]").fill("")
+    check.locator("input[type=checkbox]").check()
+    assert "19 of 60" in check.locator("output").inner_text()  # 0.5 + i / 180 <= 0.6
+
+
+def test_checks_are_filtered_by_verdict_and_word_and_sorted_by_column(opened, text):
+    page = opened(text)
+    rows = page.locator("#verdicts tbody tr:not([hidden])")
+    page.locator("#filters input[value=pass]").uncheck()
+    assert rows.count() == 1
+    assert page.locator("details.check:not([hidden])").count() == 1
+    page.locator("#filters input[value=pass]").check()
+    page.locator("#search").fill("synonym control")
+    assert "synonym is nearer" in rows.inner_text()
+    page.locator("#search").fill("")
+    head = page.locator("#verdicts thead button", has_text="claim")
+    head.click()
+    assert "antonym" in rows.first.inner_text()
+    head.click()
+    assert "synonym" in rows.first.inner_text()
+    assert page.locator("#verdicts th[aria-sort]").get_attribute("aria-sort") == "descending"
+
+
+def test_a_link_opens_its_check_and_all_open_and_close(opened, text):
+    page = opened(text)
+    page.locator("#verdicts a", has_text="synonym").click()
+    assert page.locator("details.check[open]").count() == 2
+    page.locator("#fold").click()
+    assert page.locator("details.check[open]").count() == 0
+    page.locator("#unfold").click()
+    assert page.locator("details.check[open]").count() == 2
+
+
+def test_dark_mode_follows_the_system_and_the_button(opened, text):
+    page = opened(text, color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.locator("#theme").click()
+    assert page.evaluate(background) != dark
+    page.locator("svg.marks").first.wait_for()
+    page.wait_for_timeout(500)
+    assert page.locator("svg.marks text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(28, 35, 48)"
+
+
+OPEN_CHART = "details[id^=antonym] svg.marks text"  # of what failed: open from the start
+DARK_ON_LIGHT, LIGHT_ON_DARK = "rgb(28, 35, 48)", "rgb(230, 233, 239)"
+
+
+def test_charts_that_were_closed_when_the_theme_changed_are_drawn_in_it_when_they_open(opened, text):
+    from playwright.sync_api import expect
+
+    page = opened(text, color_scheme="light")
+    page.locator(OPEN_CHART).first.wait_for()
+    page.locator("#fold").click()
+    page.locator("#theme").click()
+    page.locator("#unfold").click()
+    expect(page.locator(OPEN_CHART).first).to_have_css("fill", LIGHT_ON_DARK)
+
+
+def test_what_is_dark_on_the_screen_prints_dark_on_light_with_its_bars(opened, text):
+    page = opened(text, color_scheme="dark")
+    page.locator(OPEN_CHART).first.wait_for()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator(OPEN_CHART).first.evaluate("e => getComputedStyle(e).fill") == DARK_ON_LIGHT
+    assert page.evaluate("getComputedStyle(document.body).color") == DARK_ON_LIGHT
+    for mark in ("i", "b"):
+        assert page.locator(f".bar {mark}").first.evaluate("e => getComputedStyle(e).printColorAdjust") == "exact"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(text, color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator("svg.marks").first.wait_for()
+    page.locator("#unfold").click()
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_several_models_scroll_in_their_table_and_not_the_page(opened, width):
+    names = ("my-encoder-large-v2", "sentence-encoder-base", "distilled-encoder-multilingual")
+    rows = [row(id=f"{FAILS}/{name}-d-{level}/none", model=name, level=level, value=None, low=None, high=None, curve=[],
+                metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
+    rows += [row(id=f"{PASSES}/{name}-d-1/margin_rate", check=PASSES, model=name) for name in names]
+    found = results_of(*rows)
+    found["models"] = [found["models"][0] | {"label": name} for name in names]
+    page = opened(html.render(found, {}))
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator("#unfold").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_keyboard_reaches_filters_headings_and_checks(opened, text):
+    page = opened(text)
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+    assert {"search", "SUMMARY", "BUTTON", "theme"} <= reached
+
+
+def test_it_prints(opened, text):
+    page = opened(text)
+    page.locator("svg.marks").first.wait_for()
+    assert page.pdf()[:5] == b"%PDF-"
+    page.emulate_media(media="print")
+    assert not page.locator("#filters").is_visible()
+    assert page.locator("#verdicts").is_visible()
+
+
+def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, tmp_path):
+    many = {k: v for j in range(5) for k, v in items(f"claim_{j}", 10_400).items()}
+    rows = [row(id=f"claim_{j}/m-d-1/margin_rate", check=f"claim_{j}", metric="margin_rate") for j in range(5)]
+    write_results(tmp_path, results_of(*rows))
+    write_items(tmp_path, many)
+    out = make_again(tmp_path, tmp_path / "big.html")
+    assert out.stat().st_size < 25_000_000
+    page = opened(out.read_text("utf-8"), name="big.html")
+    assert "50000 most wrong of 52000 items" in page.inner_text("main")
+    page.locator(".example").first.wait_for()
+    assert "10000 of 10000 items, the most wrong of 10400" in page.locator(".items output").first.inner_text()
+
+
+def test_without_javascript_the_page_says_why_charts_and_items_are_empty(chromium, text, tmp_path):
+    (tmp_path / "report.html").write_text(text, "utf-8")
+    page = chromium.new_page(java_script_enabled=False)
+    page.goto((tmp_path / "report.html").as_uri())
+    assert "with JavaScript, which is off" in page.inner_text("body")
+
+
+def test_a_hand_made_result_is_a_safe_page(opened):
+    names = dict.fromkeys(("check", "property", "level", "reason"), HOSTILE)
+    hostile = row(id=f"{HOSTILE}/m-d-1/x", params={HOSTILE: 1.0}, excluded={HOSTILE: 3}, **names)
+    page = opened(html.render(results_of(hostile), {}))
+    assert "<script>alert(1)</script>" in page.inner_text("main")
+    assert page.locator("main script").count() == 0
+
+
+def test_a_comparison_draws_its_pictures_and_is_usable(opened, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+    from test_compare import write_run
+
+    from encheck.comparing.page import compare, render
+
+    runs = [write_run(tmp_path / n, [0.9] * wins + [0.1] * (40 - wins)) for n, wins in (("a", 30), ("b", 20))]
+    page = opened(render(compare(runs)))
+    page.locator("#differences svg.marks").wait_for()
+    assert "-0.250" in page.locator("table").inner_text()
+    page.locator("details summary", has_text="10 lost").click()
+    assert page.locator(".example").count() == 5
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []

@@ -1,0 +1,385 @@
+"""Terminal, Markdown and HTML show the same results, and hostile text stays text."""
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from faults import Killed, steps
+
+from encheck import schema1
+from encheck.controller.write import WRITTEN, clear, place_of, write
+from encheck.errors import EncheckError, UsageError
+from encheck.ids import CaseId
+from encheck.options import Settings
+from encheck.reporting import markdown, terminal, view
+from encheck.reporting.failures import failure_message
+from encheck.reporting.html import page as html
+from encheck.reporting.html import payload
+from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
+from encheck.scoring.scores import PairScores, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.system.files import PARTIAL, partial
+from encheck.types import CheckResult, Estimate, SentencePair
+
+HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
+
+
+def row(**changes):
+    base = {
+        "id": "antonym_is_farther_than_paraphrase/m-d-1/margin_rate_calibrated",
+        "check": "antonym_is_farther_than_paraphrase", "property": "antonym", "level": "1",
+        "reason": "", "model": "m", "data": "d", "params": {"epsilon": 0.0}, "metric": "margin_rate_calibrated",
+        "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "threshold": 0.8, "verdict": "fail",
+        "baseline": None, "excluded": {}, "overlap": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []},
+        "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
+    }  # fmt: skip
+    return base | changes
+
+
+def results(*rows):
+    model = {"label": "m", "name": "m", "adapter": "a", "fingerprint": "f", "revision": None, "licence": "",
+             "prompt": None, "trained_on": [], "error": None}  # fmt: skip
+    data = {"name": "d", "licence": HOSTILE, "rows": 1, "pairs": 1, "groups": 1, "clusters": 1, "labels": {"1": 1},
+            "skipped": 0, "sample": None, "seed": 0, "fingerprint": "f", "calibration": {}}  # fmt: skip
+    run = {"id": "r", "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "command": "encheck run",
+           "exit_status": 1, "versions": {"encheck": "0"}, "settings": {}, "notes": [HOSTILE], "encode_seconds": 0.0,
+           "generate_seconds": 0.0, "encoded": {"m": 3},
+           "properties": {"antonym": {"texts": 3, "encode_seconds": 0.1, "measure_seconds": 0.2}}}  # fmt: skip
+    return {"schema_version": 2, "run": run, "models": [model], "data": [data], "checks": list(rows)}
+
+
+def items(count=1):
+    case = "antonym_is_farther_than_paraphrase/m-d-1"
+    return {case: {
+        "case": [case] * count, "item": [f"d/{i:04x}/antonym/1/written/0" for i in range(count)],
+        "cluster": ["c"] * count, "split": [""] * count, "label": [None] * count, "source": [HOSTILE] * count,
+        "near": [HOSTILE] * count,
+        "far": ["an <b>other</b> text"] * count, "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
+        "near_score": [0.1 * i for i in range(count)], "far_score": [0.5] * count,
+        "near_overlap": [0.2] * count, "far_overlap": [0.3] * count,
+    }}  # fmt: skip
+
+
+class Tags(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def packed_in(page):
+    text = re.search(r'id="payload">([^<]*)<', page).group(1)
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def test_hostile_text_in_the_page_stays_text():
+    page = html.render(results(row(reason=HOSTILE)), items())
+    tags = [tag for tag, attrs in Tags(page).found if tag == "script"]
+    assert len(tags) == 3  # what the page reads, the chart library, the page's own
+    assert not {"iframe", "img", "object", "embed"} & {tag for tag, _ in Tags(page).found}
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "\0" not in page
+
+
+def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_terminal():
+    """Lines stay lines: a reason in YAML may have some."""
+    hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
+    page, told = html.render(hidden, {}), "\n".join(terminal.lines(hidden))
+    assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 2  # a title, and a text
+    assert "known failure: known\n \u241b]0;x\u2407 \ufffdevil" in told
+    assert not re.search("[\x1b\x07\u202e]", page + told)
+
+
+def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure():
+    pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
+    scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
+    found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
+    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", 0.9)
+    said = failure_message(failed, pairs, scores, model="--model=m")
+    assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
+
+
+def test_items_are_packed_and_what_nobody_sees_is_made_visible():
+    texts = packed_in(html.render(results(row()), items()))["texts"]
+    assert "<script>alert(1)</script> \ufffdevil\ufffd | `x` [a](b)\u2400 &amp;" in texts
+
+
+def test_the_page_asks_for_nothing_and_allows_only_its_own_scripts():
+    page = html.render(results(row()), items())
+    tags = Tags(page).found
+    policy = next(a["content"] for t, a in tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    assert re.findall(r"'sha256-([^']*)'", policy) == hashes
+    links = [a.get("href") or a.get("src") for _, a in tags if a.get("href") or a.get("src")]
+    assert all(link.startswith(("#", "data:,")) for link in links)
+    assert not any(name.startswith("on") for _, attrs in tags for name in attrs)
+
+
+def test_the_page_holds_verdict_figure_curve_and_the_most_wrong_item_first():
+    page = html.render(results(row()), items(9))
+    assert "0.61 [0.55, 0.66]" in page
+    packed = packed_in(page)
+    case = packed["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
+    assert [i.split("/")[1] for i in case["item"][:2]] == ["0000", "0001"]
+    assert case["near_score"] == sorted(case["near_score"])
+    curve = packed["charts"]["antonym-is-farther-than-paraphrase-d-0"]["layer"][0]["data"]["values"]
+    assert [p["epsilon"] for p in curve] == [e / 10 for e in range(-3, 4)]
+
+
+def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr(payload, "MOST_ITEMS", 5)
+    page = html.render(results(row()), items(9))
+    case = packed_in(page)["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
+    assert [i.split("/")[1] for i in case["item"]] == [f"{i:04x}" for i in range(5)]
+    assert "5 most wrong of 9 items" in page
+
+
+@pytest.mark.parametrize(("epsilon", "lost"), [(0.0, 6), (0.3, 7)])
+def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsilon, lost):
+    """Six margins are 0 or less; the seventh is 0.1 raw, 0.2 on a scale of a half."""
+    found = results(row(params={"epsilon": epsilon}))
+    found["data"][0]["calibration"] = {"m": {"reference": 0.5, "identity": 1.0, "pairs": 9, "spread": 0.1}}
+    case = packed_in(html.render(found, items(9)))["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
+    assert case["wrong"] == [1] * lost + [0] * (9 - lost)
+
+
+def test_what_was_not_run_is_said_with_its_reason():
+    skipped = row(id="x/m-d-1/none", check="x", metric=None, value=None, low=None, high=None, threshold=None,
+                  verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip
+    page = html.render(results(row(), skipped), items())
+    assert "x, level 1, m on d: d has no chains" in page
+
+
+def test_a_baseline_is_shown_as_a_trend():
+    before = {"value": 0.58, "low": 0.5, "high": 0.6, "n": 4}
+    assert "0.58 (+0.03)" in html.render(results(row(baseline=before)), items())
+
+
+def test_the_table_shows_each_model_s_own_threshold_where_they_differ():
+    lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
+                  threshold=0.01, verdict="pass")  # fmt: skip
+    assert '<td class="number">k: 0.01<br>m: 0.8</td>' in html.render(_two_models(lenient), items())
+    assert '<td class="number">0.8</td>' in html.render(_two_models(lenient | {"threshold": 0.8}), items())
+
+
+def _two_models(other):
+    found = results(row(), other)
+    return found | {"models": [*found["models"], found["models"][0] | {"label": other["model"]}]}
+
+
+def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why():
+    few = {"row": "antonym/d/1", "family": "f", "kind": "rate", "gates": False, "evidence": False,
+           "outcome": "pass", "baseline": 0.5, "candidate": 0.5, "change": 0.0, "low": 0.0, "high": 0.0,
+           "lost": 0, "gained": 0, "detectable": None}  # fmt: skip
+    family = {"family": "order", "rows": 2, "change": -1.254, "low": -2.0, "passes": False}
+    against = {"baseline": "b", "outcome": "block", "reasons": [HOSTILE], "rows": [few], "families": [family],
+               "seed_noise": 0.0, "balanced": {"baseline": 0.75, "candidate": 0.5}, "not_selected": 0,
+               "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
+    page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
+    assert "<td>order</td><td>2</td><td>-1.25</td><td>-2.00</td><td>open</td>" in page
+    assert "0.750 before, 0.500 now" in page
+    assert "<p>a note</p>" in page
+    assert "reported: too few items or clusters" in page
+    assert f"<li>a/d-1: {markdown.escape(HOSTILE)[:20]}" in page
+    assert "<script>alert" not in page
+
+
+def test_what_a_check_says_of_itself_is_in_the_page():
+    told = {"antonym_is_farther_than_paraphrase": {"says": "It says.", "title": "A title.", "why": "It matters."}}
+    page = html.render(results(row()) | {"claims": told}, items())
+    assert "<p>It says.</p>" in page
+    assert "A title. It matters." in page
+
+
+def test_every_link_of_the_page_leads_somewhere():
+    tags = Tags(html.render(results(row()), items())).found
+    anchors = {a["id"] for _, a in tags if "id" in a}
+    assert {a["href"][1:] for t, a in tags if t == "a"} <= anchors
+
+
+def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
+    text = markdown.render(results(row(reason=HOSTILE)))
+    line = next(line for line in text.splitlines() if line.startswith("| FAIL"))
+    assert line.replace("\\|", "").count("|") == 12
+    assert "<script" not in text
+    assert "0.61 [0.55, 0.66]" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("*x* ~~y~~ C:\\*", "\\*x\\* \\~\\~y\\~\\~ C:\\\\\\*"),
+        ("__x__ _y_ margin_rate", "\\_\\_x\\_\\_ \\_y\\_ margin_rate"),
+        ("$$x$$", "<span>$</span><span>$</span>x<span>$</span><span>$</span>"),
+        ("http://a.b WWW.c.d", "http<span>:</span>//a.b WWW<span>.</span>c.d"),
+        ("@somebody #1", "<span>@</span>somebody <span>#</span>1"),
+        ("\u202eevil\x1b", "\ufffdevil\u241b"),
+    ],
+)
+def test_markdown_neither_formats_nor_links_a_text(text, written):
+    assert markdown.escape(text) == written
+    assert f"| {written} |" in markdown.render(results(row(reason=text)))
+
+
+def test_the_terminal_table_is_aligned():
+    lines = list(terminal.table([("a", "bb"), ("ccc", "d")]))
+    assert [line.index(x) for line, x in zip(lines, ("bb", "d"), strict=True)] == [7, 7]
+
+
+def test_the_headline_says_what_passes_what_fails_and_what_is_known():
+    known = row(id="x/m-d-1/y", property="jumble", verdict="known_failure", reason="the paper")
+    said = view.headline(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
+    assert said == ["m passes 1 of 3 checks; fails 1 (antonym); fails 1 in a known way (jumble)"]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (["pass", "pass", "stale_known_failure", "pass"], "passed"),
+        (["pass", "known_failure", "pass", "pass"], "not passed"),
+        (["pass", "pass"], "not all run"),
+        (["pass", "inconclusive", "pass", "pass"], "undecided"),
+    ],
+)
+def test_an_encoder_passes_only_with_all_four_criteria(found, said):
+    rows = [
+        row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=v) for c, v in zip(schema1.CRITERIA, found, strict=False)
+    ]
+    assert view.matrix(results(*rows))[0]["all"] == said
+
+
+@pytest.mark.parametrize(("verdict", "said", "four"), [("pass", "pass", "passed"), (None, "shown", "shown")])
+def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict, said, four):
+    """With a gate, rows have no verdict: what was measured is shown, what was not selected was not run."""
+    run = [row(id=f"{c}/m-d-1/x", check=c, property=c, verdict=verdict) for c in schema1.CRITERIA]
+    page, text = html.render(results(*run[:3]), {}), markdown.render(results(*run[:3]))
+    cells = page.partition('id="criteria"')[2].partition('<th scope="row">m</th><td>d</td>')[2].partition("</tr>")[0]
+    assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
+    assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
+    assert view.matrix(results(*run))[0]["all"] == four
+
+
+def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():
+    rows = [row(id=f"{v}/m-d-1/x", verdict=v) for v in ("skipped", None)]
+    assert view.matrix(results(*rows))[0]["words"][3] == "shown"
+
+
+def test_a_figure_without_a_value_is_a_dash():
+    assert view.figure(row(value=None, low=None, high=None)) == "-"
+
+
+def test_results_are_read_back_as_they_were_written(tmp_path):
+    write_results(tmp_path, results(row()))
+    assert read_results(tmp_path) == results(row())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "cannot be read"), ('{"schema_version": 99}', "schema version 99"), ("[]", "schema version None")],
+)
+def test_results_that_are_damaged_or_of_another_schema_are_refused(tmp_path, text, message):
+    (tmp_path / "results.json").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        read_results(tmp_path)
+
+
+def test_a_folder_without_results_is_no_run(tmp_path):
+    with pytest.raises(UsageError, match="is no run"):
+        read_results(tmp_path)
+    with pytest.raises(UsageError, match="there is no run"):
+        newest_run(tmp_path)
+
+
+def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
+    write_items(tmp_path, items(20))
+    assert len(find_item(tmp_path, "d/0007")) == 1
+    assert len(find_item(tmp_path, "d/000")) == 16
+    assert find_item(tmp_path, "d/0007")[0]["source"] == HOSTILE
+
+
+def test_results_cannot_hold_what_json_cannot(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_results(tmp_path, results(row(value=float("nan"))))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_schema_is_json():
+    from encheck.reporting.results import schema
+
+    assert json.dumps(schema())
+
+
+def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
+    """So that a correlation can be computed again from it."""
+    pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
+    labels = np.ones(3, np.int8)
+    scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
+    write_items(tmp_path, {"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()})
+    found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
+    assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
+
+
+def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
+    now = datetime.now(UTC)
+    folders = [place_of(Settings(root=tmp_path), None, started=now) for _ in range(3)]
+    assert [folder.is_dir() for folder in folders] == [True, True, True]
+    assert len(set(folders)) == 3
+
+
+def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
+    for name in ("baseline.json", "items.parquet"):
+        (tmp_path / name).write_text("")
+    clear(tmp_path)
+    assert (tmp_path / "items.parquet").exists()
+
+
+@pytest.fixture
+def write_run(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+    monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
+    return lambda place: write(place, results(row()), items())
+
+
+def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(write_run, tmp_path):
+    named = set()
+    for error in steps(lambda: write_run(tmp_path), full=True):
+        assert isinstance(error, EncheckError)
+        said = re.match(
+            rf"cannot write the results to {tmp_path}: (\S+): No space left on device. Make room", str(error)
+        )
+        named.add(said[1])
+        assert not list(tmp_path.glob(".*"))
+    assert named == set(WRITTEN) == {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_a_killed_report_left_is_swept_by_the_next_run(write_run, tmp_path):
+    def write_again():
+        write_run(tmp_path)
+
+    left = set()
+    for error in steps(write_again):
+        assert isinstance(error, Killed)
+        left |= {path.name[: len(PARTIAL)] for path in tmp_path.glob(".*")}
+        (tmp_path / ".encheck-partial-mine").write_text("a user's")
+        partial(tmp_path / "thesis.tex").touch()
+        clear(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2
+        for path in tmp_path.iterdir():
+            path.unlink()
+    assert left == {PARTIAL}
+    assert {path.name for path in tmp_path.iterdir()} == set(WRITTEN)

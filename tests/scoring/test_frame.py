@@ -1,0 +1,309 @@
+"""Frames of every kind: what the items say, in columns and back, and as files of schema 1 have it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from encheck.gating.baseline import KINDS as OF_BASELINES
+from encheck.gating.baseline import tables_of
+from encheck.ids import CaseId, ItemId
+from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
+from encheck.schema1 import is_schema_1, kind_of
+from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
+from encheck.scoring.measure import WordOverlap
+from encheck.scoring.scores import Scale, scores_of
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import BothOrders, Chain, Edit, Kind, Query, Repeated, SentencePair, Triplet, content_hash
+
+ROOT = Path(__file__).resolve().parents[2]
+CASE = CaseId("a_is_b", "my-model", "d/1", "pivot=a")
+NEW = ("kind", "step", "source_is_second", "source_role", "text_role", "slice")
+EDITS = (Edit(2, 5, "blue"),)
+CHANGE = '[[2, 5, "blue"]]'
+
+
+def name(relation="antonym", generator="written", number=0):
+    return ItemId.of("d/1", content_hash(relation, str(number)), relation, 1, generator, 0)
+
+
+def pair(number=0, **more):
+    return SentencePair(name("pair", "data", number), f"a red {number}", f"a blue {number}", None, f"c{number}", **more)
+
+
+ITEMS = {
+    "pair": [pair(0, edits=EDITS, why="opposite", split="dev"), pair(1, score=3.5, key="q/1")],
+    "labelled": [replace(pair(0), label=1, split="test"), replace(pair(1), label=0), replace(pair(2), label=1)],
+    "both_orders": [
+        BothOrders(name("pair", "data", i).in_both_orders, f"a {i}", f"b {i} a", i % 2, f"c{i}", "validation")
+        for i in range(3)
+    ],
+    "triplet": [
+        Triplet(name(), "a red car", "a red bus", "a blue car", "c", (), EDITS, "gate", "near said", "far said"),
+        Triplet(name(number=1), "a", "b", "c", "c2"),
+    ],
+    "chain": [
+        Chain(
+            ItemId.of("d/1", content_hash("1"), "swap", 3, "pivot-b", 0), "a b c", "a c b", ("c a b", "c b a"), "c",
+            "b", "test", edits=(EDITS, ()), why=("first", "second"),
+        ),
+        Chain(ItemId.of("d/1", content_hash("2"), "swap", 3, "pivot-b", 0), "d e", "e d", ("f",), "c2", "b"),
+    ],
+    "search": [
+        Query(name("query", "searched", i), f"red {i}", f"red {i} too", ("a lure",), f"c{i}", EDITS, "dev")
+        for i in range(3)
+    ],
+    "occurrence": [
+        Query(name("query", "counted", i), f"red {i}", f"red {i} too", (), f"c{i}", EDITS, "dev", counts=True)
+        for i in range(3)
+    ],
+    "repeated": [Repeated(name("repeated", "again", i), f"text {i}", f"c{i}", "dev") for i in range(2)],
+}  # fmt: skip
+
+
+def scores(kind):
+    items, overlap = tuple(ITEMS[kind]), WordOverlap()
+    of = scores_of(items[0])
+    resampler = Resampler([i.cluster for i in items])
+    found = of.measured(items, overlap, resampler, Scale(0.0))
+    return replace(found, lexical=of.measured(items, overlap, resampler, Scale(0.0)) if of.has_overlap else None)
+
+
+def frame(kind):
+    return scores(kind).frame(CASE, ITEMS[kind])
+
+
+def test_every_kind_has_items_here():
+    assert set(ITEMS) == set(KINDS) == set(get_args(Kind)) == set(OF_BASELINES)
+    assert {kind: ITEMS[kind][0].kind for kind in KINDS} == {kind: kind for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_comes_back_from_its_columns(kind):
+    columns = frame(kind).to_columns()
+    assert set(columns["kind"]) == {kind}
+    assert set(columns["case"]) == {str(CASE)}
+    assert {len(values) for values in columns.values()} == {len(columns["item"])}
+    assert {type(i) for i in columns["item"]} == {str}
+    back = Frame.from_columns(CASE, columns)
+    assert back.to_columns() == columns
+    assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_schema_1_gives_the_same_frame(kind):
+    """Of chains the scores were of (member, source) with pivot b, and in continuations."""
+    columns = frame(kind).to_columns()
+    old = {column: values for column, values in columns.items() if column not in NEW}
+    assert is_schema_1(old)
+    back = Frame.from_columns(CASE, old)
+    assert back.to_columns() == columns
+    assert back.source_is_second == ((True, True, True) if kind == "chain" else ())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_comes_back_from_a_file(kind, tmp_path):
+    made = frame(kind)
+    write_items(tmp_path, {str(CASE): made.to_columns()})
+    back = Frame.from_columns(CASE, read_items(tmp_path)[str(CASE)])
+    assert back.to_columns() == made.to_columns()
+
+
+@pytest.mark.parametrize(
+    ("relation", "generator", "is_second"), [("swap", "pivot-a", False), ("continuation", "words", True)]
+)
+def test_the_order_of_a_chain_of_schema_1_is_read_out_of_its_id(relation, generator, is_second):
+    stem = ItemId.of("d/1", content_hash("1"), relation, 3, generator, 0)
+    columns = frame("chain").to_columns() | {"item": [stem.member(k) for k in (1, 2, 3)]}
+    old = {column: values for column, values in columns.items() if column not in NEW}
+    assert Frame.from_columns(CASE, old).source_is_second == (is_second,) * 3
+
+
+def test_roles_and_slices_come_back_too():
+    made = replace(frame("search"), roles=("query", "document"), slices=("short", "", "long"))
+    back = Frame.from_columns(CASE, made.to_columns())
+    assert (back.roles, back.slices) == (("query", "document"), ("short", "", "long"))
+    assert frame("search").roles == ("", "")
+    assert made.to_columns()["source_role"] == ["query"] * 3
+    assert made.to_columns()["text_role"] == ["document"] * 3
+    assert made.to_columns()["slice"] == ["short", "", "long"]
+    assert not {"source_role", "text_role", "slice"} & set(frame("search").to_columns())
+
+
+def test_a_kind_that_there_is_not_is_refused_by_name():
+    columns = frame("pair").to_columns() | {"kind": ["pear", "pear"]}
+    with pytest.raises(ValueError, match=r"kind of a_is_b/.* is 'pear', but should be one of pair, labelled"):
+        Frame.from_columns(CASE, columns)
+
+
+def test_a_pair_without_a_label_makes_the_case_one_of_unlabelled_pairs():
+    mixed = [replace(pair(0), label=1), pair(1)]
+    kinds = {scores("pair").frame(CASE, some).kind for some in (mixed, mixed[::-1])}
+    assert kinds == {"pair"}
+
+
+def test_the_columns_of_pairs():
+    columns = frame("pair").to_columns()
+    assert columns["source"] == ["a red 0", "a red 1"]
+    assert columns["near"] == ["a blue 0", "a blue 1"]
+    assert columns["far"] == columns["far_edits"] == columns["far_score"] == columns["far_overlap"] == [None, None]
+    assert columns["near_edits"] == [CHANGE, "[]"]
+    assert columns["near_score"] == columns["near_overlap"] == [0.5, 0.5]
+    assert (columns["split"], columns["cluster"], columns["label"]) == (["dev", ""], ["c0", "c1"], [None, None])
+    assert (columns["gold"], columns["key"], columns["near_why"]) == ([None, 3.5], [None, "q/1"], ["opposite", None])
+    assert frame("labelled").to_columns()["label"] == [1, 0, 1]
+
+
+def test_the_columns_of_triplets():
+    columns = frame("triplet").to_columns()
+    assert columns["near_score"] == columns["near_overlap"] == [0.5, 0.0]
+    assert columns["far_score"] == columns["far_overlap"] == [0.5, 0.0]
+    assert (columns["near_edits"], columns["far_edits"]) == (["[]", "[]"], [CHANGE, "[]"])
+    assert (columns["near_why"], columns["far_why"]) == (["near said", None], ["far said", None])
+    assert columns["label"] == [None, None]
+
+
+def test_the_columns_of_pairs_in_both_orders_have_a_second_score_and_no_second_text():
+    columns = frame("both_orders").to_columns()
+    assert columns["far"] == columns["far_edits"] == [None] * 3
+    assert columns["near_edits"] == ["[]"] * 3
+    assert columns["far_score"] == columns["near_score"] == columns["far_overlap"]
+    assert columns["label"] == [0, 1, 0]
+
+
+def test_a_member_of_a_chain_has_a_row_of_its_own():
+    columns = frame("chain").to_columns()
+    assert columns["step"] == [1, 2, 1]
+    assert [ItemId(i).parts.step for i in columns["item"]] == [1, 2, 1]
+    assert columns["source"] == ["a c b", "a c b", "e d"]  # what the others are compared with
+    assert columns["near"] == ["a b c", "a b c", "d e"]
+    assert columns["far"] == ["c a b", "c b a", "f"]
+    assert columns["far_edits"] == [CHANGE, "[]", "[]"]
+    assert columns["far_why"] == ["first", "second", None]
+    assert columns["near_score"] == [1.0, 1.0, 1.0]
+    assert columns["far_score"] == columns["far_overlap"] == [1.0, 1.0, 0.0]
+    assert columns["source_is_second"] == [True] * 3
+    by_source = replace(ITEMS["chain"][0], pivot="a")
+    columns = scores("chain").frame(CASE, [by_source]).to_columns()
+    assert (columns["source"], columns["near"]) == (["a b c"] * 2, ["a c b"] * 2)
+    assert columns["far_edits"] == ["[]", "[]"]  # they are of the paraphrase
+    assert columns["source_is_second"] == [False, False]
+
+
+def test_a_search_shows_what_was_found_and_a_count_shows_how_often():
+    found = frame("search").to_columns()
+    assert found["near"] == ["red 0 too", "red 1 too", "red 2 too"]
+    assert not {*found["far"]} & {*found["near"], *found["source"]} - {None, *scores("search").found}
+    assert found["far"] == list(scores("search").found)
+    assert (found["near_edits"][0], found["far_edits"][0]) == (CHANGE, "[]")
+    counted = frame("occurrence").to_columns()
+    assert counted["near_score"] == [3.0] * 3  # each text is among the ten nearest of all three queries
+    assert counted["far"] == counted["far_score"] == [None] * 3
+    again = frame("repeated").to_columns()
+    assert again["source"] == again["near"] == ["text 0", "text 1"]
+    assert (again["near_score"], again["near_overlap"]) == ([1.0, 1.0], [None, None])
+
+
+def test_edits_come_back_from_their_column():
+    assert edits_of(edits_json(EDITS)) == [*EDITS]
+    assert edits_of("[]") == edits_of(None) == edits_of("") == []
+
+
+def made_of(kind, near, far=None, labels=()):
+    whole = frame(kind)
+    own = replace(whole.near, scores=np.array(near, float))
+    other = replace(whole.far, scores=np.array(far, float)) if far else None
+    return replace(whole, near=own, far=other, labels=labels)
+
+
+def test_the_worst_item_is_the_one_with_the_smallest_margin_or_the_least_expected_similarity():
+    near = [0.5, 0.2, 0.9]
+    assert made_of("chain", near, [0.1, 0.6, 0.9]).rightness.tolist() == pytest.approx([0.4, -0.4, 0.0])
+    assert made_of("chain", near, [0.1, 0.6, 0.9]).worst(2) == [1, 2]
+    assert made_of("both_orders", near, [0.4, 0.6, 0.9]).rightness.tolist() == pytest.approx([-0.1, -0.4, 0.0])
+    assert made_of("labelled", near, labels=(1, 0, None)).rightness.tolist() == [0.5, -0.2, 0.9]
+    assert made_of("labelled", near, labels=(1, 0, 0)).worst(3) == [2, 1, 0]
+    assert made_of("search", [0.5] * 3, [0.1] * 3).worst(9) == [0, 1, 2]
+
+
+def test_an_item_is_lost_unless_it_is_won_by_more_than_epsilon():
+    some = made_of("chain", [0.5, 0.5, 0.5], [0.5, 0.5 - 1e-7, 0.4])
+    assert some.lost() == [True, True, False]
+    assert some.lost(epsilon=0.1) == [True, True, True]
+    assert some.lost(epsilon=0.1, unit=0.5) == [True, True, False]
+    assert made_of("both_orders", [0.1] * 3, [0.9] * 3).lost() == [False] * 3
+    assert made_of("labelled", [0.1] * 3, labels=(1, 0, 1)).lost() == [False] * 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_near_and_far_are_the_two_texts_or_the_two_labels(kind):
+    whole = frame(kind)
+    near, far = whole.near_and_far()
+    assert whole.is_contest == (kind in CONTESTS)
+    if kind == "labelled":
+        assert (near.tolist(), far.tolist()) == (whole.near.scores[[0, 2]].tolist(), whole.near.scores[[1]].tolist())
+    else:
+        assert near.tolist() == whole.near.scores.tolist()
+        assert far.tolist() == (whole.far.scores.tolist() if kind in CONTESTS else [])
+
+
+def results():
+    row = {"id": CASE.figure("x"), "check": CASE.check, "model": CASE.model, "data": CASE.data, "level": CASE.level}
+    return {"checks": [row | {"property": "antonym"}]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
+    made = frame(kind)
+    ((case, table),) = tables_of(results(), {str(CASE): made.to_columns()}, CASE.model).items()
+    assert (case, table.kind, table.items) == (CASE.of_any_model, OF_BASELINES[kind], made.ids)
+    assert table.near.tolist() == made.near.scores.astype(np.float32).tolist()
+    assert np.isnan(table.far).all() == (made.far is None)
+    far = [made.far.texts[0]] if kind in ("triplet", "chain") else []  # what a search found is no part of the item
+    assert table.texts[0] == content_hash(made.sources[0], made.near.texts[0], *far)
+    assert len(table.labels) == len(table.items)
+
+
+def test_the_kinds_of_the_shipped_baseline_are_read_out_of_its_ids_as_its_summary_says_them():
+    folder = ROOT / "reports/baselines/sbert"
+    stated = {c["case"]: c["kind"] for c in json.loads((folder / "baseline.json").read_text("utf-8"))["cases"]}
+    columns = pyarrow.parquet.read_table(folder / "items.parquet").to_pydict()
+    kinds = {}
+    for case, item, label, far in zip(*(columns[n] for n in ("case", "item", "label", "far")), strict=True):
+        text = None if stated[case] == "turned" else "a text, which it does not hold"
+        kinds.setdefault(case, set()).add(kind_of(item, label, text, far))
+    assert all(len(found) == 1 for found in kinds.values())
+    assert {case: OF_BASELINES[kind] for case, (kind,) in kinds.items()} == stated
+    some = {kind: {case.partition("/")[0] for case, found in kinds.items() if found == {kind}} for kind in KINDS}
+    assert some["chain"] == {
+        "paraphrase_ranks_above_its_swaps", "rewrite_ranks_above_swaps",
+        "sentence_is_nearer_to_its_paraphrase_before_it_goes_on",
+    }  # fmt: skip
+    assert some["search"] == {"sentence_finds_its_paraphrase", "sentence_finds_its_paraphrase_among_other_topics"}
+    assert some["occurrence"] == {"no_sentence_is_near_to_all"}
+    assert some["repeated"] == {"same_text_gets_the_same_answer_twice"}
+    assert some["both_orders"] == {"prediction_stays_when_the_sentences_are_exchanged"}
+    assert len(some["labelled"]) == 3
+
+
+def test_the_document_of_the_report_says_what_every_column_and_kind_is():
+    text = (ROOT / "docs/report.md").read_text("utf-8")
+    assert [name for name in (*COLUMNS, *GIVEN, *KINDS) if f"`{name}`" not in text] == []
+    assert {*frame("chain").to_columns(), *frame("pair").to_columns()} <= {*COLUMNS, *GIVEN}
+
+
+def test_a_row_of_a_file_of_schema_1_is_found_with_its_kind(tmp_path):
+    columns = frame("chain").to_columns()
+    old = {column: values for column, values in columns.items() if column not in NEW}
+    write_items(tmp_path, {"x": old})
+    found = find_item(tmp_path, ITEMS["chain"][0].id)
+    assert [(row["kind"], row["step"], row["source_is_second"]) for row in found] == [
+        ("chain", 1, True),
+        ("chain", 2, True),
+    ]
+    write_items(tmp_path, {"x": columns})
+    assert [row["kind"] for row in find_item(tmp_path, ITEMS["chain"][0].id)] == ["chain", "chain"]
