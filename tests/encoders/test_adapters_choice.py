@@ -270,7 +270,7 @@ def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
 def test_every_extra_of_an_adapter_stands_in_pyproject():
     import tomllib
 
-    text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
     extras = tomllib.loads(text)["project"]["optional-dependencies"]
     assert {a.extra for a in ADAPTERS.values() if a.extra} <= set(extras)
     assert set(extras) - {"all", "dev"} <= set(re.split(r"[\[\],]", extras["all"][0]))
