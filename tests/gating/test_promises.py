@@ -79,7 +79,7 @@ def turned(tmp_path):
         start = np.random.default_rng(0).uniform(0.2, 0.8, 400)
         by_hand = {"far_text": False}
         before = {f"{CASE}/m-d-1": columns(start, start + 0.2, **by_hand)}
-        old, new = (results(check="symmetry") for _ in range(2))
+        old, new = (results(tested="symmetry") for _ in range(2))
         new["data"][0]["calibration"] = {"m": {"reference": reference, "identity": identity, "pairs": 0, "spread": 0}}
         save(tmp_path / "base", old, tables_of(old, before, "m"), model="m")
         now = {f"{CASE}/m-d-1": columns(start, start + change, **by_hand)}
