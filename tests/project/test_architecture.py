@@ -84,43 +84,41 @@ def layer(name):
 
 
 NAMED = [(name, tree) for name, tree in modules() if name != "encheck"]
+NAMES = {name for name, _ in NAMED}
 
 
-@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
-def test_a_module_imports_from_its_own_package_or_from_below(name, tree):
-    """Local imports and those under TYPE_CHECKING count."""
-    part = name.split(".")[1]
-    ours = [i for i in imported(tree) if i.startswith("encheck.") and i.split(".")[1] != part]
-    assert [i for i in ours if layer(i) >= layer(name) and name != "encheck.__main__"] == []
+def modules_of(tree):
+    """The modules of encheck that a module imports; local imports and those under TYPE_CHECKING count."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in NAMES else node.module for name in found if {name, node.module} & NAMES)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in NAMES)
+
+
+def test_modules_import_from_their_own_package_or_from_below():
+    pairs = [(name, other) for name, tree in NAMED for other in modules_of(tree) if name != "encheck.__main__"]
+    across = [(name, other) for name, other in pairs if name.split(".")[1] != other.split(".")[1]]
+    assert len(across) > 500
+    assert [f"{name} imports {other}" for name, other in across if layer(other) >= layer(name)] == []
 
 
 def test_no_module_imports_itself_by_way_of_others():
-    names = {name for name, _ in NAMED}
-    graph = {name: set(_modules_of(tree, names)) for name, tree in NAMED}
     try:
-        tuple(TopologicalSorter(graph).static_order())
+        tuple(TopologicalSorter({name: set(modules_of(tree)) for name, tree in NAMED}).static_order())
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
-def _modules_of(tree, names):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            found = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in names else node.module for name in found if node.module in names | {"encheck"})
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in names)
+def test_only_the_edge_imports_pytest():
+    inside = [(name, tree) for name, tree in NAMED if name.split(".")[1] not in MAY_IMPORT_PYTEST]
+    assert [name for name, tree in inside if "pytest" in set(imported(tree))] == []
 
 
-@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
-def test_only_the_edge_imports_pytest(name, tree):
-    if name.split(".")[1] not in MAY_IMPORT_PYTEST:
-        assert "pytest" not in set(imported(tree))
-
-
-@pytest.mark.parametrize(("name", "tree"), NAMED, ids=[n for n, _ in NAMED])
-def test_heavy_libraries_are_imported_where_they_are_used(name, tree):
-    assert HEAVY.isdisjoint(i.partition(".")[0] for i in imported(tree, top_only=True))
+def test_heavy_libraries_are_imported_where_they_are_used():
+    early = {name: {i.partition(".")[0] for i in imported(tree, top_only=True)} & HEAVY for name, tree in NAMED}
+    assert {name: libraries for name, libraries in early.items() if libraries} == {}
 
 
 def test_the_plugin_brings_nothing_heavy_into_other_peoples_runs():
