@@ -36,7 +36,7 @@ TESTS = {
     "verdict": "verdict promises",
     "gating": "gate promises gating gate_simulated baseline",
     "statistics": "gate_statistics statistics gate promises draws",
-    "metrics": "metrics symmetry ranking classification wellbeing nonobvious",
+    "metrics": "metrics values symmetry ranking classification wellbeing nonobvious",
     "scoring": "frame metrics symmetry difficulty ranking items",
 }
 LIBRARIES = (
