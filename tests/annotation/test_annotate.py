@@ -24,7 +24,7 @@ from encheck.annotation.sheets import (
     write_sheet,
 )
 from encheck.cli import app
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
 from encheck.items.variants import Maker, Writers

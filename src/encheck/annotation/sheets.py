@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, named_rows
 from encheck.errors import DataError, UsageError, no_pair
 from encheck.ids import ItemId

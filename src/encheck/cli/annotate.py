@@ -65,7 +65,7 @@ def agreement(
 ) -> None:
     """Report Fleiss' kappa and seconds a pair, by difficulty, and whether people agree less where overlap misleads."""
     from encheck.annotation import agreement_text as annotators
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
 
     with told():
         if variants:
@@ -79,7 +79,7 @@ def agreement(
 def _pairs_to_label(data: str, *, variants: bool, skip_bad_rows: bool) -> Sequence[Any]:
     """The pairs of the data, or its sentences with their variants."""
     from encheck.annotation.sheets import variants_of
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
     from encheck.items.variants import Maker
     from encheck.options import Settings
     from encheck.running.resources import open_store, resolve_english

@@ -146,7 +146,7 @@ def score(
     """
     from encheck.comparing import scored
     from encheck.comparing.predictions import read_predictions
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
     from encheck.options import cutoff_of, scope_of
 
     with told():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from encheck import generators
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
