@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn import metrics as sk
 
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import NothingToMeasure
 from encheck.items.builders import graded_pairs

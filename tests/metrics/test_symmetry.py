@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from encheck.claims import Claim
 from encheck.cli import app
-from encheck.datasets.base import from_rows, load
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.load import load
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.encoders.model_config import ModelConfig

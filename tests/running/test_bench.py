@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import Claim
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.encoders.model_config import ModelConfig

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
