@@ -1,4 +1,4 @@
-"""The `encheck` command: the suite from a plain install, and a look at models, data, runs and the store."""
+"""The `encheck` command."""
 
 from __future__ import annotations
 

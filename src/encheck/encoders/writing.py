@@ -1,4 +1,6 @@
-"""Models that write: a causal language model that goes on with a sentence, and a pair that translates there and back.
+"""Models that write a text for a text.
+
+A causal language model goes on with a sentence; a pair of translation models goes there and back.
 
 Both write greedily, so that the same model gives the same text on every machine that rounds alike; what they wrote is
 kept in the store, by the fingerprint of their files. Sentences are packed by tokens; nothing is written for one that

@@ -1,4 +1,4 @@
-"""A candidate's run against a baseline: the same items paired, weighed by the gate, with what flipped beside."""
+"""A candidate's run against a baseline: the same items paired, weighed by the gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The bench of a run: checks have declared their items; it has them made and encoded, then hands out scores."""
+"""The bench of a run: from the items that checks have declared to their scores.
+
+It has the items made and their texts encoded.
+"""
 
 from __future__ import annotations
 
