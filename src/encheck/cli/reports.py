@@ -1,4 +1,4 @@
-"""What is made of runs that are over, and of other people's predictions."""
+"""What is made of results: of runs that are over, or of predictions that somebody else made."""
 
 from __future__ import annotations
 
