@@ -15,11 +15,12 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model
 from encheck.errors import CheckError, EncheckError, NothingToMeasure
 from encheck.items.variants import Maker
-from encheck.running.encoding import Encoding, Lock
+from encheck.running.encoding import Encoding
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
+from encheck.system.lock import Lock
 from encheck.system.progress import Progress
 from encheck.types import Item, Items, Repeated, SentencePair
 
