@@ -1,4 +1,4 @@
-"""What becomes of a check that ran: its rows, their way into the report, and the letter that pytest prints."""
+"""What becomes of a check that ran, from its rows to the letter that pytest prints."""
 
 from __future__ import annotations
 

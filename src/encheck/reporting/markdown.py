@@ -30,7 +30,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",
-        "claim",
+        "check",
         "level",
         "model",
         "data",

@@ -9,7 +9,7 @@ from encheck.reporting import gate
 from encheck.reporting.text import LINES, table, visible
 from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface
 
-COLUMNS = ("verdict", "claim", "level", "figure [95% CI]", "wants", "best surface", "n", "clusters")
+COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "wants", "best surface", "n", "clusters")
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:

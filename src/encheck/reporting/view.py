@@ -34,18 +34,18 @@ _WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_f
 
 def judged(results: Mapping[str, Any]) -> list[Row]:
     """The rows that carry a verdict or a threshold, those of one model together, in the order of the criteria."""
-    numbers = {claim: declared.criterion or len(CRITERIA) + 1 for claim, declared in declarations(results).items()}
+    numbers = {check: declared.criterion or len(CRITERIA) + 1 for check, declared in declarations(results).items()}
     rows = [row for row in results["checks"] if row["verdict"] or row["threshold"] is not None]
     return sorted(rows, key=lambda r: (r["model"], r["data"], numbers[r["check"]], r["property"], r["id"]))
 
 
-def sentence(claim: str) -> str:
+def sentence(check: str) -> str:
     """A claim as it reads.
 
     >>> sentence("jumble_is_farther_than_paraphrase")
     'jumble is farther than paraphrase'
     """
-    return claim.replace("_", " ")
+    return check.replace("_", " ")
 
 
 def figure(row: Row) -> str:
