@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))
 import worker
-from attacks import ATTACKS, FAMILIES, Attack, load_all, seeds_of
+from attacks import ATTACKS, FAMILIES, load_all, seeds_of
 from tries import Tally, run_all
 
 

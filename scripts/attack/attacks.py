@@ -78,7 +78,7 @@ def add_cases(
     listed = list(cases)
     count = len(listed) if default is None else min(default, len(listed))
 
-    def work(seed: int, rng: random.Random, folder: Path) -> object:  # noqa: ARG001 - the case says it all
+    def work(seed: int, rng: random.Random, folder: Path) -> object:
         return listed[seed % len(listed)](folder)
 
     add(Attack(family, name, work, count, len(listed), **more))

@@ -146,7 +146,7 @@ def at_every_step(writing: Writing, fault: dict[str, Any], folder: Path) -> None
 
 
 def refuse_half(writing: Writing, folder: Path, before: Any, after: Any, *, was_killed: bool) -> None:
-    """Failed where a file is neither the old nor the new one; where the process lives on, also where something is left."""
+    """Failed where a file is neither the old nor the new one; in a process that lives on, where something is left."""
     now = contents(folder)
     if (folder / "base").is_dir():
         refuse_broken_baseline(folder / "base")
@@ -193,13 +193,13 @@ add_cases("disks", "at-every-step", list(cases()), default=21, ready=ready, seco
 
 
 @attack("disks", default=20, full=200, ready=filled)
-def store_on_a_small_disk(seed: int, rng: random.Random, folder: Path) -> None:  # noqa: ARG001
+def store_on_a_small_disk(seed: int, rng: random.Random, folder: Path) -> None:
     """The store may not grow beyond some size: what does not fit is not there, what is there is right."""
     from test_store import KEYS
 
     from encheck.store import Store
 
-    source, vectors = filled()
+    _, vectors = filled()
     opened = Store(folder / "store.sqlite")
     try:
         opened._db.execute(f"PRAGMA max_page_count = {rng.randrange(4, 60)}")

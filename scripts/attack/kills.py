@@ -64,7 +64,8 @@ COMMANDS = (
             ("out/results.json",)),
     Command("report", ("report", "out"), ("out/results.json", "out/items.parquet", "out/report.html")),
     Command("export", ("export", "out"), ("out/results.json", "out/items.parquet", "out/exports/figures.csv")),
-    Command("variants", ("data", "variants", "--data=pairs:pairs.csv", "--generator", "jumble", "--lock", "v.lock"), ("v.lock",)),
+    Command("variants", ("data", "variants", "--data=pairs:pairs.csv", "--generator", "jumble", "--lock", "v.lock"),
+            ("v.lock",)),
     Command("sheet", ("data", "annotate", "sheet", "--data", "pairs:pairs.csv", "--n", "9", "--out", "new.csv"),
             ("sheet.csv",), may_differ=True),
     Command("label", ("data", "annotate", "label", "sheet.csv", "--name", "ann"), ("sheet.csv",), typed="1\n" * 40),
@@ -115,11 +116,10 @@ def begin(folder: Path, args: tuple[str, ...], *, typed: str = "", **counting: s
     mine |= {f"ENCHECK_ATTACK_{name}": value for name, value in counting.items()}
     (folder / "typed").write_text(typed)
     with (folder / "typed").open() as answers, (folder / "said").open("w") as said:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, *args], cwd=folder, env=os.environ | mine, stdin=answers, stdout=said,
             stderr=said, text=True, start_new_session=True,
         )  # fmt: skip
-    return process
 
 
 def finish(process: subprocess.Popen[str]) -> int:
@@ -225,7 +225,7 @@ def attempt(command: Command, seed: int, rng: random.Random, folder: Path) -> No
 
 
 def killed(command: Command, expected: Reference, seed: int, rng: random.Random, folder: Path) -> Path:
-    """A copy in which the command was killed; the clock is asked at most four times, each time for an earlier moment."""
+    """A copy in which the command was killed; by the clock, at most four times, each time earlier."""
     share = rng.uniform(0.75 if command.late else 0.02, 1.0)
     for number in range(4 if seed % 2 else 0):
         copy = fresh(command, folder / f"clock-{number}")

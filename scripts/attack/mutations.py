@@ -50,7 +50,7 @@ class Kind:
     def listed(self, folder: Path) -> list[Path]:
         return sorted(path for path in folder.rglob(self.files) if path.is_file())
 
-    def attempt(self, seed: int, rng: random.Random, folder: Path) -> None:  # noqa: ARG002
+    def attempt(self, seed: int, rng: random.Random, folder: Path) -> None:
         """Change one file of a copy, and read."""
         from encheck.errors import EncheckError
 
@@ -62,7 +62,9 @@ class Kind:
             found = self.read(copy, path)
         except EncheckError as error:
             if path.name not in str(error) and str(copy) not in str(error):
-                raise Failed(f"{self.name}: the message names neither {path.name} nor its folder: {str(error)[:300]}") from error
+                raise Failed(
+                    f"{self.name}: the message names neither {path.name} nor its folder: {str(error)[:300]}"
+                ) from error
         else:
             if self.sealed and found != expected:
                 raise Failed(f"{path.name} was changed, and another result was read from it")
@@ -133,7 +135,10 @@ def pairs(suffix: str) -> Callable[[Path], object]:
 
 
 CORPORA: Mapping[str, Mapping[str, str]] = {
-    "mrpc": {"msr_paraphrase_train.txt": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n" + "1\t1\t2\tone goes .\ttwo goes .\n" * 9},
+    "mrpc": {
+        "msr_paraphrase_train.txt": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+        + "1\t1\t2\tone goes .\ttwo goes .\n" * 9
+    },
     "paws": {"train.tsv": "id\tsentence1\tsentence2\tlabel\n" + "1\tone goes .\ttwo goes .\t1\n" * 9},
     "paws-qqp": {"train.tsv": "id\tsentence1\tsentence2\tlabel\n" + "1\tb'one goes'\tb'two \\xe2\\x80\\x9c'\t1\n" * 9},
     "twitter-url": {"Twitter_URL_Corpus_train.txt": "one goes\ttwo goes\t(5,6)\thttp://t.co/a\n" * 9},
@@ -168,8 +173,9 @@ def predictions(folder: Path) -> None:
 
 
 def sheets(folder: Path) -> None:
-    from encheck.annotation.sheets import Line, draw, write_sheet
-    from encheck.datasets.base import load
+    from encheck.annotation.choosing import draw
+    from encheck.annotation.sheets import Line, write_sheet
+    from encheck.datasets.load import load
 
     pairs(".csv")(folder)
     lines = draw(load(f"pairs:{folder / 'data.csv'}", sample=None).pairs, n=20, seed=0)
@@ -189,7 +195,7 @@ def lock(folder: Path) -> None:
     write(folder / "v.lock", language=LANGUAGE, seed=0, works=[("jumble", 2)], lines=lines)
 
 
-def of_lock(folder: Path, path: Path) -> None:  # noqa: ARG001
+def of_lock(folder: Path, path: Path) -> None:
     from test_lock import GROUPS, LANGUAGE
 
     from encheck.generators.jumble import jumble
@@ -235,7 +241,7 @@ def baseline(folder: Path) -> None:
     save(folder / "base", results(), tables_of(results(), held_in, "m"), model="m")
 
 
-def of_baseline(folder: Path, path: Path) -> Any:  # noqa: ARG001
+def of_baseline(folder: Path, path: Path) -> Any:
     """The gate's decision on scores of the same model."""
     from gate_fakes import CASE, columns, results, scores
 
@@ -289,7 +295,7 @@ def entry_in(name: str, copy: Path) -> Any:
     return dataclasses.replace(entry, name=entry.name.replace(str(folder), str(copy)), options=moved)
 
 
-def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:  # noqa: ARG001
+def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:
     """Under the fingerprint of before, a changed model gives the numbers of before."""
     from encheck.errors import EncheckError
 
@@ -301,7 +307,9 @@ def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:  #
         found = scores_of(entry, folder)
     except EncheckError as error:
         if not any(str(word) in str(error) for word in (path.name, folder / "copy")):
-            raise Failed(f"{name}: {path.name} was changed, and the message names no file: {str(error)[:300]}") from error
+            raise Failed(
+                f"{name}: {path.name} was changed, and the message names no file: {str(error)[:300]}"
+            ) from error
         return
     fingerprint, numbers, _ = right_scores(name)
     if found[0] == fingerprint and not same(found[1], numbers):
@@ -342,7 +350,7 @@ def filled() -> tuple[Path, Any]:
 
 
 @attack("mutations", default=200, full=2_000, ready=filled)
-def store(seed: int, rng: random.Random, folder: Path) -> None:  # noqa: ARG001
+def store(seed: int, rng: random.Random, folder: Path) -> None:
     """A damaged store gives the right vector of a text or none, and takes new ones."""
     from test_store import KEYS
 
@@ -375,7 +383,7 @@ def refuse_wrong(got: Any, there: Any, vectors: Any) -> None:
         raise Failed("the store gave a wrong vector")
 
 
-def of_lexicon(folder: Path, path: Path) -> Any:  # noqa: ARG001
+def of_lexicon(folder: Path, path: Path) -> Any:
     """What the embedded lexicon says of some words."""
     from encheck.language.lexicon.embedded import EmbeddedLexicon
 
@@ -407,7 +415,9 @@ GROUPS = {
     "baselines-resealed": ([Kind("baseline", baseline, of_resealed)], 1_500),
 }
 MODELS = {
-    "checkpoints": (("sentence-transformers", "transformers", "roberta", "peft", "cross-encoder", "bertscore", "alignment"), 4_000),
+    "checkpoints": (
+        ("sentence-transformers", "transformers", "roberta", "peft", "cross-encoder", "bertscore", "alignment"), 4_000
+    ),
     "word-vectors": (("glove", "fasttext", "word2vec", "sif", "model2vec"), 2_000),
     "gensim": (("doc2vec",), 500),
     "torch-files": (("infersent", "laser2", "laser3"), 1_000),

@@ -10,14 +10,16 @@ from typing import Any
 
 DEEP = 100_000  # brackets in brackets
 WORDS = (
-    b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\x1b]0;x\x07", b"\xe2\x80\xae", b"\xed\xa0\x80", b"nan", b"1e999", b"-1", b"{",
-    b"[", b'"', b"'", b"\t", b"\n", b"\r", b",", b"9" * 5_000, b"&e;", b"<!DOCTYPE x>", b"!!python/object/apply:os.abort",
+    b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\x1b]0;x\x07", b"\xe2\x80\xae", b"\xed\xa0\x80", b"nan", b"1e999", b"-1",
+    b"{", b"[", b'"', b"'", b"\t", b"\n", b"\r", b",", b"9" * 5_000, b"&e;", b"<!DOCTYPE x>",
+    b"!!python/object/apply:os.abort",
     b"<<: *a", b"../../../etc/passwd", b"/dev/zero", b"inf", b"true", b"null", b" " * 1_000, b"\x1b[31m",
 )  # fmt: skip
 SIZES = (b"\xff" * 4, b"\x7f" + b"\xff" * 7, b"\0" * 8, b"\x80" * 8, b"\xff" * 8)
 VALUES = (
     None, True, False, 0, -1, 1, 10**400, 1e308, float("nan"), float("inf"), "", "x", "\x1b[31mred", "\u202eevil",
-    "\ud800", "../../elsewhere", "/dev/zero", [], {}, [[]], [None], {"": None}, "9" * 5_000, 2**31, 2**63, 0.5, "0", "os.abort",
+    "\ud800", "../../elsewhere", "/dev/zero", [], {}, [[]], [None], {"": None}, "9" * 5_000, 2**31, 2**63, 0.5,
+    "0", "os.abort",
 )  # fmt: skip
 PLACE = "here it goes deep"
 
@@ -79,7 +81,9 @@ def _line(data: bytes, rng: random.Random) -> bytes:
 
 def _other(data: bytes, rng: random.Random) -> bytes:
     """Another file altogether."""
-    return rng.choice((b"", b"\x89PNG\r\n\x1a\n" * 20, rng.randbytes(len(data)), b"[" * DEEP, b"<html>no</html>", b"\0" * 999))
+    return rng.choice(
+        (b"", b"\x89PNG\r\n\x1a\n" * 20, rng.randbytes(len(data)), b"[" * DEEP, b"<html>no</html>", b"\0" * 999)
+    )
 
 
 CHANGES: Sequence[Callable[[bytes, random.Random], bytes]] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import unicodedata
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
         subject = Subject("tiny", entry, model)
         before = subject.fingerprint
         bench = Bench({"tiny": subject}, {}, store, maker=Maker())
-        bench.encode({"tiny": [*zip(TEXTS, TEXTS[1:], strict=False)]}, lock=nullcontext, progress=Progress(quiet=True))
+        bench.encode({"tiny": [*pairwise(TEXTS)]}, lock=nullcontext, progress=Progress(quiet=True))
         if subject.error:
             raise subject.error
         found = subject.state.vectors if subject.kind == "vector" else np.array([*subject.state.scored.values()])

@@ -56,11 +56,11 @@ def http(body: bytes, *headers: str, status: str = "200 OK", length: int | None 
 
 def said(body: bytes | str, *headers: str, **more: Any) -> Fault:
     data = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
-    return lambda handler, right: sent(handler, http(data, *headers, **more))  # noqa: ARG005
+    return lambda handler, right: sent(handler, http(data, *headers, **more))
 
 
 def endless(head: bytes, piece: bytes, *, pause: float = 0.0) -> Fault:
-    return lambda handler, right: sent(handler, head, itertools.repeat(piece), pause=pause)  # noqa: ARG005
+    return lambda handler, right: sent(handler, head, itertools.repeat(piece), pause=pause)
 
 
 def spoilt(change: Callable[[Any], Any]) -> Fault:
@@ -111,18 +111,18 @@ def indices(*found: Any) -> Fault:
     return spoilt(changed)
 
 
-def reset(handler: Any, right: Any) -> None:  # noqa: ARG001
+def reset(handler: Any, right: Any) -> None:
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     handler.connection.close()
     handler.close_connection = True
 
 
-def bomb(handler: Any, right: Any) -> None:  # noqa: ARG001
+def bomb(handler: Any, right: Any) -> None:
     packed = gzip.compress(b" " * 300_000_000, 1)
     sent(handler, http(packed, "Content-Encoding: gzip", "Content-Type: application/json"))
 
 
-def silent(handler: Any, right: Any) -> None:  # noqa: ARG001
+def silent(handler: Any, right: Any) -> None:
     time.sleep(2 * SECONDS)
     handler.close_connection = True
 

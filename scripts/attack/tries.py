@@ -55,10 +55,8 @@ def _some(made: Attack, seeds: Sequence[int]) -> tuple[list[int], dict[int, str]
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     os.close(writing)
-    told: dict[int | None, str] = {}
     with os.fdopen(reading, "rb", buffering=0) as pipe:
-        for seed, why in _lines(pipe, made.seconds):
-            told[seed] = why
+        told = dict(_lines(pipe, made.seconds))
     _end(process)
     is_ready = told.pop(None, None) is not None
     lost = seeds[len(told)] if len(told) < len(seeds) else None
@@ -74,7 +72,7 @@ def _some(made: Attack, seeds: Sequence[int]) -> tuple[list[int], dict[int, str]
 
 
 def _lines(pipe: Any, seconds: float) -> Iterator[tuple[int | None, str]]:
-    """(seed, what was wrong) as they come, first (None, ""); ends where the process does, or where it says nothing for too long."""
+    """(seed, what was wrong) as they come, first (None, ""), until the process ends or is silent for too long."""
     waiting, kept = READY + seconds, b""
     while select.select([pipe], [], [], waiting)[0]:
         piece = os.read(pipe.fileno(), 1 << 16)

@@ -121,7 +121,7 @@ def _attempt(made: Attack, seed: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signal calls it
+def _stop(number: int, frame: FrameType | None) -> None:
     raise TooLong
 
 

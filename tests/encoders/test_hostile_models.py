@@ -20,7 +20,7 @@ import tiny_models
 from encheck.encoders.checkpoints import known
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import ModelError
+from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps"]
@@ -357,3 +357,32 @@ def test_every_module_that_the_library_saves_is_known():
         for name in set(package.__all__) - {"Module", "InputModule"}:
             kind = getattr(package, name)
             assert f"{kind.__module__}.{kind.__name__}" in known.MODULES
+
+
+# what never comes to an end
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such device")
+@pytest.mark.parametrize("adapter", ["sentence-transformers", "transformers"])
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "added.txt"])
+def test_a_link_to_a_device_is_refused_and_not_read(folder, adapter, file):
+    (folder / file).unlink(missing_ok=True)
+    (folder / file).symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match=rf"{file} is a device or a pipe, but should be a file. Remedy: copy it again"):
+        opened(folder, adapter)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes there")
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(folder):
+    (folder / "tokenizer.json").unlink()
+    os.mkfifo(folder / "tokenizer.json")
+    with pytest.raises(ModelError, match=r"tokenizer.json is a device or a pipe"):
+        opened(folder)
+
+
+def test_a_tokenizer_of_a_cross_encoder_that_is_none_is_named(folder):
+    (folder / "modules.json").unlink()
+    tiny_models.change_json(folder / "tokenizer_config.json", unk_token=["no text"])
+    tiny_models.change_json(folder / "config.json", architectures=["BertForSequenceClassification"], num_labels=1)
+    with pytest.raises(EncoderError, match=rf"cannot load the tokenizer of {folder}"):
+        opened(folder, "cross-encoder").score_pairs(["a"], ["b"])

@@ -26,7 +26,7 @@ def _is_step(event, args):
 def _is_inside(path):
     if not isinstance(path, (str, bytes, os.PathLike)):
         return False
-    return os.path.abspath(os.fsdecode(path)).startswith(FOLDER) and "__pycache__" not in os.fsdecode(path)
+    return os.path.abspath(os.fsdecode(path)).startswith(FOLDER) and "__pycache__" not in os.fsdecode(path)  # noqa: PTH100 - no file is asked
 
 
 def _count(event, args):
@@ -37,7 +37,7 @@ def _count(event, args):
 
 
 def _tell():
-    with open(STEPS, "w") as file:
+    with open(STEPS, "w") as file:  # noqa: PTH123 - pathlib costs every process
         file.write(str(_done[0]))
 
 

@@ -33,6 +33,13 @@ def must_exist(path: Path, what: str, remedy: str) -> Path:
     return path
 
 
+def refuse_endless(path: Path) -> Path:
+    """The path; ModelError for a device or a pipe, or a link to one: whoever reads it may never come to an end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
+    return path
+
+
 def hashes(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
     """What a fingerprint says of these files: name and hash, in the order of names."""
     try:
@@ -45,6 +52,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     """What a JSON file holds, of this kind; an empty one where there is no file."""
     if not path.exists():
         return kind()
+    refuse_endless(path)
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, RecursionError, OSError) as error:

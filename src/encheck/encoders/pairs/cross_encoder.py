@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
 from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
 from encheck.encoders.checkpoints.trust import modules
-from encheck.encoders.files import read_json
+from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.errors import EncoderError, ModelError
@@ -95,10 +95,13 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer."""
+        """The checkpoint's tokenizer; EncoderError where it is none."""
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+        try:
+            return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+        except Exception as error:
+            raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
 
     @cached_property
     def model(self) -> Any:
