@@ -7,7 +7,6 @@ import dataclasses
 import json
 import re
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.protocol import no_locks
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker
@@ -304,16 +304,11 @@ def said(entry, tmp_path):
         except ModelError as error:
             return str(error)
         bench = Bench({"tiny": Subject("tiny", entry, model)}, {"demo": DATA}, store, maker=Maker())
-        bench.try_out([("tiny", "demo", Claim(labelled_pairs), 1)], lock=nothing, progress=Progress(quiet=True))
+        bench.try_out([("tiny", "demo", Claim(labelled_pairs), 1)], locks=no_locks, progress=Progress(quiet=True))
         assert bench.seconds["generate"] == 0
         return str(bench.subjects["tiny"].error)
     finally:
         store.close()
-
-
-@contextmanager
-def nothing():
-    yield
 
 
 @pytest.mark.parametrize("name", BUILDERS)

@@ -1,7 +1,6 @@
 """Ranking figures against scipy's (oracle file) and by hand; what fakes score is known before they do."""
 
 import json
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +15,7 @@ from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.protocol import no_locks
 from encheck.errors import LockError, NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.catalogue import list_all, lock_lines
@@ -247,7 +247,7 @@ def run(model, data, maker, tmp_path, level, builder=None):
     subject = Subject("m", ModelConfig("m"), model)
     bench = Bench({"m": subject}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=maker)
     claim = Claim(builder or swap_chains())
-    bench.prepare([("m", "d", claim, level)], lock=nullcontext, progress=Progress(quiet=True))
+    bench.prepare([("m", "d", claim, level)], locks=no_locks, progress=Progress(quiet=True))
     return bench.scores("m", "d", bench.items("d", claim, level))
 
 

@@ -1,7 +1,6 @@
 """Pairs in both orders: what flips, at which threshold, and what that says of symmetric and of lopsided scorers."""
 
 import json
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from encheck.datasets.base import from_rows, load
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.protocol import no_locks
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.builders import both_orders
@@ -45,7 +45,7 @@ def measured(model, data, tmp_path):
         {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=Maker()
     )
     claim = Claim(both_orders)
-    bench.prepare([("m", "d", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
+    bench.prepare([("m", "d", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
     items = bench.items("d", claim, 1)
     return items, bench.scores("m", "d", items)
 

@@ -139,6 +139,7 @@ class Recorder:
         """
         from encheck.reporting.results import SCHEMA_VERSION, versions
 
+        waited = self._longest("wait")
         logged = (note for described in self.described for note in described["notes"])
         first = self.described[0] if self.described else {"models": [], "data": []}
         return {
@@ -146,14 +147,15 @@ class Recorder:
             "run": {
                 "id": folder,
                 "started": self.started.isoformat(timespec="seconds"),
-                "seconds": round(time.perf_counter() - self._clock, 3),
+                "seconds": round(time.perf_counter() - self._clock - waited, 3),
                 "command": command,
                 "exit_status": end.status,
                 "versions": versions(),
                 "settings": settings,
                 "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
-                "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
-                "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
+                "wait_seconds": round(waited, 3),
+                "encode_seconds": round(self._longest("encode"), 3),
+                "generate_seconds": round(self._longest("generate"), 3),
                 "encoded": self._encoded(),
                 "properties": self._properties(),
             },
@@ -164,6 +166,10 @@ class Recorder:
             **({"gate": end.gate} if end.gate else {}),
         }
 
+    def _longest(self, work: str) -> float:
+        """Seconds of the process that took longest over this."""
+        return max((d["seconds"][work] for d in self.described), default=0.0)
+
     def _encoded(self) -> dict[str, int]:
         labels = {label for d in self.described for label in d["encoded"]}
         return {label: sum(d["encoded"].get(label, 0) for d in self.described) for label in sorted(labels)}
@@ -172,8 +178,7 @@ class Recorder:
         """Seconds a property (Mahajan et al. 2023, Table 6): measuring, and encoding its texts were it alone."""
         texts = {k: v for d in self.described for k, v in d["texts"].items()}
         encoded = sum(self._encoded().values())
-        seconds = max((d["seconds"]["encode"] for d in self.described), default=0.0)
-        each = seconds / encoded if encoded else 0.0
+        each = self._longest("encode") / encoded if encoded else 0.0
         return {
             name: {
                 "texts": texts.get(name, 0),

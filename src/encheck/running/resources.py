@@ -11,6 +11,7 @@ from encheck.datasets import base as datasets
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
+from encheck.encoders.protocol import Locks, no_locks
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.items.fluency import Surprisal
@@ -80,9 +81,9 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
 
 
-def resolve_writers(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> Writers:
+def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
     """The language model and the translators that the settings name; UsageError where one does not exist."""
-    asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
+    asked: dict[str, Any] = {"device": settings.device, "store": store, "locks": locks}
     model = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
     translate = back_translator(settings.back_translate, **asked) if settings.back_translate else None
     return Writers(model, Surprisal(model) if model else None, translate)

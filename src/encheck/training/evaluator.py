@@ -26,7 +26,7 @@ import numpy as np
 from encheck.claims import claim_of
 from encheck.datasets.base import Dataset, load
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
+from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors, no_locks
 from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
 from encheck.gating.balance import PARTS, balanced, part_of, parts, win_rates
 from encheck.gating.baseline import tables_of
@@ -221,7 +221,7 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
     subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
     bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
     requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
-    bench.prepare(requests, lock=_no_lock, progress=Progress(quiet=True))
+    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
     bench.refuse_failed(MODEL)
     items, rows = {}, []
     for case in plan.cases:
@@ -238,12 +238,6 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
             )  # fmt: skip
     entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
     return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
-
-
-def _no_lock() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 def __getattr__(name: str) -> Any:

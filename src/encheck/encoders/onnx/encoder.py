@@ -71,6 +71,14 @@ class OnnxEncoder(LocalEncoder):
         self._refuse_fallback(session.get_providers())
         return session
 
+    @property
+    def devices(self) -> list[str]:
+        """The first GPU, or the one that was named, where ONNX Runtime computes on one."""
+        first = self._providers()[0]
+        if first == CPU:
+            return ["cpu"]
+        return [f"cuda:{first[1]['device_id']}" if isinstance(first, tuple) else "cuda"]
+
     def _providers(self) -> list[str | tuple[str, dict[str, str]]]:
         import onnxruntime
 

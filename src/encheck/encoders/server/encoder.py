@@ -55,6 +55,11 @@ class RemoteEncoder(TextEncoder):
         return self.client.url
 
     @property
+    def devices(self) -> list[str]:
+        """None here."""
+        return []
+
+    @property
     def batch(self) -> int:
         """Texts a request, at most."""
         return int(self.config.options.get("batch", self.largest))
