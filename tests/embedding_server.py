@@ -1,8 +1,8 @@
 """An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
 
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
-breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), `flood` (numbers and
-no end), `chunks` (the same, chunked), `promise` (a Content-Length of a terabyte), `bomb` (zeros, packed by gzip),
+breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), `flood` (digits
+and no end), `chunks` (the same, chunked), `promise` (a Content-Length of a terabyte), `bomb` (zeros, packed by gzip),
 `continue` (headers and no end), or a function that spoils the answer. `sent` counts the bytes of a flood.
 """
 

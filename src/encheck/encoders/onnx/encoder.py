@@ -45,7 +45,7 @@ class OnnxEncoder(LocalEncoder):
     def content(self) -> Mapping[str, Path]:
         """Model, tokenizer, and weights that lie beside the model."""
         words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
-        return {"model": self.file, **words, **self.weights}
+        return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
 
     def how(self) -> list[str]:
         """Pooling, maximum length and dimension."""
