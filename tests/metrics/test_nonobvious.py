@@ -45,10 +45,10 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair
 
 
-def scores_of(items, values, *, lexical=None):
+def scores_of(items, values, *, surface=()):
     resampler = Resampler([item.cluster for item in items])
     labels = np.array([1 if item.label is None else item.label for item in items], np.int8)
-    return PairScores(np.array(values, float), labels, resampler, Scale(0.0), lexical, items=tuple(items))
+    return PairScores(np.array(values, float), labels, resampler, Scale(0.0), dict(surface), items=tuple(items))
 
 
 def cases(values, labels, divergence, predicted, splits=None):
