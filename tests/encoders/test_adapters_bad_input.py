@@ -16,19 +16,19 @@ import tiny_models
 from embedding_server import serving
 
 from encheck.claims import Claim
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import no_locks
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from encheck.claims import Claim
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import no_locks
 from encheck.errors import LockError, NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.catalogue import list_all, lock_lines
@@ -51,6 +50,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import Chain, CheckResult, Edit
 

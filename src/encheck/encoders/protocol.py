@@ -7,8 +7,8 @@ not need the model to be loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,7 +19,6 @@ from encheck.errors import EncoderError
 ROW_A_TEXT = "Remedy: return an array with a row of finite numbers for each text"
 TRAINED = "Remedy: a whole checkpoint, from before its training diverged or collapsed"
 Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
-Locks = Callable[[Any], Iterable[AbstractContextManager[object]]]  # of a model, what to hold before it computes
 
 
 class Model(Protocol):
@@ -90,11 +89,6 @@ def devices_of(model: object) -> tuple[str, ...]:
     A model that does not say computes on the CPU.
     """
     return tuple(getattr(model, "devices", ("cpu",)))
-
-
-def no_locks(_model: object) -> tuple[AbstractContextManager[object], ...]:
-    """No lock, for who shares the store with nobody."""
-    return ()
 
 
 def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> Iterator[Batch]:

@@ -1,4 +1,6 @@
-"""Models that write: a causal language model that goes on with a sentence, and a pair that translates there and back.
+"""Models that write a text for a text.
+
+A causal language model goes on with a sentence; a pair of translation models goes there and back.
 
 Both write greedily, so that the same model gives the same text on every machine that rounds alike; what they wrote is
 kept in the store, by the fingerprint of their files. Sentences are packed by tokens; nothing is written for one that
@@ -20,10 +22,10 @@ from encheck.encoders.batching import pack, pick_devices
 from encheck.encoders.checkpoints.pretrained import check_folder, files_of
 from encheck.encoders.load import HUB_ID, folder_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import Locks, no_locks
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
+from encheck.system.lock import Locks, no_locks
 from encheck.types import content_hash
 
 TOKENS_PER_BATCH = 1_024  # before anything is written

@@ -16,21 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.protocol import (
-    Encoder,
-    Fitted,
-    Locks,
-    PairScorer,
-    Verified,
-    batches_of,
-    check_scores,
-    no_locks,
-)
+from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncheckError, EncoderError
 from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
 from encheck.running.subject import Pair, Subject
 from encheck.store import Kind, Store, text_key
+from encheck.system.lock import Locks, no_locks
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
 

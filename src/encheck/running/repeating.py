@@ -11,10 +11,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.protocol import Encoder, Locks, Model, PairScorer, Verified, batches_of, check_scores
+from encheck.encoders.protocol import Encoder, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.running.looking import looking
 from encheck.similarity import ROUNDING, moved
 from encheck.store import Kind, Store, text_key
+from encheck.system.lock import Locks
 
 
 def again(

@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 
 from encheck.claims import claim_of
-from encheck.datasets.base import Dataset, load
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors, no_locks
+from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
 from encheck.gating.balance import PARTS, balanced, part_of, parts, win_rates
 from encheck.gating.baseline import tables_of
@@ -39,6 +40,7 @@ from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
 from encheck.similarity import SIMILARITIES
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import Chain, Query, Triplet
 
