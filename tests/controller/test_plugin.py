@@ -540,7 +540,7 @@ def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
     ],
 )
 def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
-    outcome = run("--encheck-model=oracle", *args, *workers)
+    outcome = run("--encheck-model=jaccard", *args, *workers)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
 
@@ -558,7 +558,7 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
     ],
 )
 def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
-    outcome = run("--encheck-model=oracle", *args)
+    outcome = run("--encheck-model=jaccard", *args)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
 
@@ -566,14 +566,14 @@ def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
 def test_a_place_that_takes_no_results_is_refused_before_anything_is_encoded(run, tmp_path, workers):
     (tmp_path / "taken").write_text("a file")
-    outcome = run("--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'taken' / 'r'}", *workers)
+    outcome = run("--encheck-model=jaccard", f"--encheck-report-dir={tmp_path / 'taken' / 'r'}", *workers)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*no results can be written to --report-dir=*/taken/r: Not a directory. Name a*"])
     outcome.stdout.no_fnmatch_line("*passed*")
 
 
 def test_what_only_a_worker_finds_out_is_one_message_and_exit_4_too(run):
-    outcome = run("--encheck-model=oracle", "-m", "antonymm", "-n2")
+    outcome = run("--encheck-model=jaccard", "-m", "antonymm", "-n2")
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["ERROR: unknown marker 'antonymm'; did you mean 'antonym'? There are: *"])
     assert "INTERNALERROR" not in outcome.stdout.str()
