@@ -106,7 +106,10 @@ def _renamed(found: Found, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _check(row: Found) -> dict[str, Any]:
-    return _renamed({name: value for name, value in row.items() if name != "capability"}, CHECK)
+    """A row; its threshold was both lines: below it a check failed, from it on it passed."""
+    kept = {name: value for name, value in row.items() if name not in ("capability", "threshold")}
+    held = {"floor": row["threshold"], "floor_of": None, "aim": row["threshold"]}
+    return {**_renamed(kept, CHECK), **held}
 
 
 def _against(found: Found) -> dict[str, Any]:
