@@ -45,7 +45,8 @@ def test_what_is_below_its_aim_says_where_it_stands_with_its_floor(low, said):
 
 
 def test_the_floor_of_a_surface_baseline_is_its_figure_and_named():
-    one = replace(estimate(0.4, 0.35, 0.45), overlap=estimate(0.5, 0.45, 0.55))
+    beside = {"jaccard": estimate(0.5, 0.45, 0.55), "bigrams": estimate(0.4, 0.35, 0.45)}
+    one = replace(estimate(0.4, 0.35, 0.45), surface=beside)
     held = lines(one, floor="surface", aim=0.8)
     assert held == Lines(aim=0.8, floor=0.5, rival="jaccard")
     assert judge(one, held) == ("fail", "")
@@ -54,7 +55,7 @@ def test_the_floor_of_a_surface_baseline_is_its_figure_and_named():
 
 def test_a_surface_baseline_that_was_not_measured_is_no_floor():
     assert lines(estimate(0.4, 0.3, 0.5), floor="surface", aim=0.8) == Lines(aim=0.8)
-    unmeasured = replace(estimate(0.4, 0.3, 0.5), overlap=estimate(float("nan"), 0, 1))
+    unmeasured = replace(estimate(0.4, 0.3, 0.5), surface={"jaccard": estimate(float("nan"), 0, 1)})
     assert lines(unmeasured, floor="surface", aim=0.8) == Lines(aim=0.8)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from encheck import options
 from encheck.claims import lines_of
-from encheck.controller import arguments, collection, outcomes
+from encheck.controller import arguments, collection, outcomes, unknown_names
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.reporting.text import LINES, visible
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     process, checks = config.stash[PROCESS], collection.checks_among(items)
     with process.refusing(items):
         if checks:
-            collection.refuse_unknown_markers(config, checks)
+            unknown_names.refuse_unknown_markers(config, checks)
     offered = collection.levels_offered(checks)
     yield
     checks = collection.checks_among(items)
@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         with process.refusing(items):
             config.stash[SESSION] = _open_session(config, checks)
             process.refuse_models(config.stash[SESSION])
-            collection.refuse_unknown_checks(
+            unknown_names.refuse_unknown_checks(
                 config, config.stash[SESSION].settings, config.stash[SESSION].bench.subjects, offered
             )
 

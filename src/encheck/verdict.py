@@ -18,12 +18,8 @@ def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
     """
     if not isinstance(floor, str):
         return Lines(aim, floor)
-    best = _best_surface(estimate)
+    best = estimate.best_surface
     return Lines(aim, best[1].value, best[0]) if best else Lines(aim)
-
-
-def _best_surface(estimate: Estimate) -> tuple[str, Estimate] | None:
-    return ("jaccard", estimate.overlap) if estimate.overlap and math.isfinite(estimate.overlap.value) else None
 
 
 def judge(

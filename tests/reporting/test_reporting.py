@@ -39,7 +39,7 @@ def row(**changes):
         "reason": "", "model": "m", "data": "d", "params": {"epsilon": 0.0}, "metric": "margin_rate_calibrated",
         "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "floor": 0.8, "floor_of": None,
         "aim": 0.8, "verdict": "fail",
-        "baseline": None, "excluded": {}, "overlap": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []},
+        "baseline": None, "excluded": {}, "surface": {"jaccard": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []}},
         "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
     }  # fmt: skip
     return base | changes

@@ -89,7 +89,7 @@ def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:
 
 def lines(found: Sequence[Spread]) -> Iterator[str]:
     """The table on the terminal."""
-    head = ("claim", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
+    head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
          f"{s.least:.4f}", f"{s.greatest:.4f}", str(s.k))

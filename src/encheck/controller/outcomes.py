@@ -1,4 +1,4 @@
-"""What becomes of a check that ran: its rows, their way into the report, and the letter that pytest prints."""
+"""What becomes of a check that ran, from its rows to the letter that pytest prints."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ STATUS = {
 
 def record(item: pytest.Item, row: CheckResult) -> None:
     """Keep a row of this check, and show its figure as a property of its test."""
-    from encheck.reporting.failures import figure_line
+    from encheck.reporting.failures import figure_line, surface_line
 
     item.stash.setdefault(ROWS, []).append(row)
     assert row.estimate is not None
-    item.user_properties.append((row.case.name_of(row.id), figure_line(row.estimate)))
+    told = filter(None, (figure_line(row.estimate), surface_line(row.estimate)))
+    item.user_properties.append((row.case.name_of(row.id), "; ".join(told)))
     if row.verdict:
         item.user_properties.append(("verdict", row.verdict))
     if row.lines:

@@ -1,4 +1,4 @@
-"""One run, as the plugin sees it: the cases that were selected, the bench they share, and the rows they leave."""
+"""One run, as the plugin sees it: what its selected cases share."""
 
 from __future__ import annotations
 

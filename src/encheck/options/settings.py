@@ -85,7 +85,7 @@ class Settings:
         "anchor", group="gate", metavar="DIR", takes_path=True, parse=path_of,
         help="A second baseline that stays the same for many releases: small losses add up against it.",
     )
-    twins: tuple[str, ...] = option(
+    seed_replicates: tuple[str, ...] = option(
         "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
         help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Repeatable.",
@@ -175,8 +175,8 @@ def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settin
 
 def models_of(parsed: Any) -> tuple[str, ...]:
     """The models of a run, then the seed replicates."""
-    models, twins = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "twins"))
-    return tuple(dict.fromkeys((*models, *twins)))
+    named = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "seed_replicates"))
+    return tuple(dict.fromkeys(model for models in named for model in models))
 
 
 def described(settings: Settings) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from encheck.reporting import gate
 from encheck.reporting.text import LINES, table, visible
-from encheck.reporting.view import WORDS, figure, headline, judged, matrix, overlap, sentence, wants
+from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface, wants
 
-COLUMNS = ("verdict", "claim", "level", "figure [95% CI]", "floor / aim", "overlap", "n", "clusters")
+COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
@@ -44,4 +44,4 @@ def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     counts = (str(row["n"] or "-"), str(row["clusters"] or "-"))
-    return (WORDS[row["verdict"]], sentence(row["check"]), row["level"], figure(row), wants(row), overlap(row), *counts)
+    return (WORDS[row["verdict"]], sentence(row["check"]), row["level"], figure(row), wants(row), surface(row), *counts)
