@@ -55,7 +55,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
-    row = next(r for r in found["checks"] if r["threshold"] is not None)
+    row = next(r for r in found["checks"] if r["aim"] is not None)
     assert row["verdict"] is None
     assert row["baseline"]["value"] == 1.0
     summary = (folder / "summary.md").read_text("utf-8")
