@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = ("kills", "disks", "mutations", "models", "servers")
+FAMILIES = {name: name for name in ("kills", "disks", "models", "servers")} | {"mutations": "mutated"}  # their modules
 SECONDS = 10.0  # that a try in this process may take; what it imports is imported before
 MEGABYTES = 2_048  # that a try may add to the largest size that the process had
 
@@ -94,6 +94,6 @@ def load_all() -> dict[str, Attack]:
     """Every attack by its name. From here on the tests' helpers can be imported."""
     tests = ROOT / "tests"
     sys.path.extend(str(path) for path in (tests, *sorted(p for p in tests.iterdir() if p.is_dir())))
-    for family in FAMILIES:
-        import_module(family)
+    for module in FAMILIES.values():
+        import_module(module)
     return ATTACKS

@@ -24,7 +24,7 @@ from typing import Any
 import canary
 from attacks import Attack, Failed, add, add_cases, attack
 from kills import PROGRAM, RUN, content, refuse_broken_baseline, template
-from mutations import baseline, filled, lock, refuse_wrong, runs, sheets
+from mutated import baseline, filled, lock, refuse_wrong, runs, sheets
 from reading import command
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import canary
 from attacks import Failed, add_cases
-from mutations import DATA, GROUPS, built, entry_in, right_scores, same
+from mutated import DATA, GROUPS, built, entry_in, right_scores, same
 from reading import command, held, scores_of
 
 Harm = Callable[[Path, Path], None]  # of the copied model's own folder; the second is the folder of the try
@@ -579,7 +579,7 @@ def _extension(what: str, folder: Path) -> None:
         pyarrow.parquet.write_table(table, folder / "data.parquet")
         held(*command("data", f"pairs:{folder / 'data.parquet'}"), "data.parquet")
     else:
-        from mutations import runs as two_runs
+        from mutated import runs as two_runs
 
         two_runs(folder)
         pyarrow.parquet.write_table(table, folder / "a/items.parquet")

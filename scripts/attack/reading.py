@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
         subject = Subject("tiny", entry, model)
         before = subject.fingerprint
         bench = Bench({"tiny": subject}, {}, store, maker=Maker())
-        bench.encode({"tiny": [*pairwise(TEXTS)]}, lock=nullcontext, progress=Progress(quiet=True))
+        bench.encode({"tiny": [*pairwise(TEXTS)]}, progress=Progress(quiet=True))
         if subject.error:
             raise subject.error
         found = subject.state.vectors if subject.kind == "vector" else np.array([*subject.state.scored.values()])

@@ -14,7 +14,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -250,7 +250,7 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
         subject = Subject("served", config, model)
         fingerprint = subject.fingerprint
         bench = Bench({"served": subject}, {}, store, maker=Maker())
-        bench.encode({"served": [(text, text) for text in TEXTS]}, lock=nullcontext, progress=Progress(quiet=True))
+        bench.encode({"served": [(text, text) for text in TEXTS]}, progress=Progress(quiet=True))
         refuse_kept(store, fingerprint)
         if subject.error:
             raise subject.error
