@@ -21,9 +21,9 @@ from encheck.errors import DataError, UsageError, no_pair
 from encheck.ids import ItemId
 from encheck.items.catalogue import list_all
 from encheck.items.variants import Maker
-from encheck.reporting.text import visible
 from encheck.scoring.difficulty import CELLS, difficulty
 from encheck.system.files import write_text
+from encheck.system.terminal import visible
 from encheck.types import Group, SentencePair, Variant, content_hash, keeps_meaning
 
 COLUMNS = ("item", "first", "second", "same", "seconds")

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from encheck.cli.shared import app, told
+from encheck.cli.shared import app, tell, told
 from encheck.cli.table import HandsOn, shows_options
 from encheck.errors import UsageError
 
@@ -76,7 +76,7 @@ def run_checks(args: Sequence[str]) -> int:
     try:
         return int(pytest.main([*base, *args, *NO_WARNING]))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
-        typer.echo("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
+        tell("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
         return int(pytest.ExitCode.INTERRUPTED)
 
 

@@ -23,6 +23,7 @@ from encheck.cli.shared import (
     print_table,
     project,
     say,
+    tell,
     told,
 )
 from encheck.cli.table import as_option
@@ -64,7 +65,7 @@ def show(
             rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
             print_table(rows)
             fetched = ", ".join(sorted(name for name, module in names().items() if hasattr(module, "HUB")))
-            typer.echo(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
+            tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
     say(describe(loaded))
@@ -140,5 +141,5 @@ def variants(
                     f"{data} has no variant to lock: no generator made one (those written by hand are not locked)"
                 )
             count = lock_files.write(lock, language=language, seed=seed, works=covered, lines=frozen)
-            typer.echo(f"{lock}: {count} variants")
+            tell(f"{lock}: {count} variants")
         opened.close()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, told
+from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, tell, told
 
 
 @app.command()
@@ -26,7 +26,7 @@ def models() -> None:
             is_ready, licence = "yes" if ready else "no", config.licence or "-"
             rows.append((config.label, is_ready, source, pinned(config), licence, config.description))
     print_table(rows)
-    typer.echo("A directory or file (--model=./checkpoint) and a hub id (--model=owner/name) need no entry.")
+    tell("A directory or file (--model=./checkpoint) and a hub id (--model=owner/name) need no entry.")
 
 
 @app.command()

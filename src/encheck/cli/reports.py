@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, told
+from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, tell, told
 
 Everything = Annotated[
     bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
@@ -25,7 +25,7 @@ def report(
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
-        typer.echo(make_again(folder, out or folder / "report.html"))
+        tell(make_again(folder, out or folder / "report.html"))
 
 
 @app.command()
@@ -72,7 +72,7 @@ def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> 
     if json_file:
         side_by_side.write_json(json_file, found)
     say(side_by_side.lines(found))
-    typer.echo(f"page: {out}")
+    tell(f"page: {out}")
 
 
 @app.command(hidden=True)
@@ -120,7 +120,7 @@ def export(
     with told():
         results, splits, folder = read_results(run_folder), read_splits(run_folder), out or run_folder / "exports"
         for path in write(results, folder, formats=formats or list(FORMATS), splits=splits):
-            typer.echo(path)
+            tell(path)
 
 
 @app.command(hidden=True)

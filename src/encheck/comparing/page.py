@@ -19,9 +19,10 @@ from encheck.metrics import named
 from encheck.reporting.html import page as html
 from encheck.reporting.html.payload import pack
 from encheck.reporting.results import read_items, read_results, write_named
-from encheck.reporting.text import pieces, table, visible
+from encheck.reporting.text import pieces, table
 from encheck.reporting.view import Items, figure, sentence
 from encheck.scoring.frame import edits_of
+from encheck.system.terminal import visible
 from encheck.types import Declaration
 from encheck.verdict import MIN_CLUSTERS
 
