@@ -41,6 +41,7 @@ def show(
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
     from encheck.options import Settings
+    from encheck.reporting.again import as_written
     from encheck.reporting.results import find_item, newest_run
 
     with told():
@@ -50,4 +51,6 @@ def show(
             raise UsageError(f"no item of {folder} begins with {item!r}")
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         scorer = rescore(asked, rows) if model else None
-        say(describe(rows, scorer))
+        with as_written(folder):
+            lines = list(describe(rows, scorer))
+        say(lines)

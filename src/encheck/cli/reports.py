@@ -67,11 +67,11 @@ def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> 
 
     with as_written(*runs):
         found = side_by_side.compare(runs, seed=seed)
-        page = side_by_side.render(found)
+        page, lines = side_by_side.render(found), list(side_by_side.lines(found))
     write_named(out, page)
     if json_file:
         side_by_side.write_json(json_file, found)
-    say(side_by_side.lines(found))
+    say(lines)
     tell(f"page: {out}")
 
 
@@ -90,8 +90,8 @@ def _across_seeds(runs: list[Path], *, everything: bool) -> None:
     from encheck.reporting.again import as_written
 
     with as_written(*runs):
-        found = over_seeds(runs, everything=everything)
-    say(lines(found))
+        told_lines = list(lines(over_seeds(runs, everything=everything)))
+    say(told_lines)
 
 
 @app.command()
@@ -113,14 +113,16 @@ def export(
 
         encheck export reports/my-run --format csv
     """
+    from encheck.reporting.again import as_written
     from encheck.reporting.exports.formats import FORMATS
     from encheck.reporting.exports.formats import export as write
     from encheck.reporting.results import read_results, read_splits
 
     with told():
         results, splits, folder = read_results(run_folder), read_splits(run_folder), out or run_folder / "exports"
-        for path in write(results, folder, formats=formats or list(FORMATS), splits=splits):
-            tell(path)
+        with as_written(run_folder):
+            written = write(results, folder, formats=formats or list(FORMATS), splits=splits)
+        say(map(str, written))
 
 
 @app.command(hidden=True)

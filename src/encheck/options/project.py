@@ -10,9 +10,12 @@ from typing import Any
 
 from encheck.errors import ConfigError
 from encheck.options.toml_lines import line_of
+from encheck.system.documents import TextError, text_of
 from encheck.system.schema import shown
 
 TABLE = ("tool", "encheck")
+MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
+KEY = re.compile(r"""[\s\w.\["'\]-]+""")
 
 
 def project_table(path: Path) -> dict[str, Any]:
@@ -42,12 +45,15 @@ def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: is not UTF-8 (byte {error.start})") from error
+        text = text_of(path, most=MOST_BYTES)
+    except TextError as error:
+        raise ConfigError(f"{path}{error.place}: {error.problem}") from error
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
+            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
+    return text
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
