@@ -60,7 +60,7 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session:
     if call.excinfo and not any(row.verdict for row in rows):
         rows.append(_without_verdict(item, session, call.excinfo))
     case = case_of(item)
-    entry = entry_of(item.function, property=case.property)  # type: ignore[attr-defined]
+    entry = entry_of(item.function, property=case.property)
     report.encheck = payload(session, case, rows, entry)
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)
@@ -75,7 +75,7 @@ def make_visible(report: pytest.TestReport) -> None:
     elif report.longrepr is not None and (shown := visible(told := report.longreprtext, keep=LINES)) != told:
         report.longrepr = shown
     if reason := getattr(report, "wasxfail", ""):
-        report.wasxfail = visible(reason, keep=LINES)  # type: ignore[attr-defined]
+        report.wasxfail = visible(reason, keep=LINES)
 
 
 def _attach_fragment(report: Any) -> None:
