@@ -23,10 +23,12 @@ from encheck.annotation.sheets import read_sheet
 from encheck.api.results import read as read_run
 from encheck.cli import app
 from encheck.cli.showing import describe
-from encheck.comparing import page as side_by_side
+from encheck.comparing.comparison import compare
+from encheck.comparing.page import render
 from encheck.comparing.predictions import read_predictions
 from encheck.comparing.seeds import over_seeds
-from encheck.datasets.base import load
+from encheck.comparing.terminal import lines
+from encheck.datasets.load import load
 from encheck.encoders.files import largest_token, read_json
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import EncheckError
@@ -34,8 +36,8 @@ from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh
 from encheck.items.lock import VariantLock
 from encheck.options import project_table
-from encheck.reporting.again import as_written, make_again
 from encheck.reporting.exports.formats import FORMATS, export
+from encheck.reporting.rebuild import as_written, rebuild
 from encheck.reporting.results import find_item, read_items, read_results, read_splits
 
 PATIENCE = 10.0  # seconds of the processor that a reader may take
@@ -64,9 +66,9 @@ def made(work):
     """A run with its baseline, a lock, settings, a sheet and data, as encheck writes them or as people do."""
     rows = "".join(f"a b {i},a c {i},{i % 2}\n" for i in range(60))
     (work / "own.csv").write_text(f"first,second,label\n{rows}")
-    lines = [{"first": f"a {i}", "second": f"b {i}", "label": i % 2} for i in range(20)]
-    (work / "own.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(lines), work / "own.parquet")
+    rated = [{"first": f"a {i}", "second": f"b {i}", "label": i % 2} for i in range(20)]
+    (work / "own.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in rated))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rated), work / "own.parquet")
     probes = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
     (work / "probes.jsonl").write_text("\n".join(probes[::6]), "utf-8")
     chosen = "antonym_is_farther_than_paraphrase or than_random_pair or symmetry"
@@ -87,13 +89,13 @@ def made(work):
 
 
 def report(work):
-    make_again(work / "run", work / "page.html")
+    rebuild(work / "run", work / "page.html")
 
 
 def compared(work):
     with as_written(work / "run"):
-        side_by_side.render(found := side_by_side.compare([work / "run", work / "twin"]))
-        list(side_by_side.lines(found))
+        render(found := compare([work / "run", work / "twin"]))
+        list(lines(found))
 
 
 def exported(work):

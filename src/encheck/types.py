@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from encheck.ids import CaseId, ItemId
 
-Verdict = Literal["pass", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"]
+Verdict = Literal[
+    "pass", "below_aim", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"
+]
+Floor = float | Literal["surface"] | None
 Kind = Literal["pair", "labelled", "both_orders", "triplet", "chain", "search", "occurrence", "repeated"]
 
 
@@ -303,7 +307,7 @@ class Estimate:
     """A figure with its 95% interval, the number of items and of independent clusters behind it.
 
     Where a figure compares two labels, the clusters are those of the label that has fewer.
-    `overlap` is the same figure of the word-overlap baseline (Jaccard in place of the model).
+    `surface` has the same figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap).
     """
 
     metric: str
@@ -313,13 +317,33 @@ class Estimate:
     n: int
     clusters: int
     curve: tuple[CurvePoint, ...] = ()
-    overlap: Estimate | None = None
+    surface: Mapping[str, Estimate] = field(default_factory=dict)
     params: Mapping[str, float | str] = field(default_factory=dict)
+
+    @builtins.property
+    def best_surface(self) -> tuple[str, Estimate] | None:
+        """The surface scorer with the highest figure, of several the first; None where none has a figure."""
+        found = [(name, beside) for name, beside in self.surface.items() if not math.isnan(beside.value)]
+        return max(found, key=lambda one: one[1].value, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What a figure is held against: it fails wholly under the floor, and passes wholly at or above the aim.
+
+    `rival` names the surface baseline whose figure the floor is; empty for a floor that was declared as a number.
+    """
+
+    aim: float
+    floor: float | None = None
+    rival: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of results.json: a figure of one check, with its verdict where it has one."""
+    """One row of results.json: a figure of one check, with its lines where it is judged and its verdict where it has
+    one.
+    """
 
     id: str
     check: str
@@ -329,7 +353,7 @@ class CheckResult:
     data: str
     estimate: Estimate | None
     verdict: Verdict | None
-    threshold: float | None = None
+    lines: Lines | None = None
     reason: str = ""
     excluded: dict[str, int] = field(default_factory=dict)
 
@@ -350,6 +374,9 @@ class Declaration:
     `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the page draws
     beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says that a
     training loop chooses checkpoints by it unless told otherwise.
+
+    `aim` is what the metric should reach. `floor` is what nobody may fall under: a number, "surface" (the best surface
+    baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict.
     """
 
     property: str = ""
@@ -359,6 +386,8 @@ class Declaration:
     reported: str = ""
     chance: float | None = None
     aim: float | None = None
+    floor: Floor = None
+    unjudged: str = ""
     source: str = ""
     part: Literal["all", "test"] = "all"
     criterion: int = 0

@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.charts import differences
-from encheck.comparing.page import compare, lines, render
+from encheck.comparing.comparison import compare
+from encheck.comparing.page import render
+from encheck.comparing.terminal import lines
 from encheck.reporting.results import write_items, write_results
 
 CLAIM = "antonym_is_farther_than_paraphrase"
@@ -83,9 +85,9 @@ def test_the_picture_names_the_data_where_there_are_several():
     shown = {"check": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
     spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
     claim = "antonym is farther than paraphrase 1"
-    assert [v["claim"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
+    assert [v["check"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
     alone = differences([shown | {"data": "mrpc"}], against="n")
-    assert [v["claim"] for v in alone["data"]["values"]] == [claim]
+    assert [v["check"] for v in alone["data"]["values"]] == [claim]
 
 
 def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):

@@ -18,6 +18,7 @@ from encheck.metrics.pairs import (
 )
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
+from encheck.types import Lines
 from encheck.verdict import judge
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
@@ -78,7 +79,7 @@ def test_auc_is_scikit_learns(two_classes):
 def test_a_figure_of_two_labels_rests_on_the_clusters_of_the_one_with_fewer(figure):
     few = pairs(np.linspace(0, 1, 61), [0] * 59 + [1] * 2)
     assert (figure(few).n, figure(few).clusters) == (61, 2)
-    assert judge(figure(few), 0.1)[0] == "inconclusive"
+    assert judge(figure(few), Lines(aim=0.1))[0] == "inconclusive"
 
 
 def test_a_figure_of_one_label_rests_on_the_clusters_of_that_label(two_classes):
@@ -159,9 +160,9 @@ def test_the_worst_items_come_first(two_classes):
     assert first in extremes
 
 
-def test_the_figure_of_word_overlap_stands_beside_the_models():
-    lexical = margins([0.2] * 40, [0.4] * 40)
-    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), lexical.resampler, Scale(0.0), lexical)
+def test_the_figures_of_surface_scorers_stand_beside_the_models():
+    beside = margins([0.2] * 40, [0.4] * 40)
+    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), beside.resampler, Scale(0.0), {"jaccard": beside})
     assert margin_rate(model).value == 1
-    assert margin_rate(model).overlap.value == 0
-    assert mean_margin(model.calibrated).overlap.value == pytest.approx(-0.2 / 0.9)
+    assert margin_rate(model).surface["jaccard"].value == 0
+    assert mean_margin(model.calibrated).surface["jaccard"].value == pytest.approx(-0.2 / 0.9)

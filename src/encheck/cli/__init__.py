@@ -1,4 +1,4 @@
-"""The `encheck` command: the suite from a plain install, and a look at models, data, runs and the store."""
+"""The `encheck` command."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import annotate, checks, data, gate, look, reports, store
+from encheck.cli import annotate, checks, data, gate, look, reports, store, variants
 from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
-__all__ = ["annotate", "app", "checks", "data", "gate", "look", "main", "reports", "store"]
+__all__ = ["annotate", "app", "checks", "data", "gate", "look", "main", "reports", "store", "variants"]
 
 
 def _print_version(asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""What there is: models, and the items of past runs."""
+"""A look at what there is: models, or the items of past runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show(
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
     from encheck.options import Settings
-    from encheck.reporting.again import as_written
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import find_item, newest_run
 
     with told():

@@ -1,4 +1,4 @@
-"""What is made of runs that are over, and of other people's predictions."""
+"""What is made of results: of runs that are over, or of predictions that somebody else made."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page to write. Default: RUN/report.html.")] = None,
 ) -> None:
     """Make the report of a run again from its raw results."""
-    from encheck.reporting.again import make_again
+    from encheck.reporting.rebuild import rebuild
     from encheck.reporting.results import newest_run
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
-        tell(make_again(folder, out or folder / "report.html"))
+        tell(rebuild(folder, out or folder / "report.html"))
 
 
 @app.command()
@@ -61,17 +61,20 @@ def compare(
 
 
 def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> None:
-    from encheck.comparing import page as side_by_side
-    from encheck.reporting.again import as_written
+    from encheck.comparing.comparison import compare as compare_models
+    from encheck.comparing.export import write_json
+    from encheck.comparing.page import render
+    from encheck.comparing.terminal import lines
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import write_named
 
     with as_written(*runs):
-        found = side_by_side.compare(runs, seed=seed)
-        page, lines = side_by_side.render(found), list(side_by_side.lines(found))
+        found = compare_models(runs, seed=seed)
+        page, said = render(found), list(lines(found))
     write_named(out, page)
     if json_file:
-        side_by_side.write_json(json_file, found)
-    say(lines)
+        write_json(json_file, found)
+    say(said)
     tell(f"page: {out}")
 
 
@@ -87,11 +90,11 @@ def seeds(
 
 def _across_seeds(runs: list[Path], *, everything: bool) -> None:
     from encheck.comparing.seeds import lines, over_seeds
-    from encheck.reporting.again import as_written
+    from encheck.reporting.rebuild import as_written
 
     with as_written(*runs):
-        told_lines = list(lines(over_seeds(runs, everything=everything)))
-    say(told_lines)
+        said = list(lines(over_seeds(runs, everything=everything)))
+    say(said)
 
 
 @app.command()
@@ -113,9 +116,9 @@ def export(
 
         encheck export reports/my-run --format csv
     """
-    from encheck.reporting.again import as_written
     from encheck.reporting.exports.formats import FORMATS
     from encheck.reporting.exports.formats import export as write
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import read_results, read_splits
 
     with told():
@@ -148,7 +151,7 @@ def score(
     """
     from encheck.comparing import scored
     from encheck.comparing.predictions import read_predictions
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
     from encheck.options import cutoff_of, scope_of
 
     with told():

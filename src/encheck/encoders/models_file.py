@@ -15,17 +15,16 @@ from encheck.encoders.entry_schema import text_fields, wrong_values
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
-from encheck.system.documents import TextError, text_of
+from encheck.system.config_text import config_text
 from encheck.system.schema import Place
 
 MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
-
 __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """The entries of one models.yaml; ConfigError names the line of whatever is wrong."""
-    text = _text(path)
+    text = config_text(path, most=MOST_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -41,15 +40,6 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
         return {}
     _refuse_endless(f"{path}:", root)
     return {label: _entry(path, line, label, node) for label, line, node in _items(path, root, "the file")}
-
-
-def _text(path: Path) -> str:
-    try:
-        return text_of(path, most=MOST_BYTES)
-    except TextError as error:
-        raise ConfigError(f"{path}{error.place}: {error.problem}") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _refuse_endless(where: str, root: yaml.Node) -> None:

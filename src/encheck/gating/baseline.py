@@ -38,7 +38,7 @@ from encheck.types import Declaration, Kind, content_hash
 VERSION = 2
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
-NOT_KEPT = ("curve", "overlap", "excluded", "reason")  # of the rows: large, not the model's, or a place for paths
+NOT_KEPT = ("curve", "surface", "excluded", "reason")  # of the rows: large, not the model's, or a place for paths
 STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",
@@ -169,8 +169,8 @@ def _refuse_others(folder: Path) -> None:
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
-        f"no baseline can be saved in {folder}: {files.told(error, folder=folder)}. Make room, or name another folder "
-        "with --save-baseline=DIR"
+        f"no baseline can be saved in {folder}: {files.problem_of(error, folder=folder)}. Make room, or name another "
+        "folder with --save-baseline=DIR"
     )
 
 

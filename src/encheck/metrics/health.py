@@ -14,7 +14,7 @@ from encheck.scoring.table import Table
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
-ENOUGH = 1e-6  # of the way from unrelated to identical text
+SMALLEST_CHANGE = 1e-6  # of the way from unrelated to identical text
 CONTRACT = "it holds, or it blocks"
 
 
@@ -53,15 +53,19 @@ def _ends(table: Table, scale: Scale) -> Floats:
 def _told_apart(values: Floats, scale: Scale) -> Floats:
     """1 where a text is not taken for identical with itself less its end."""
     with np.errstate(invalid="ignore"):
-        return ((scale.identity - values) / scale.unit > ENOUGH).astype(float)
+        return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
 
-@metric(values=won, kind="rate", label="share won", overlap=False)
+@metric(values=won, kind="rate", label="share won", surface=False)
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one; a tie is no find."""
     found = margin_rate(scores)
-    overlap = replace(found.overlap, metric="recall_at_1", curve=(), params={}) if found.overlap else None
-    return replace(found, metric="recall_at_1", curve=(), params={}, overlap=overlap)
+    surface = {name: _as_recall(beside) for name, beside in found.surface.items()}
+    return replace(_as_recall(found), surface=surface)
+
+
+def _as_recall(rate: Estimate) -> Estimate:
+    return replace(rate, metric="recall_at_1", curve=(), params={})
 
 
 @metric(values=_rooms, delta=0.1, label="room")
@@ -109,13 +113,13 @@ def unseen(scores: PairScores) -> Estimate:
     return _mean("unseen", scores, (scores.values == 0).astype(float))
 
 
-@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, overlap=False)
+@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=False)
 def contract_kept(scores: PairScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
     return _whole("contract_kept", scores, scores.values)
 
 
-@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, overlap=False)
+@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=False)
 def ends_seen(scores: PairScores) -> Estimate:
     """Share of texts that the scorer tells from themselves less their last words."""
     return _whole("ends_seen", scores, _told_apart(scores.values, scores.scale))

@@ -10,7 +10,7 @@ from typing import Any
 
 from encheck.errors import ConfigError
 from encheck.options.toml_lines import line_of
-from encheck.system.documents import TextError, text_of
+from encheck.system.config_text import config_text
 from encheck.system.schema import shown
 
 TABLE = ("tool", "encheck")
@@ -22,7 +22,8 @@ def project_table(path: Path) -> dict[str, Any]:
     """[tool.encheck] of a pyproject.toml, checked; empty where there is none. ConfigError names file, line and key."""
     if not path.exists():
         return {}
-    text = _text(path)
+    text = config_text(path, most=MOST_BYTES)
+    _refuse_long_keys(path, text)
     table: Any = _parsed(path, text)
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
@@ -34,6 +35,12 @@ def project_table(path: Path) -> dict[str, Any]:
     return dict(table)
 
 
+def _refuse_long_keys(path: Path, text: str) -> None:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
+            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
+
+
 def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
     from encheck.options.project_schema import wrong_values
 
@@ -41,19 +48,6 @@ def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
         inside = ".".join(map(str, (*TABLE, *place[:-1])))
         said = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
         raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {said}")
-
-
-def _text(path: Path) -> str:
-    try:
-        text = text_of(path, most=MOST_BYTES)
-    except TextError as error:
-        raise ConfigError(f"{path}{error.place}: {error.problem}") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
-            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
-    return text
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:

@@ -26,6 +26,17 @@ def figure_line(estimate: Estimate) -> str:
     return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
 
 
+def surface_line(estimate: Estimate) -> str:
+    """The same figure of the best surface scorer; empty where there is none.
+
+    >>> overlap = Estimate("margin_rate", 0.1, 0.05, 0.15, n=400, clusters=380)
+    >>> surface_line(Estimate("margin_rate", 0.61, 0.55, 0.66, n=400, clusters=380, surface={"jaccard": overlap}))
+    'surface alone (jaccard): margin rate = 0.10 (95% CI 0.05 to 0.15, n=400, 380 clusters)'
+    """
+    best = estimate.best_surface
+    return f"surface alone ({best[0]}): {figure_line(best[1])}" if best else ""
+
+
 def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
     """A figure and the ends of its interval with as many digits as the interval bears, and no negative zero.
 
@@ -45,11 +56,10 @@ def failure_message(
     below reports/.
     """
     assert row.estimate is not None
-    expectation = f"should be at least {row.threshold:g}"
-    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
+    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_wanted(row)}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
-    if row.estimate.overlap:
-        lines.append(f"word overlap alone: {figure_line(row.estimate.overlap)}")
+    if beside := surface_line(row.estimate):
+        lines.append(beside)
     found = scores.worst()[:WORST]
     where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")
@@ -57,6 +67,17 @@ def failure_message(
         lines += map(_line, scores.example(items[position], position))
     lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
+
+
+def _wanted(row: CheckResult) -> str:
+    """Which of the lines it fell under, and the other one."""
+    assert row.estimate is not None
+    assert row.lines is not None
+    floor, aim = row.lines.floor, row.lines.aim
+    if floor is None or floor == aim or row.estimate.high >= floor:
+        return f"should be at least {aim:g}"
+    of = f", what {row.lines.rival} gets" if row.lines.rival else ""
+    return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
 def _line(line: Line) -> str:

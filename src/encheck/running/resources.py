@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from encheck.datasets import base as datasets
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load as load_data
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
@@ -15,13 +16,14 @@ from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.items.fluency import Surprisal
 from encheck.items.variants import Writers
-from encheck.language.english import English, Lock
+from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
 from encheck.options import Settings, arguments_for
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.system.lock import Lock, Locks, no_locks
 
 log = logging.getLogger("encheck")
 
@@ -57,7 +59,7 @@ def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig
             raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
 
 
-def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
+def resolve_data(settings: Settings) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file."""
     how: dict[str, Any] = {
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
@@ -67,7 +69,7 @@ def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
         same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
-    return {label: datasets.load(spec, label=label, **how) for label, spec in labelled.items()}
+    return {label: load_data(spec, label=label, **how) for label, spec in labelled.items()}
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
@@ -80,9 +82,9 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
 
 
-def resolve_writers(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> Writers:
+def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
     """The language model and the translators that the settings name; UsageError where one does not exist."""
-    asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
+    asked: dict[str, Any] = {"device": settings.device, "store": store, "locks": locks}
     model = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
     translate = back_translator(settings.back_translate, **asked) if settings.back_translate else None
     return Writers(model, Surprisal(model) if model else None, translate)
