@@ -107,7 +107,7 @@ version = "1.0"
 models = "models.yaml"
 store-limit-mb = 500
 thresholds = {antonym_is_farther_than_paraphrase = 0.7}
-[tool.encheck.known_failures]
+[tool.encheck.known_failures.base]
 "antonym*" = "known, as published"
 [tool.other]
 deep = [[1, 2], [3, {a = "b"}]]
