@@ -103,7 +103,7 @@ def _open_session(config: pytest.Config, checks: list[pytest.Item]) -> Session:
 
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
-    return Session(_settings(config), list(map(collection.case_of, checks)))
+    return Session(_settings(config), list(map(collection.case_of, checks)), run=config.stash[PROCESS].run)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:

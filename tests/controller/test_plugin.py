@@ -316,8 +316,8 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
             "*thresholds: unknown check 'antonym_is_farther_then_control'; did you mean 'antonym_is_farther_than_*",
         ),
         (
-            '[tool.encheck.known_failures.oracle]\n"antonymm_*/probes*/*" = "why"',
-            "*oracle's known_failures: unknown check 'antonymm_[*]'. There are: *",
+            '[tool.encheck.known_failures.jaccard]\n"antonymm_*/probes*/*" = "why"',
+            "*jaccard's known_failures: unknown check 'antonymm_[*]'. There are: *",
         ),
         (
             '[tool.encheck.thresholds]\n"antonym_*" = 0.1',
@@ -334,7 +334,7 @@ def test_thresholds_and_known_failures_of_the_project_hold(pytester, results):
 @pytest.mark.parametrize("more", [[], ["-n1"]], ids=["alone", "workers"])
 def test_a_check_that_there_is_not_is_refused_before_anything_is_encoded(pytester, run, table, says, more):
     pytester.makepyprojecttoml(table)
-    outcome = run("--encheck-model=oracle", "-m", "synonym", "--encheck-report-dir=out", *more)
+    outcome = run("--encheck-model=jaccard", "-m", "synonym", "--encheck-report-dir=out", *more)
     assert outcome.ret == 4
     pytest.LineMatcher([*outcome.outlines, *outcome.errlines]).fnmatch_lines([says])
     assert not (pytester.path / "out").exists()
@@ -343,7 +343,7 @@ def test_a_check_that_there_is_not_is_refused_before_anything_is_encoded(pyteste
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.long)], ids=["alone", "xdist"])
 def test_a_level_that_a_check_has_not_is_refused(pytester, run, workers):
     pytester.makepyprojecttoml('[tool.encheck.thresholds]\n"synonym_keeps_the_similarity/7" = 0.1')
-    outcome = run("--encheck-model=oracle", "-m", "synonym", *workers)
+    outcome = run("--encheck-model=jaccard", "-m", "synonym", *workers)
     assert outcome.ret == 4
     pytest.LineMatcher([*outcome.outlines, *outcome.errlines]).fnmatch_lines(
         ["*thresholds: unknown level of synonym_keeps_the_similarity '7'. There are: 1, 2, 3*"]
@@ -351,14 +351,14 @@ def test_a_level_that_a_check_has_not_is_refused(pytester, run, workers):
 
 
 def test_a_misspelt_check_of_a_model_is_refused(pytester, run):
-    pytester.makefile(".yaml", models="m: {adapter: 'encheck.encoders.fake:Oracle', thresholds: {antonyms_are: 0.5}}")
+    pytester.makefile(".yaml", models="m: {adapter: 'encheck.encoders.fake:Overlap', thresholds: {antonyms_are: 0.5}}")
     outcome = run("--encheck-model=m", "-m", "synonym")
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*models.yaml: m's thresholds: unknown check 'antonyms_are'*"])
 
 
 def test_a_threshold_of_a_model_that_is_a_pattern_is_refused(pytester, run):
-    pytester.makefile(".yaml", models="m: {adapter: 'encheck.encoders.fake:Oracle', thresholds: {'synonym_*': 0.5}}")
+    pytester.makefile(".yaml", models="m: {adapter: 'encheck.encoders.fake:Overlap', thresholds: {'synonym_*': 0.5}}")
     outcome = run("--encheck-model=m", "-m", "synonym")
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*models.yaml: m's thresholds: 'synonym_[*]' would decide nothing*"])
@@ -587,7 +587,7 @@ def test_nothing_is_loaded_or_encoded_to_list_the_checks(run):
     ],
 )
 def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
-    outcome = run("--encheck-model=oracle", *args, *workers)
+    outcome = run("--encheck-model=jaccard", *args, *workers)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
 
@@ -605,7 +605,7 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
     ],
 )
 def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
-    outcome = run("--encheck-model=oracle", *args)
+    outcome = run("--encheck-model=jaccard", *args)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
 
@@ -613,14 +613,14 @@ def test_a_wrong_option_is_one_message_and_exit_4(run, args, message):
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
 def test_a_place_that_takes_no_results_is_refused_before_anything_is_encoded(run, tmp_path, workers):
     (tmp_path / "taken").write_text("a file")
-    outcome = run("--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'taken' / 'r'}", *workers)
+    outcome = run("--encheck-model=jaccard", f"--encheck-report-dir={tmp_path / 'taken' / 'r'}", *workers)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(["*no results can be written to --report-dir=*/taken/r: Not a directory. Name a*"])
     outcome.stdout.no_fnmatch_line("*passed*")
 
 
 def test_what_only_a_worker_finds_out_is_one_message_and_exit_4_too(run):
-    outcome = run("--encheck-model=oracle", "-m", "antonymm", "-n2")
+    outcome = run("--encheck-model=jaccard", "-m", "antonymm", "-n2")
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["ERROR: unknown marker 'antonymm'; did you mean 'antonym'? There are: *"])
     assert "INTERNALERROR" not in outcome.stdout.str()
@@ -726,7 +726,7 @@ def test_no_conftest_of_a_model_or_data_folder_runs(pytester, run):
     folder = pytester.mkdir("ckpt")
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
     (folder / "msr_paraphrase_test.txt").write_text("Quality\n1\t2\t3\tA dog barks.\tThe dog barked.\n")
-    run("--encheck-model=oracle", f"--encheck-data=mrpc:{folder}", "-m", "paraphrase")
+    run("--encheck-model=jaccard", f"--encheck-data=mrpc:{folder}", "-m", "paraphrase")
     run(f"--encheck-model={folder}", "-m", "paraphrase")
     assert not Path("ran").exists()
 
