@@ -87,12 +87,15 @@ def _bigrams(first: str, second: str) -> float:
 
 @lru_cache(maxsize=_PAIRS)
 def _trigrams(first: str, second: str) -> float:
-    a, b = (set(map("".join, zip(t, t[1:], t[2:], strict=False))) for t in map(_padded, (first, second)))
-    return len(a & b) / len(a | b)
+    a, b = _runs(first), _runs(second)
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared)
 
 
-def _padded(text: str) -> str:
-    return f"  {' '.join(text.lower().split())} "
+@lru_cache(maxsize=2_000)
+def _runs(text: str) -> frozenset[str]:
+    padded = f"  {' '.join(text.lower().split())} "
+    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
 
 
 @dataclass(frozen=True, eq=False)
