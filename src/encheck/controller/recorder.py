@@ -39,7 +39,7 @@ def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[s
 
 def as_row(result: CheckResult) -> Row:
     """A row of results.json, in the order in which the schema names its fields."""
-    e = result.estimate
+    e, held = result.estimate, result.lines
     row: Row = {
         "id": result.id,
         "check": result.check,
@@ -55,7 +55,9 @@ def as_row(result: CheckResult) -> Row:
         "high": _number(e.high) if e else None,
         "n": e.n if e else 0,
         "clusters": e.clusters if e else 0,
-        "threshold": result.threshold,
+        "floor": held.floor if held else None,
+        "floor_of": held.rival or None if held else None,
+        "aim": held.aim if held else None,
         "verdict": result.verdict,
         "baseline": None,
         "excluded": dict(result.excluded),
@@ -127,7 +129,7 @@ class Recorder:
     @property
     def measured_nothing(self) -> bool:
         """Whether checks were selected and every one of them was skipped."""
-        shown = any(row["threshold"] is not None for row in self.rows.values())
+        shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
 
     def results(
@@ -145,30 +147,40 @@ class Recorder:
         """
         from encheck.reporting.results import SCHEMA_VERSION, versions
 
-        logged = (note for described in self.described for note in described["notes"])
         first = self.described[0] if self.described else {"models": [], "data": []}
+        named = {"id": folder, "command": command, "versions": versions(), "settings": settings}
         return {
             "schema_version": SCHEMA_VERSION,
-            "run": {
-                "id": folder,
-                "started": self.started.isoformat(timespec="seconds"),
-                "seconds": round(time.perf_counter() - self._clock, 3),
-                "command": command,
-                "exit_status": end.status,
-                "versions": versions(),
-                "settings": settings,
-                "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
-                "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
-                "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
-                "encoded": self._encoded(),
-                "properties": self._properties(),
-            },
+            "run": self._run(named, end, notes),
             "models": sorted(first["models"], key=lambda m: m["label"]),
             "data": self._data(),
             "claims": {name: self.claims[name] for name in sorted(self.claims)},
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
             **({"gate": end.gate} if end.gate else {}),
         }
+
+    def _run(self, named: Mapping[str, Any], end: Conclusion, notes: Sequence[str]) -> dict[str, Any]:
+        """What may differ between equal runs, in the order in which the schema names its fields."""
+        logged = (note for described in self.described for note in described["notes"])
+        return {
+            "id": named["id"],
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - self._clock - self._seconds("wait"), 3),
+            "command": named["command"],
+            "exit_status": end.status,
+            "versions": named["versions"],
+            "settings": named["settings"],
+            "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
+            "wait_seconds": self._seconds("wait"),
+            "encode_seconds": self._seconds("encode"),
+            "generate_seconds": self._seconds("generate"),
+            "encoded": self._encoded(),
+            "properties": self._properties(),
+        }
+
+    def _seconds(self, what: str) -> float:
+        """Of the process that took longest."""
+        return round(max((described["seconds"][what] for described in self.described), default=0.0), 3)
 
     def _encoded(self) -> dict[str, int]:
         labels = {label for d in self.described for label in d["encoded"]}
@@ -178,8 +190,7 @@ class Recorder:
         """Seconds a property (Mahajan et al. 2023, Table 6): measuring, and encoding its texts were it alone."""
         texts = {k: v for d in self.described for k, v in d["texts"].items()}
         encoded = sum(self._encoded().values())
-        seconds = max((d["seconds"]["encode"] for d in self.described), default=0.0)
-        each = seconds / encoded if encoded else 0.0
+        each = self._seconds("encode") / encoded if encoded else 0.0
         return {
             name: {
                 "texts": texts.get(name, 0),

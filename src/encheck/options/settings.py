@@ -63,6 +63,10 @@ class Settings:
         "lock", group="what", metavar="FILE", takes_path=True, parse=path_of,
         help="Stop with an error where a variant differs from this file, which `encheck data variants --lock` wrote.",
     )
+    strict: bool = option(
+        "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,
+        help="Fail a check that is below its aim, too. Without it, only what is below its floor fails.",
+    )
     skip_bad_rows: bool = option(
         "skip-bad-rows", group="what", is_flag=True, kept=True, default=False,
         help="Skip malformed rows of data, and report how many there are.",

@@ -13,14 +13,15 @@ from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.gating.declared import declarations
+from encheck.ids import property_of_row
 from encheck.reporting.gate import cells
 from encheck.reporting.markdown import ENDED
 from encheck.system.files import write_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {
-    "fail": "error", "error": "error", "inconclusive": "warning", "stale_known_failure": "warning",
-    "known_failure": "note",
+    "fail": "error", "error": "error", "below_aim": "warning", "inconclusive": "warning",
+    "stale_known_failure": "warning", "known_failure": "note",
 }  # fmt: skip
 PLACE = "models.yaml"
 FAILED = 1
@@ -73,7 +74,7 @@ def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             row = next((row for start, row in rows.items() if reason.startswith(start)), None)
             change = f" ({cells(row)[5]})" if row else ""
             about = row["row"] if row else reason.partition(":")[0]
-            name = about.partition("/")[0] if row else CONTRACT if about.startswith(CONTRACT) else "gate"
+            name = property_of_row(about) if row else CONTRACT if about.startswith(CONTRACT) else "gate"
             text = f"against {against['baseline']}: {reason}{change}"
             yield _result(name, level, text, f"gate/{against['baseline']}/{about}")
 
@@ -92,7 +93,7 @@ def _of_checks(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _said(row: Mapping[str, Any]) -> str:
     claim, verdict = (row[name].replace("_", " ") for name in ("check", "verdict"))
     value = "no figure" if row["value"] is None else f"{row['metric']} {row['value']:.3f}"
-    wanted = "" if row["threshold"] is None else f", {row['threshold']:g} wanted"
+    wanted = "".join(f", {name} {row[name]:.3g}" for name in ("floor", "aim") if row[name] is not None)
     reason = f". {row['reason']}" if row["reason"] else ""
     return f"{claim}: {verdict} for {row['model']} on {row['data']} ({value}{wanted}){reason}"
 
