@@ -72,13 +72,14 @@ class Scorer:
 
     def _surface(self, kind: type[Scores], data: str, items: Items, resampler: Resampler) -> dict[str, Scores]:
         """The same items' scores by each surface scorer that stands beside this kind of items."""
-        found = {}
+        found: dict[str, Scores] = {}
         for name in kind.surface_scorers:
             by = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
             scale = self._scale(self._surface_scales, name, data, by)
-            one = kind.measured(items.kept, by, resampler, scale)
-            is_drawn = name == WORD_OVERLAP or not isinstance(one, MarginScores)
-            found[name] = one if is_drawn else replace(one, has_curve=False)  # a curve costs more than all else
+            one: Scores = kind.measured(items.kept, by, resampler, scale)
+            if name != WORD_OVERLAP and isinstance(one, MarginScores):
+                one = replace(one, has_curve=False)  # a curve costs more than all else
+            found[name] = one
         return found
 
     def _counted(self, data: str) -> Frequencies:
