@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.ids import CaseId, figure_name
-from encheck.reporting.text import visible
 from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
 from encheck.scoring.frame import Columns, Frame
+from encheck.system.terminal import visible
 
 Row = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8

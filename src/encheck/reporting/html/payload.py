@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from encheck.ids import CaseId
-from encheck.reporting.text import visible
 from encheck.scoring.frame import Frame
+from encheck.system.terminal import visible
 
 Frames = Mapping[str, Frame]
 Asked = Mapping[str, tuple[float, float]]
