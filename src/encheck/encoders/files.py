@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickletools
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,15 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     return found
 
 
+def value_of(path: Path, key: str, kind: type[Any]) -> Any:
+    """What a JSON file has under a key, None where it has nothing; ModelError for a value of another kind."""
+    found = read_json(path, dict).get(key)
+    if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
+        wanted = {dict: "a mapping", list: "a list", int: "a whole number"}[kind]
+        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be {wanted}. {COPY}")
+    return found
+
+
 def check_weights(path: Path) -> None:
     """ModelError where a file of weights was cut off or would run code; no tensor is read."""
     from safetensors import SafetensorError, safe_open
@@ -106,7 +116,7 @@ def _names_called(path: Path) -> Iterator[str]:
         with path.open("rb") as file:
             for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
                 yield from _globals(file)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, UnicodeDecodeError) as error:
+    except (ValueError, OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:  # zip's are many
         raise ModelError(f"{path} is no file of weights that torch.save wrote ({error}): {CUT_OFF}") from error
 
 
