@@ -69,13 +69,12 @@ def as_row(result: CheckResult) -> Row:
 
 
 def _surface(e: Estimate) -> dict[str, Row]:
-    """The figure of each surface scorer; the best one has its curve beside."""
-    found: dict[str, Row] = {
-        name: {k: _number(getattr(s, k)) for k in ("value", "low", "high")} for name, s in e.surface.items()
-    }
-    name, best = e.best_surface or ("", e)
-    if name and best.curve:
-        found[name]["curve"] = [dataclasses.asdict(point) for point in best.curve]
+    """The figure of each surface scorer, and its curve where it has one."""
+    found: dict[str, Row] = {}
+    for name, s in e.surface.items():
+        found[name] = {k: _number(getattr(s, k)) for k in ("value", "low", "high")}
+        if s.curve:
+            found[name]["curve"] = [dataclasses.asdict(point) for point in s.curve]
     return found
 
 

@@ -56,7 +56,7 @@ def _told_apart(values: Floats, scale: Scale) -> Floats:
         return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
 
-@metric(values=won, kind="rate", label="share won", surface=False)
+@metric(values=won, kind="rate", label="share won", surface=())
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one; a tie is no find."""
     found = margin_rate(scores)
@@ -113,13 +113,13 @@ def unseen(scores: PairScores) -> Estimate:
     return _mean("unseen", scores, (scores.values == 0).astype(float))
 
 
-@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=False)
+@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: PairScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
     return _whole("contract_kept", scores, scores.values)
 
 
-@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=False)
+@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
     """Share of texts that the scorer tells from themselves less their last words."""
     return _whole("ends_seen", scores, _told_apart(scores.values, scores.scale))

@@ -7,6 +7,7 @@ its name has the suffix `_calibrated`.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
-from encheck.statistics.bootstrap import interval, weighted_auc, widened
+from encheck.similarity import WORD_OVERLAP
+from encheck.statistics.bootstrap import Resampler, interval, weighted_auc, widened
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
@@ -140,7 +142,10 @@ def _cohens_d(t: Floats) -> Floats:
     return result
 
 
-@metric(values=calibrated_margins, chance=0.0, label="calibrated margin", reported="a mean margin rises with damage")
+@metric(
+    values=calibrated_margins, chance=0.0, label="calibrated margin", reported="a mean margin rises with damage",
+    surface=(WORD_OVERLAP,),
+)  # fmt: skip
 def mean_margin(scores: MarginScores) -> Estimate:
     """Mean of Sim(S, near) - Sim(S, far)."""
     margins = scores.margins
@@ -156,7 +161,7 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     Ties are no wins. Near 0 and 1 the interval is no narrower than Clopper-Pearson's over clusters.
     """
     margins = scores.margins
-    grid = np.append(GRID, epsilon)
+    grid = np.append(GRID if scores.has_curve else (), epsilon)
     above = (margins[:, None] > grid + 1e-12).astype(float)
     counts = above.sum(axis=0).astype(int)
     ends = _ends_of(scores, above, counts)
@@ -171,9 +176,16 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 def _ends_of(scores: MarginScores, above: Floats, counts: NDArray[np.int_]) -> dict[int, tuple[float, float]]:
     """The interval's ends by the number of items above: points of one curve with the same number are the same set."""
     distinct, first = np.unique(counts, return_index=True)
-    totals = scores.resampler.totals(np.column_stack([above[:, first], np.ones(len(above))]))
-    low, high = interval(ratio(totals[:, :-1], totals[:, -1:]))
+    low, high = _ends_of_shares(scores.resampler, above[:, first].astype(bool).tobytes(), len(first))
     return {int(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
+
+
+@lru_cache(maxsize=64)
+def _ends_of_shares(resampler: Resampler, above: bytes, sets: int) -> tuple[Floats, Floats]:
+    """The intervals of the shares of items in so many sets; kept, as raw and calibrated rates are often of one set."""
+    inside = np.frombuffer(above, bool).reshape(-1, sets).astype(float)
+    totals = resampler.totals(np.column_stack([inside, np.ones(len(inside))]))
+    return interval(ratio(totals[:, :-1], totals[:, -1:]))
 
 
 def _point(scores: MarginScores, epsilon: float, count: int, n: int, low: float, high: float) -> CurvePoint:
