@@ -289,7 +289,10 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One point of a margin curve: the share (and number) of items whose margin is above `epsilon`."""
+    """One point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts one half.
+
+    `count` is the number of those above.
+    """
 
     epsilon: float
     value: float

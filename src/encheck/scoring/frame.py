@@ -131,7 +131,7 @@ class Frame:
         return sorted(range(len(self)), key=right.__getitem__)[:count]
 
     def lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
-        """Which items with a far text are not won by more than `epsilon` times `unit`; ties of fp32 are no wins."""
+        """Which items with a far text are not won by more than `epsilon` times `unit`, ties of fp32 among them."""
         if self.far is None or not self.is_contest:
             return [False] * len(self)
         both = zip(self.near.scores.tolist(), self.far.scores.tolist(), strict=True)
