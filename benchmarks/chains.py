@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from encheck.datasets.base import Dataset, load
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load
 from encheck.items.chains import PIVOTS, swap_chains
 from encheck.items.variants import Maker
 from encheck.language.english import English

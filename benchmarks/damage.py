@@ -146,7 +146,7 @@ def tuned(folder: Path, seed: int, *, steps: int = 30, size: int = 16, rate: flo
     """A short fine-tune on the paraphrases of the probes' dev items; only the seed differs."""
     import torch
 
-    from encheck.datasets.base import load as load_data
+    from encheck.datasets.load import load as load_data
 
     out = folder / f"tune-{seed}"
     if out.exists():

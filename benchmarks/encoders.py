@@ -38,7 +38,7 @@ THEIRS = "(their own encode)"
 
 def probe_texts(count: int) -> list[str]:
     """Sentences of the embedded probes, as many as are asked for, all distinct."""
-    from encheck.datasets.base import load as load_data
+    from encheck.datasets.load import load as load_data
 
     found = [t for g in load_data("probes").groups for t in (g.source, *(v.text for v in g.variants))]
     return list(dict.fromkeys(found))[:count]

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import spacy
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator
 from encheck.generators.synonym import synonym

@@ -21,7 +21,7 @@ HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 TIMED = """
 import resource, sys, time
 import scipy.sparse.csgraph
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.datasets import qqp
 start = time.perf_counter()
 data = load("qqp:" + sys.argv[1])

@@ -62,7 +62,7 @@ def texts_of(report: Path) -> list[str]:
 
 
 def mrpc_texts(path: Path) -> list[str]:
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
 
     return [text for pair in load(f"mrpc:{path}", sample=None).pairs for text in (pair.first, pair.second)]
 

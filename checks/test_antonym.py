@@ -6,7 +6,7 @@ complaint: one word turns the statement, and most of the other words stay.
 
 from encheck import claim
 from encheck.generators.antonym import antonym
-from encheck.generators.base import beside
+from encheck.generators.beside import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym_beside
 from encheck.items import against_paraphrase, contrast

@@ -5,7 +5,7 @@ little, and less than one exchanged for any other.
 """
 
 from encheck import claim
-from encheck.generators.base import beside
+from encheck.generators.beside import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym
 from encheck.items import contrast, edited

@@ -1,4 +1,4 @@
-"""What a generator is, and one generator at the place of another."""
+"""What a generator is."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from encheck.types import Group, Variant
 
 Outcome = Variant | str
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
 Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
 
 
@@ -54,23 +52,6 @@ def listed_beside(*bases: str) -> Callable[[Function], Function]:
         return generator
 
     return mark
-
-
-def beside(base: Generator, other: BesideGenerator) -> Generator:
-    """A generator of variants at the very place where `base` puts its own.
-
-    It bears the name of `base`: randomness is seeded by the name, so that both meet the same variant.
-    """
-
-    def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-        found = base(group, level=level, rng=rng, english=english)
-        if not isinstance(found, Variant):
-            return found
-        return other(group, base=found, level=level, rng=rng, english=english) or f"no {other.__name__}"
-
-    both.__name__ = base.__name__
-    both.label = f"{base.__name__}+{other.__name__}"  # type: ignore[attr-defined]
-    return both
 
 
 def name_of(generator: Generator) -> str:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker

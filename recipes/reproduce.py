@@ -16,7 +16,8 @@ import numpy as np
 
 from encheck.comparing.predictions import Predictions, read_predictions
 from encheck.comparing.scored import score
-from encheck.datasets.base import Dataset, load
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load
 from encheck.errors import EncheckError
 from encheck.scoring.difficulty import CELLS, difficulty
 

@@ -20,7 +20,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -30,7 +30,7 @@ def results(*, tested="antonym", kind="vector", error=None, verdict=None, check=
         "id": f"{check}/m-d-1/margin_rate", "check": check, "property": tested, "level": "1",
         "reason": "", "model": "m", "data": "d", "params": {}, "metric": "margin_rate", "value": 0.9, "low": 0.8,
         "high": 1.0, "n": 400, "clusters": 400, "threshold": 0.8, "verdict": verdict, "baseline": None, "excluded": {},
-        "overlap": None,
+        "surface": {},
     }  # fmt: skip
     about = {"label": "m", "name": "m", "kind": kind, "error": error, "how": {}, "fingerprint": "f", **model}
     calibration = {"m": {"reference": 0.1, "identity": 1.0, "pairs": 2_000, "spread": 0.1}}

@@ -60,7 +60,7 @@ def test_a_row_says_the_same_in_the_words_of_schema_2(two):
     (row,) = found["checks"]
     assert found["schema_version"] == 2
     assert (row["check"], row["property"]) == ("antonym_is_farther_than_paraphrase", "jumble")
-    assert (row["excluded"], row["overlap"]["value"]) == ({"too short": 3}, 0.125)
+    assert (row["excluded"], row["surface"]["jaccard"]["value"]) == ({"too short": 3}, 0.125)
     assert not {"claim", "capability", "left_out", "lexical"} & {*row}
     assert found["run"]["properties"]["antonym"]["texts"] == 3
 

@@ -22,7 +22,7 @@ from encheck.errors import UsageError, unknown
 from encheck.types import Declaration, Items
 
 if TYPE_CHECKING:
-    from encheck.datasets.base import Dataset
+    from encheck.datasets.dataset import Dataset
 
 Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker` of the variants
 Function = TypeVar("Function", bound=Callable[..., object])

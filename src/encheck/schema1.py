@@ -18,7 +18,7 @@ VERSION = 1
 Columns = Mapping[str, Sequence[Any]]
 Found = Mapping[str, Any]
 
-CHECK = {"claim": "check", "check": "property", "left_out": "excluded", "lexical": "overlap"}
+CHECK = {"claim": "check", "check": "property", "left_out": "excluded"}
 GATE_ROW = {"capability": "row"}
 AGAINST = {"capabilities": "rows"}
 FAMILY = {"capabilities": "rows"}
@@ -106,7 +106,8 @@ def _renamed(found: Found, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _check(row: Found) -> dict[str, Any]:
-    return _renamed({name: value for name, value in row.items() if name != "capability"}, CHECK)
+    said = _renamed({name: value for name, value in row.items() if name not in ("capability", "lexical")}, CHECK)
+    return {**said, "surface": {"jaccard": row["lexical"]} if row.get("lexical") else {}}
 
 
 def _against(found: Found) -> dict[str, Any]:

@@ -14,6 +14,7 @@ Values = NDArray[np.float64]
 Similarity = Callable[[Vectors, Vectors], Values]
 
 ROUNDING = 1e-3  # bf16 in another batch moves a vector by less; dropout left on, by more
+WORD_OVERLAP = "jaccard"
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -95,3 +96,6 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     union = len(a | b)
     return len(a & b) / union if union else 1.0
+
+
+SURFACE: dict[str, Callable[[Sequence[str], Sequence[str]], Values]] = {WORD_OVERLAP: jaccard}

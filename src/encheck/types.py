@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -306,7 +307,7 @@ class Estimate:
     """A figure with its 95% interval, the number of items and of independent clusters behind it.
 
     Where a figure compares two labels, the clusters are those of the label that has fewer.
-    `overlap` is the same figure of the word-overlap baseline (Jaccard in place of the model).
+    `surface` has the same figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap).
     """
 
     metric: str
@@ -316,8 +317,14 @@ class Estimate:
     n: int
     clusters: int
     curve: tuple[CurvePoint, ...] = ()
-    overlap: Estimate | None = None
+    surface: Mapping[str, Estimate] = field(default_factory=dict)
     params: Mapping[str, float | str] = field(default_factory=dict)
+
+    @builtins.property
+    def best_surface(self) -> tuple[str, Estimate] | None:
+        """The surface scorer with the highest figure, of several the first; None where none has a figure."""
+        found = [(name, beside) for name, beside in self.surface.items() if not math.isnan(beside.value)]
+        return max(found, key=lambda one: one[1].value, default=None)
 
 
 @dataclass(frozen=True, slots=True)

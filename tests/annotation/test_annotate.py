@@ -12,19 +12,11 @@ from statsmodels.stats import inter_rater
 from typer.testing import CliRunner
 
 from encheck.annotation.agreement import fleiss_kappa, kappa, permutation_test, table_of
-from encheck.annotation.sheets import (
-    Line,
-    cells_of,
-    draw,
-    label,
-    own_sheet,
-    ratings,
-    read_sheet,
-    variants_of,
-    write_sheet,
-)
+from encheck.annotation.choosing import cells_of, draw, variants_of
+from encheck.annotation.labelling import label
+from encheck.annotation.sheets import Line, own_sheet, ratings, read_sheet, write_sheet
 from encheck.cli import app
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
 from encheck.items.variants import Maker, Writers

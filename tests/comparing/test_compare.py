@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.charts import differences
-from encheck.comparing.page import compare, lines, render
+from encheck.comparing.comparison import compare
+from encheck.comparing.page import render
+from encheck.comparing.terminal import lines
 from encheck.reporting.results import write_items, write_results
 
 CLAIM = "antonym_is_farther_than_paraphrase"

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.comparing.predictions import Predictions, aligned, read_predictions
 from encheck.comparing.scored import lines, random_average_precision, score
-from encheck.datasets.base import from_rows, load
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.load import load
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, UsageError
 from encheck.metrics.nonobvious import average_precision

@@ -144,7 +144,7 @@ def test_results_hold_to_their_schema(whole):
 def test_a_pair_scorer_without_vectors_is_tested_too(results):
     found, outcome = results("--encheck-model=overlap", "-m", "antonym")
     row = next(r for r in found["checks"] if r["verdict"])
-    assert row["value"] == row["overlap"]["value"]
+    assert row["value"] == row["surface"]["jaccard"]["value"]
     assert outcome.ret == 1
 
 
@@ -184,7 +184,7 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
         [
             r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=200, 200 clusters\) for 'bag-of-words' on probes, "
             r"but should be at least 0\.9",
-            r"word overlap alone: margin rate = .*",
+            r"surface alone \(jaccard\): margin rate = .*",
             r"the 3 worst of 200:",
             r".* near .*\[-.*-\]\{\+.*\+\}",
             r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=bag-of-words",
@@ -198,6 +198,7 @@ def test_junit_carries_our_figures_as_properties(run, tmp_path):
     properties = {p.get("name"): p.get("value") for p in root.iter("property")}
     assert properties["verdict"] == "pass"
     assert properties["margin_rate_calibrated"].startswith("margin rate calibrated = 1.000 (95% CI ")
+    assert "; surface alone (jaccard): margin rate = " in properties["margin_rate_calibrated"]
 
 
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.long)], ids=["alone", "xdist"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets.base import load, names
+from encheck.datasets.load import load, names
 from encheck.errors import DataError
 
 QUORA = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets import base
-from encheck.datasets.base import clusters_of, from_rows, load, names, sample_clusters
+from encheck.datasets import load as loading
+from encheck.datasets.clusters import clusters_of, sample_clusters
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.load import load, names
 from encheck.datasets.reader import Row
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items.builders import labelled_pairs
@@ -53,7 +55,7 @@ def test_a_name_without_its_path_says_what_the_path_holds(spec):
 def test_a_module_that_is_half_a_data_set_says_what_it_lacks(monkeypatch, holds, says):
     module = types.ModuleType("encheck.datasets.half")
     vars(module).update({"LICENCE": "CC0", "__file__": "datasets/half.py", **holds})
-    monkeypatch.setattr(base, "names", lambda: {"half": module})
+    monkeypatch.setattr(loading, "names", lambda: {"half": module})
     for spec in ("half", "half:x.tsv"):
         with pytest.raises(DataError, match=rf"data set 'half': datasets/half.py {re.escape(says)}"):
             load(spec)
@@ -233,7 +235,7 @@ def test_a_sentence_of_two_topics_is_no_reference_for_itself():
 
 
 SCRIPT = """
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 data = from_rows("own", [Row(f"kettle{n} sings{n}", f"pot{n}", n % 2) for n in range(60)], sample=30)
 print(data.fingerprint, data.universe, [p.id for p in data.reference(seed=0, count=40)])

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from encheck.datasets import mrpc, senteval, sick, sts12, sts16, stsb, twitter_url
-from encheck.datasets.base import load, names
 from encheck.datasets.hub import Hub, Hubs
+from encheck.datasets.load import load, names
 from encheck.errors import DataError
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.datasets.senteval import classification
 from encheck.errors import DataError
 

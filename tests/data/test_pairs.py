@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.errors import DataError
 
 HEADER = "first,second,label\n"

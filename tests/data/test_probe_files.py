@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]

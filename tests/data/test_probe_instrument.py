@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.generators.phenomenon import PHENOMENA
 from encheck.similarity import jaccard
 

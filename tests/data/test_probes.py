@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.types import keeps_meaning
 
 ROOT = Path(__file__).resolve().parents[2]

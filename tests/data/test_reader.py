@@ -2,7 +2,7 @@
 
 import pytest
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.errors import DataError
 
 MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"

@@ -17,7 +17,7 @@ import tiny_models
 from embedding_server import serving
 
 from encheck.claims import Claim
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS

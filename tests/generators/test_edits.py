@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encheck.generators.antonym import antonym, negated_antonym
-from encheck.generators.base import beside
+from encheck.generators.beside import beside
 from encheck.generators.control import COMMON, control, pool
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.casing import casing
 from encheck.generators.contraction import contraction
@@ -107,7 +107,7 @@ def test_another_seed_gives_another_jumble():
 
 
 SCRIPT = """
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.generators.jumble import jumble
 from encheck.items import edited
 from encheck.items.variants import Maker

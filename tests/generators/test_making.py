@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from encheck.errors import CheckError
-from encheck.generators.base import beside, name_of
+from encheck.generators.base import name_of
+from encheck.generators.beside import beside
 from encheck.generators.jumble import jumble
 from encheck.items.variants import Maker, make
 from encheck.language.english import English

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from encheck.datasets.base import from_rows, load
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.load import load
 from encheck.datasets.reader import Row
 from encheck.errors import NothingToMeasure
 from encheck.generators.antonym import antonym

@@ -130,7 +130,7 @@ def test_of_a_generator_without_a_variant_nothing_is_said(locked, caplog):
 
 
 def test_variants_written_by_hand_are_not_held_to_a_lock(locked):
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
 
     groups = load("probes").groups[:3]
     assert len(Maker(0, lock=VariantLock.read(locked)).variants(groups, jumble)) == 3

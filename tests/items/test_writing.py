@@ -8,7 +8,7 @@ import tiny
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import Row
 from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator

@@ -161,9 +161,9 @@ def test_the_worst_items_come_first(two_classes):
     assert first in extremes
 
 
-def test_the_figure_of_word_overlap_stands_beside_the_models():
-    lexical = margins([0.2] * 40, [0.4] * 40)
-    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), lexical.resampler, Scale(0.0), lexical)
+def test_the_figures_of_surface_scorers_stand_beside_the_models():
+    beside = margins([0.2] * 40, [0.4] * 40)
+    model = MarginScores(np.full(40, 0.9), np.full(40, 0.4), beside.resampler, Scale(0.0), {"jaccard": beside})
     assert margin_rate(model).value == 1
-    assert margin_rate(model).overlap.value == 0
-    assert mean_margin(model.calibrated).overlap.value == pytest.approx(-0.2 / 0.9)
+    assert margin_rate(model).surface["jaccard"].value == 0
+    assert mean_margin(model.calibrated).surface["jaccard"].value == pytest.approx(-0.2 / 0.9)

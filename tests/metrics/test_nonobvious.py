@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn import metrics as sk
 
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.errors import NothingToMeasure
 from encheck.items.builders import graded_pairs
@@ -45,10 +45,10 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair
 
 
-def scores_of(items, values, *, lexical=None):
+def scores_of(items, values, *, surface=()):
     resampler = Resampler([item.cluster for item in items])
     labels = np.array([1 if item.label is None else item.label for item in items], np.int8)
-    return PairScores(np.array(values, float), labels, resampler, Scale(0.0), lexical, items=tuple(items))
+    return PairScores(np.array(values, float), labels, resampler, Scale(0.0), dict(surface), items=tuple(items))
 
 
 def cases(values, labels, divergence, predicted, splits=None):

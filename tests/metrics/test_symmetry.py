@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from encheck.claims import Claim
 from encheck.cli import app
-from encheck.datasets.base import from_rows, load
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.load import load
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.encoders.model_config import ModelConfig
@@ -146,7 +147,7 @@ def test_a_symmetric_scorer_is_symmetric_to_the_bit(model, tmp_path):
     assert (scores.forward == scores.backward).all()
     assert flip_rate(scores).value == 0
     assert consistency(scores).low == 1
-    assert flip_rate(scores).overlap.value == 0
+    assert flip_rate(scores).surface["jaccard"].value == 0
 
 
 def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):

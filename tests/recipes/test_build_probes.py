@@ -11,7 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets import base
+import encheck.datasets
+from encheck.datasets.load import load
 from encheck.types import keeps_meaning
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -309,7 +310,7 @@ def test_a_control_much_rarer_than_the_antonym_is_refused():
 
 def test_a_compiled_draft_follows_the_schema():
     line = build.compile_group(GOOD, domain="garden", reference=Reference())
-    schema = json.loads((Path(base.__file__).parent / "probes.schema.json").read_text("utf-8"))
+    schema = json.loads((Path(encheck.datasets.__file__).parent / "probes.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(line)
     assert line["id"].startswith("garden-")
     assert line["canary"] == build.CANARY
@@ -326,7 +327,9 @@ def test_a_group_without_a_passage_has_none():
 
 
 def test_relations_of_the_schema_keep_or_change_the_meaning_as_the_tool_says():
-    relations = json.loads((Path(base.__file__).parent / "probes.schema.json").read_text("utf-8"))["$defs"]["variant"]
+    relations = json.loads((Path(encheck.datasets.__file__).parent / "probes.schema.json").read_text("utf-8"))["$defs"][
+        "variant"
+    ]
     names = set(relations["properties"]["relation"]["enum"])
     assert {name for name in names if keeps_meaning(name)} == build.KEPT
     full = {**GOOD, **dict.fromkeys(build.PHENOMENA, GOOD["number"])}
@@ -366,7 +369,7 @@ def drafts(tmp_path):
 def test_drafts_become_a_probe_file_that_data_takes(drafts, tmp_path, capsys):
     assert build.main(drafts) == 0
     assert "1 groups hold, 0 do not" in capsys.readouterr().out
-    (group,) = base.load(f"probes:{tmp_path / 'own.jsonl'}").groups
+    (group,) = load(f"probes:{tmp_path / 'own.jsonl'}").groups
     assert (group.source, group.paraphrase) == (GOOD["sentence"], GOOD["paraphrase"])
     assert (group.passage.context, group.passage.place) == (tuple(GOOD["context"]), 3)
     assert [(v.relation, v.level, v.text) for v in group.variants if v.relation != "paraphrase"] == [

@@ -16,12 +16,14 @@ from encheck.cli import app
 from encheck.errors import UsageError
 from encheck.reporting.exports.formats import COLUMNS, FORMATS, export
 
+SURFACE = {name: {"value": value, "low": 0.0, "high": 1.0} for name, value in (("jaccard", 0.1), ("bigrams", 0.3))}
+
 
 def row(check, value, *, threshold=0.8, model="m", metric="margin_rate_calibrated", **more):
     return {
         "id": f"{check}/{model}-probes-1/{metric}", "check": check, "property": "antonym", "level": "1", "model": model,
         "data": "probes", "metric": metric, "value": value, "low": 0.4, "high": 0.9, "n": 200, "clusters": 200,
-        "threshold": threshold, "verdict": "pass", "baseline": None, **more,
+        "threshold": threshold, "verdict": "pass", "baseline": None, "surface": SURFACE, **more,
     }  # fmt: skip
 
 
@@ -95,6 +97,7 @@ def test_csv_and_parquet_hold_every_figure(results, tmp_path):
     text, table = export(results, tmp_path, formats=["csv", "parquet"])
     rows = list(csv.DictReader(io.StringIO(text.read_text("utf-8"))))
     assert [r["metric"] for r in rows] == ["margin_rate_calibrated", "margin_rate_calibrated", "mean_margin"]
+    assert {(r["best_surface"], r["best_surface_value"]) for r in rows} == {("bigrams", "0.3")}
     assert pyarrow.parquet.read_table(table).column_names == list(COLUMNS)
 
 

@@ -254,7 +254,8 @@ def test_a_comparison_draws_its_pictures_and_is_usable(opened, tmp_path):
     from axe_playwright_python.sync_playwright import Axe
     from test_compare import write_run
 
-    from encheck.comparing.page import compare, render
+    from encheck.comparing.comparison import compare
+    from encheck.comparing.page import render
 
     runs = [write_run(tmp_path / n, [0.9] * wins + [0.1] * (40 - wins)) for n, wins in (("a", 30), ("b", 20))]
     page = opened(render(compare(runs)))

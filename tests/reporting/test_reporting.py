@@ -38,7 +38,7 @@ def row(**changes):
         "check": "antonym_is_farther_than_paraphrase", "property": "antonym", "level": "1",
         "reason": "", "model": "m", "data": "d", "params": {"epsilon": 0.0}, "metric": "margin_rate_calibrated",
         "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "threshold": 0.8, "verdict": "fail",
-        "baseline": None, "excluded": {}, "overlap": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []},
+        "baseline": None, "excluded": {}, "surface": {"jaccard": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []}},
         "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
     }  # fmt: skip
     return base | changes

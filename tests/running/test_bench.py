@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import Claim
-from encheck.datasets.base import from_rows
+from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.encoders.model_config import ModelConfig
@@ -430,10 +430,10 @@ def test_a_pair_scorers_identity_is_the_mean_over_texts_with_themselves(store):
 
 
 @pytest.mark.parametrize("model", [Counting(), CountingPairs()], ids=["encoder", "pair scorer"])
-def test_the_lexical_twin_is_word_overlap_on_the_same_items(store, model):
+def test_the_surface_twin_is_word_overlap_on_the_same_items(store, model):
     bench = prepared(store, model)
     kept, triples = bench.items("demo", PAIRS, "own").kept, bench.items("demo", MARGINS, 1).kept
-    pairs, margins = scores_of(bench).lexical, scores_of(bench, MARGINS, 1).lexical
+    pairs, margins = scores_of(bench).surface["jaccard"], scores_of(bench, MARGINS, 1).surface["jaccard"]
     assert (pairs.values == jaccard([p.first for p in kept], [p.second for p in kept])).all()
     assert (margins.near == jaccard([t.source for t in triples], [t.near for t in triples])).all()
     assert (margins.far == jaccard([t.source for t in triples], [t.far for t in triples])).all()
@@ -446,7 +446,7 @@ def test_figures_on_the_same_items_share_their_bootstrap(store):
     bench = prepared(store, Counting(), Random(), requests=[*REQUESTS, ("tiny-2", "demo", PAIRS, "own")])
     first = scores_of(bench)
     second = bench.scores("tiny-2", "demo", bench.items("demo", PAIRS, "own"))
-    assert first.resampler is second.resampler is first.lexical.resampler
+    assert first.resampler is second.resampler is first.surface["jaccard"].resampler
 
 
 # items

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.scoring.difficulty import CELLS, difficulty, split_by
 from encheck.types import SentencePair
 

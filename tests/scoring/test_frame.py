@@ -15,7 +15,7 @@ from encheck.ids import CaseId, ItemId
 from encheck.reporting.results import COLUMNS, GIVEN, find_item, read_items, write_items
 from encheck.schema1 import is_schema_1, kind_of
 from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
-from encheck.scoring.measure import WordOverlap
+from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import Scale, scores_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import BothOrders, Chain, Edit, Kind, Query, Repeated, SentencePair, Triplet, content_hash
@@ -66,11 +66,13 @@ ITEMS = {
 
 
 def scores(kind):
-    items, overlap = tuple(ITEMS[kind]), WordOverlap()
+    items, overlap = tuple(ITEMS[kind]), SurfaceScorer()
     of = scores_of(items[0])
     resampler = Resampler([i.cluster for i in items])
     found = of.measured(items, overlap, resampler, Scale(0.0))
-    return replace(found, lexical=of.measured(items, overlap, resampler, Scale(0.0)) if of.has_overlap else None)
+    return replace(
+        found, surface={n: of.measured(items, SurfaceScorer(n), resampler, Scale(0.0)) for n in of.surface_scorers}
+    )
 
 
 def frame(kind):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tiny
 
-from encheck.datasets.base import load
+from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, Constant, Oracle
 from encheck.errors import EncoderError, UsageError
 from encheck.training.evaluator import behaviour, default_checks, dev_part

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from encheck.annotation.agreement import Floats, kappa, permutation_test, table_of
-from encheck.annotation.sheets import Line, cells_of, ratings, relations_of
-from encheck.datasets.base import Dataset
+from encheck.annotation.choosing import cells_of, relations_of
+from encheck.annotation.sheets import Line, ratings
+from encheck.datasets.dataset import Dataset
 from encheck.errors import DataError
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import table

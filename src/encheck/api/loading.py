@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from encheck.datasets.base import Dataset
+    from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Encoder, PairScorer
 
 Spec = str | Path
@@ -60,7 +60,7 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
     Raises:
         DataError: there is no such data set or file, or a row is malformed; the message names file and line.
     """
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
 
     return load(spec, sample=sample, seed=seed, skip_bad_rows=skip_bad_rows)
 

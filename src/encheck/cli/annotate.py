@@ -28,7 +28,8 @@ def sheet(
 
     With --variants the pairs are sentences and their variants, as many of each relation as of the next.
     """
-    from encheck.annotation.sheets import cells_of, draw, relations_of, write_sheet
+    from encheck.annotation.choosing import cells_of, draw, relations_of
+    from encheck.annotation.sheets import write_sheet
 
     with told():
         pairs = _pairs_to_label(data, variants=variants, skip_bad_rows=skip_bad_rows)
@@ -44,7 +45,8 @@ def label_(
     name: Annotated[str, typer.Option(help="Who labels; the answers go to SHEET-NAME.csv.")],
 ) -> None:
     """Show pair after pair and ask: the same meaning or not? Every answer is saved; go on where you left."""
-    from encheck.annotation.sheets import label, own_sheet
+    from encheck.annotation.labelling import label
+    from encheck.annotation.sheets import own_sheet
 
     def ask(keys: str) -> str:
         return str(typer.prompt(keys, default="", show_default=False))
@@ -65,7 +67,7 @@ def agreement(
 ) -> None:
     """Report Fleiss' kappa and seconds a pair, by difficulty, and whether people agree less where overlap misleads."""
     from encheck.annotation import agreement_text as annotators
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
 
     with told():
         if variants:
@@ -78,8 +80,8 @@ def agreement(
 
 def _pairs_to_label(data: str, *, variants: bool, skip_bad_rows: bool) -> Sequence[Any]:
     """The pairs of the data, or its sentences with their variants."""
-    from encheck.annotation.sheets import variants_of
-    from encheck.datasets.base import load
+    from encheck.annotation.choosing import variants_of
+    from encheck.datasets.load import load
     from encheck.items.variants import Maker
     from encheck.options import Settings
     from encheck.running.resources import open_store, resolve_english

@@ -55,7 +55,7 @@ def show(
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
     """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples."""
-    from encheck.datasets.base import load, names
+    from encheck.datasets.load import load, names
     from encheck.reporting.data import describe, rows_of
 
     with told():
@@ -103,7 +103,7 @@ def variants(
 
         encheck data variants --data mrpc:path/to/MRPC --generator synonym
     """
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
     from encheck.errors import UsageError
     from encheck.items import lock as lock_files
     from encheck.items.catalogue import chosen_works, list_all, lock_lines

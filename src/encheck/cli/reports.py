@@ -61,17 +61,20 @@ def compare(
 
 
 def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> None:
-    from encheck.comparing import page as side_by_side
+    from encheck.comparing.comparison import compare as compare_models
+    from encheck.comparing.export import write_json
+    from encheck.comparing.page import render
+    from encheck.comparing.terminal import lines
     from encheck.reporting.again import as_written
     from encheck.reporting.results import write_named
 
     with as_written(*runs):
-        found = side_by_side.compare(runs, seed=seed)
-        page = side_by_side.render(found)
+        found = compare_models(runs, seed=seed)
+        page = render(found)
     write_named(out, page)
     if json_file:
-        side_by_side.write_json(json_file, found)
-    say(side_by_side.lines(found))
+        write_json(json_file, found)
+    say(lines(found))
     typer.echo(f"page: {out}")
 
 
@@ -146,7 +149,7 @@ def score(
     """
     from encheck.comparing import scored
     from encheck.comparing.predictions import read_predictions
-    from encheck.datasets.base import load
+    from encheck.datasets.load import load
     from encheck.options import cutoff_of, scope_of
 
     with told():

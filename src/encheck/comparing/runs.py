@@ -1,4 +1,4 @@
-"""Runs side by side: paired differences on the items that they share, with intervals over clusters, and what flipped.
+"""Two models side by side: paired differences on the items that they share.
 
 Reported, never judged: the gate (gate.py) is what decides.
 """
@@ -17,7 +17,7 @@ from encheck.gating.balance import families_of, parts, win_rates
 from encheck.gating.declared import declared_of, shown
 from encheck.gating.pairing import alike
 from encheck.gating.weighing import Side
-from encheck.metrics import Metric
+from encheck.metrics import Metric, named
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
 from encheck.scoring.table import Table
@@ -60,6 +60,12 @@ class Difference:
     def is_small(self) -> bool:
         """Whether there are too few clusters to tell, as for a verdict."""
         return self.clusters < MIN_CLUSTERS
+
+
+def flips_count(d: Difference) -> bool:
+    """Whether the items of a case are won or lost, one by one."""
+    metric = named(d.figure)
+    return metric.kind == "rate" and metric.unit == "item"
 
 
 def compare_sides(

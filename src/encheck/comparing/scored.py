@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.comparing.predictions import Predictions, aligned
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.errors import DataError
 from encheck.metrics.nonobvious import LINES, RULES, Cases, at_threshold, auc_n, mean_average_precision, queries
 from encheck.metrics.thresholds import by_folds

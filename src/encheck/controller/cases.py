@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.claims import Claim
-from encheck.datasets import base as datasets
+from encheck.datasets.dataset import Dataset
 from encheck.options import models_of
 from encheck.running.case import Case
 from encheck.running.labels import data_labels, labels
@@ -37,7 +37,7 @@ def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, st
 TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
-def roughly(cases: Sequence[Case], data: Mapping[str, datasets.Dataset]) -> str:
+def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
     """What these cases ask for, before anything is made or encoded: at most so many items, about so long."""
     models = {case.model for case in cases}
     sizes = [max(len(data[c.data].groups), 1) for c in cases]

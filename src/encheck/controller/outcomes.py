@@ -25,11 +25,12 @@ STATUS = {
 
 def record(item: pytest.Item, row: CheckResult) -> None:
     """Keep a row of this check, and show its figure as a property of its test."""
-    from encheck.reporting.failures import figure_line
+    from encheck.reporting.failures import figure_line, surface_line
 
     item.stash.setdefault(ROWS, []).append(row)
     assert row.estimate is not None
-    item.user_properties.append((row.case.name_of(row.id), figure_line(row.estimate)))
+    told = filter(None, (figure_line(row.estimate), surface_line(row.estimate)))
+    item.user_properties.append((row.case.name_of(row.id), "; ".join(told)))
     if row.verdict:
         item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from encheck.types import CheckResult
+from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
@@ -59,15 +59,22 @@ def as_row(result: CheckResult) -> Row:
         "verdict": result.verdict,
         "baseline": None,
         "excluded": dict(result.excluded),
-        "overlap": None,
+        "surface": _surface(e) if e else {},
     }
-    if e and e.overlap:
-        row["overlap"] = {k: _number(getattr(e.overlap, k)) for k in ("value", "low", "high")}
     if e and e.curve:
         row["curve"] = [dataclasses.asdict(point) for point in e.curve]
-        if e.overlap:
-            row["overlap"]["curve"] = [dataclasses.asdict(point) for point in e.overlap.curve]
     return row
+
+
+def _surface(e: Estimate) -> dict[str, Row]:
+    """The figure of each surface scorer; the best one has its curve beside."""
+    found: dict[str, Row] = {
+        name: {k: _number(getattr(s, k)) for k in ("value", "low", "high")} for name, s in e.surface.items()
+    }
+    name, best = e.best_surface or ("", e)
+    if name and best.curve:
+        found[name]["curve"] = [dataclasses.asdict(point) for point in best.curve]
+    return found
 
 
 def _number(value: float) -> float | None:

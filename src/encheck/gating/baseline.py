@@ -35,7 +35,7 @@ from encheck.types import Declaration, Kind, content_hash
 VERSION = 2
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
-NOT_KEPT = ("curve", "overlap", "excluded", "reason")  # of the rows: large, not the model's, or a place for paths
+NOT_KEPT = ("curve", "surface", "excluded", "reason")  # of the rows: large, not the model's, or a place for paths
 STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",

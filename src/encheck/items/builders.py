@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import Generator
 from encheck.ids import ItemId

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from encheck import generators
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, beside, name_of
+from encheck.generators.base import Generator, name_of
+from encheck.generators.beside import beside
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain

@@ -22,7 +22,7 @@ CALIBRATED = "_calibrated"
 
 @dataclass(frozen=True)
 class Metric(Generic[P]):
-    """One metric: called with scores it is its `estimate`, for the model and for word overlap beside it.
+    """One metric: called with scores it is its `estimate`, for the model and for the surface scorers beside it.
 
     Larger is better. `values(table, scale)` gives each item's own value, shape [n], on the calibrated scale where it
     is no rate; None for a metric of a whole set, and `whole` says why. `contrast` turns these into what each item says
@@ -76,25 +76,25 @@ class Metric(Generic[P]):
 
 
 def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
-    """Compute a figure for the model's scores and for those of word overlap."""
+    """Compute a figure for the model's scores and for those of each surface scorer."""
 
     def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
         estimate = function(scores, *args, **kwargs)
-        overlap = function(scores.lexical, *args, **kwargs) if scores.lexical else None
-        return replace(estimate, metric=estimate.metric + scores.suffix, overlap=overlap)
+        surface = {name: function(beside, *args, **kwargs) for name, beside in scores.surface.items()}
+        return replace(estimate, metric=estimate.metric + scores.suffix, surface=surface)
 
     both.__name__, both.__doc__ = function.__name__, function.__doc__
     return both
 
 
-def metric(*, overlap: bool = True, **declared: Any) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
+def metric(*, surface: bool = True, **declared: Any) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
     """Make a `Metric` of a function that estimates it; its name is the function's, the rest is declared here.
 
-    With `overlap` the estimate has that of word overlap beside it.
+    With `surface` the estimate has those of the surface scorers beside it.
     """
 
     def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
-        found = Metric(function.__name__, figure(function) if overlap else function, **declared)
+        found = Metric(function.__name__, figure(function) if surface else function, **declared)
         object.__setattr__(found, "__doc__", function.__doc__)
         return found
 

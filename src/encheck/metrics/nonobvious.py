@@ -7,7 +7,7 @@ What decides is `auc_n`, which needs no threshold. The paper's F1_n needs one, a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -41,7 +41,7 @@ class Cases:
     difficulty: Difficulty
     predicted: Floats
     params: dict[str, float | str] = field(default_factory=dict)
-    lexical: Cases | None = None
+    surface: Mapping[str, Cases] = field(default_factory=dict)
     suffix: str = ""
 
     @property
@@ -63,8 +63,8 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     found, measured = difficulty(scores.items, scope=scope), measured_part(scores.items)
     part = found.of(measured)
     _refuse_empty(part, scores)
-    lexical = _cases(scores.lexical, part, measured) if scores.lexical else None
-    cases = replace(_cases(scores, part, measured), lexical=lexical)
+    surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
+    cases = replace(_cases(scores, part, measured), surface=surface)
     _warn(cases)
     return cases
 
@@ -238,7 +238,7 @@ def figures(cases: Cases) -> Iterator[Estimate]:
     if len(there) == len(CELLS):
         yield f1_gap(cases)
     yield from lines(cases)
-    yield auc_divergence(replace(cases, lexical=None))
+    yield auc_divergence(replace(cases, surface={}))
     with_map = mean_average_precision(cases) if queries(cases.scores) else None
     yield from [with_map] if with_map else []
 
@@ -246,7 +246,7 @@ def figures(cases: Cases) -> Iterator[Estimate]:
 def lines(cases: Cases) -> Iterator[Estimate]:
     """F1_n of always-positive, always-negative and coin-tossing predictions (Table 6's random, in expectation)."""
     for name, chance in LINES.items():
-        constant = replace(cases, predicted=np.full(len(cases.predicted), chance), lexical=None, params={})
+        constant = replace(cases, predicted=np.full(len(cases.predicted), chance), surface={}, params={})
         yield replace(at_threshold(constant, name="f1_n"), metric=f"f1_n_{name}")
 
 
@@ -286,7 +286,7 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
 
 def _warn(cases: Cases) -> None:
     """Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant."""
-    data, auc = _data(cases.scores), auc_divergence(replace(cases, lexical=None)).value
+    data, auc = _data(cases.scores), auc_divergence(replace(cases, surface={})).value
     if abs(auc - 0.5) < SAYS_NOTHING:
         log.warning(
             "%s: word divergence does not predict the label (AUC %.2f): obvious and not are mere names", data, auc

@@ -1,6 +1,6 @@
 """Figures over the items of a check, each with its 95% cluster-bootstrap interval.
 
-Every figure is computed for the model and, where the scores carry it, for word overlap. On calibrated scores
+Every figure is computed for the model and, where the scores carry them, for surface scorers. On calibrated scores
 its name has the suffix `_calibrated`.
 """
 

@@ -221,7 +221,7 @@ def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterat
     if scores.decision is not None:
         for column in columns:
             found = accuracy(scores, column=column, threshold=scores.decision)
-            yield replace(found, metric=f"head_{found.metric}", overlap=None)
+            yield replace(found, metric=f"head_{found.metric}", surface={})
 
 
 @figure

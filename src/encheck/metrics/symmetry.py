@@ -52,7 +52,7 @@ def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float]) ->
 @metric(label="consistency", whole="its threshold is of a whole set")
 def consistency(scores: BothOrdersScores) -> Estimate:
     """1 - flip_rate: the share of predictions that stay, which is what a verdict asks a minimum of."""
-    flips = flip_rate(replace(scores, lexical=None))
+    flips = flip_rate(replace(scores, surface={}))
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
 

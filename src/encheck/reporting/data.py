@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.reporting.text import table
 from encheck.types import SentencePair
 

@@ -25,6 +25,17 @@ def figure_line(estimate: Estimate) -> str:
     return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
 
 
+def surface_line(estimate: Estimate) -> str:
+    """The same figure of the best surface scorer; empty where there is none.
+
+    >>> overlap = Estimate("margin_rate", 0.1, 0.05, 0.15, n=400, clusters=380)
+    >>> surface_line(Estimate("margin_rate", 0.61, 0.55, 0.66, n=400, clusters=380, surface={"jaccard": overlap}))
+    'surface alone (jaccard): margin rate = 0.10 (95% CI 0.05 to 0.15, n=400, 380 clusters)'
+    """
+    best = estimate.best_surface
+    return f"surface alone ({best[0]}): {figure_line(best[1])}" if best else ""
+
+
 def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
     """A figure and the ends of its interval with as many digits as the interval bears, and no negative zero.
 
@@ -47,8 +58,8 @@ def failure_message(
     expectation = f"should be at least {row.threshold:g}"
     head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
-    if row.estimate.overlap:
-        lines.append(f"word overlap alone: {figure_line(row.estimate.overlap)}")
+    if beside := surface_line(row.estimate):
+        lines.append(beside)
     found = scores.worst()[:WORST]
     where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")

@@ -56,10 +56,22 @@ def figure(row: Row) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def overlap(row: Row) -> str:
-    """The same figure for word overlap."""
-    value = (row["overlap"] or {}).get("value")
-    return "-" if value is None else f"{round(value, 2) + 0.0:.2f}"
+def best_surface(row: Row) -> tuple[str, Row] | None:
+    """The surface scorer with the highest figure, as `Estimate.best_surface` has it."""
+    found = [(name, beside) for name, beside in row["surface"].items() if beside["value"] is not None]
+    return max(found, key=lambda one: float(one[1]["value"]), default=None)
+
+
+def surface(row: Row) -> str:
+    """The best surface scorer and the same figure of it; a dash where there is none."""
+    best = best_surface(row)
+    return f"{best[0]} {round(best[1]['value'], 2) + 0.0:.2f}" if best else "-"
+
+
+def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
+    """The curve of the best surface scorer; empty where there is none."""
+    best = best_surface(row)
+    return (best[1].get("curve") or ()) if best else ()
 
 
 def headline(results: Mapping[str, Any]) -> list[str]:

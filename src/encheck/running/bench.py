@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from encheck.claims import Claim
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model
 from encheck.errors import CheckError, EncheckError, NothingToMeasure
 from encheck.items.variants import Maker

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from encheck.datasets import base as datasets
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load as load_data
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
@@ -57,7 +58,7 @@ def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig
             raise UsageError(f"--model-arg {text}: {unknown('model', model, known)}")
 
 
-def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
+def resolve_data(settings: Settings) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file."""
     how: dict[str, Any] = {
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
@@ -67,7 +68,7 @@ def resolve_data(settings: Settings) -> dict[str, datasets.Dataset]:
         same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
-    return {label: datasets.load(spec, label=label, **how) for label, spec in labelled.items()}
+    return {label: load_data(spec, label=label, **how) for label, spec in labelled.items()}
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:

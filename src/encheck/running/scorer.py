@@ -1,4 +1,4 @@
-"""Scores of a run's items: each kind of item measures itself by a model, and by word overlap beside it."""
+"""Scores of a run's items: each kind of item measures itself by a model, and by surface scorers beside it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.base import Dataset
+from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Subject
-from encheck.scoring.measure import Measure, WordOverlap
+from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.scores import Floats, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES
@@ -22,7 +22,6 @@ from encheck.types import Item, Items, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
-OVERLAP = ""  # the label of word overlap among those of the models
 
 
 class Scorer:
@@ -32,22 +31,20 @@ class Scorer:
         self.subjects, self.data, self.seed = subjects, data, seed
         self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
+        self._surface_scales: dict[tuple[str, str], Scale] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items under this model, with those of word overlap where that says anything of them.
+        """The scores of these items under this model, with those of the surface scorers that say anything of them.
 
         NothingToMeasure where the items are searched and the model scores pairs, or where nothing calibrates.
         """
         kind, resampler = scores_of(items.kept[0]), self._resampler(data, items.kept)
-        by, overlap = _Measured(self.subjects[model]), WordOverlap()
+        by = _Measured(self.subjects[model])
         if kind.searches:
             by.refuse_to_search()
-        found = kind.measured(items.kept, by, resampler, self._scale(model, data, by))
-        if not kind.has_overlap:
-            return found
-        beside = kind.measured(items.kept, overlap, resampler, self._scale(OVERLAP, data, overlap))
-        return replace(found, lexical=beside)  # type: ignore[arg-type]
+        found = kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by))
+        return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
@@ -71,16 +68,24 @@ class Scorer:
             self._resamplers[data, clusters, others] = resampler
         return self._resamplers[data, clusters, others]
 
-    def _scale(self, model: str, data: str, by: Measure) -> Scale:
-        if (model, data) not in self._scales:
+    def _surface(self, kind: type[Scores], data: str, items: Items, resampler: Resampler) -> dict[str, Scores]:
+        """The same items' scores by each surface scorer that stands beside this kind of items."""
+        found = {}
+        for by in map(SurfaceScorer, kind.surface_scorers):
+            scale = self._scale(self._surface_scales, by.name, data, by)
+            found[by.name] = kind.measured(items.kept, by, resampler, scale)
+        return found
+
+    def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure) -> Scale:
+        if (label, data) not in known:
             pairs = self.reference(data)
             if not pairs:
                 raise NothingToMeasure(f"{data} has no two sentences without a shared content word to calibrate with")
             texts = self.identical(data)
             apart = by.pairs([p.first for p in pairs], [p.second for p in pairs])
             identity = float(by.pairs(texts, texts).mean())
-            self._scales[model, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
-        return self._scales[model, data]
+            known[label, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
+        return known[label, data]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.splits import VALIDATION
+from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import BothOrders
 
@@ -23,7 +24,7 @@ from encheck.types import BothOrders
 class BothOrdersScores:
     """Similarity of each labelled pair in both orders, shape [n] each; `validation` marks that split's pairs."""
 
-    has_overlap: ClassVar[bool] = True
+    surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
     forward: Floats
     backward: Floats
@@ -31,7 +32,7 @@ class BothOrdersScores:
     validation: NDArray[np.bool_]
     resampler: Resampler
     scale: Scale
-    lexical: Self | None = None
+    surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
 
     @classmethod
@@ -52,8 +53,8 @@ class BothOrdersScores:
     def calibrated(self) -> Self:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
         forward, backward = self.scale.similarity(self.forward), self.scale.similarity(self.backward)
-        lexical = self.lexical.calibrated if self.lexical else None
-        return replace(self, forward=forward, backward=backward, lexical=lexical, suffix="_calibrated")
+        surface = {name: beside.calibrated for name, beside in self.surface.items()}
+        return replace(self, forward=forward, backward=backward, surface=surface, suffix="_calibrated")
 
     def worst(self) -> list[int]:
         """Positions of the pairs, the one whose order matters most first."""
@@ -63,8 +64,9 @@ class BothOrdersScores:
         """The pairs as rows of the item file; the far score is that of the other order, and has no text."""
         pairs: Sequence[BothOrders] = items
         seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
-        near = Side(seconds, self.forward, self.lexical.forward if self.lexical else None, none)
-        far = Side((), self.backward, self.lexical.backward if self.lexical else None)
+        overlap = self.surface.get(WORD_OVERLAP)
+        near = Side(seconds, self.forward, overlap.forward if overlap else None, none)
+        far = Side((), self.backward, overlap.backward if overlap else None)
         return Frame.of_items(
             "both_orders", case, pairs,
             sources=tuple(p.first for p in pairs), near=near, far=far, labels=tuple(p.label for p in pairs),

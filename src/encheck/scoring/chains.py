@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Chain
 
@@ -25,13 +26,13 @@ class ChainScores:
     Ties are equal (see `tied`); NaN where a chain is shorter than the longest. `decision` as of pairs.
     """
 
-    has_overlap: ClassVar[bool] = True
+    surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
     values: Floats
     items: tuple[Chain, ...]
     resampler: Resampler
     scale: Scale
-    lexical: Self | None = None
+    surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     decision: float | None = None
 
@@ -48,9 +49,9 @@ class ChainScores:
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
         """A selection of the chains; the replicates stay the same."""
-        lexical = self.lexical.of(chosen) if self.lexical else None
+        surface = {name: beside.of(chosen) for name, beside in self.surface.items()}
         items, resampler = tuple(self.items[i] for i in chosen), self.resampler.of(chosen)
-        return replace(self, values=self.values[chosen], items=items, resampler=resampler, lexical=lexical)
+        return replace(self, values=self.values[chosen], items=items, resampler=resampler, surface=surface)
 
     @property
     def losses(self) -> Floats:
@@ -70,7 +71,8 @@ class ChainScores:
         rows = [(i, k) for i, chain in enumerate(items) for k in range(1, len(chain.members) + 1)]
         chains: list[Chain] = [items[i] for i, _ in rows]
         steps = [k for _, k in rows]
-        table, overlap = self.values, self.lexical.values if self.lexical else None
+        table, beside = self.values, self.surface.get(WORD_OVERLAP)
+        overlap = beside.values if beside else None
         at, members = np.array([i for i, _ in rows], np.intp), np.array(steps, np.intp)
         plain = (edits_json(()),) * len(rows)
         near = Side(tuple(_other(c) for c in chains), table[at, 0], None if overlap is None else overlap[at, 0], plain)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from encheck.scoring.example import Line, near_and_far
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Triplet
 
@@ -24,13 +25,13 @@ class MarginScores:
     `unit` is what the similarities were divided by.
     """
 
-    has_overlap: ClassVar[bool] = True
+    surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
     near: Floats
     far: Floats
     resampler: Resampler
     scale: Scale
-    lexical: Self | None = None
+    surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     unit: float = 1.0
 
@@ -55,7 +56,7 @@ class MarginScores:
             near=self.scale.similarity(self.near),
             far=self.scale.similarity(self.far),
             unit=self.scale.unit,
-            lexical=self.lexical.calibrated if self.lexical else None,
+            surface={name: beside.calibrated for name, beside in self.surface.items()},
             suffix="_calibrated",
         )
 
@@ -66,12 +67,13 @@ class MarginScores:
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The triplets as rows of the item file."""
         triplets: Sequence[Triplet] = items
+        overlap = self.surface.get(WORD_OVERLAP)
         near = Side(
-            tuple(t.near for t in triplets), self.near, self.lexical.near if self.lexical else None,
+            tuple(t.near for t in triplets), self.near, overlap.near if overlap else None,
             tuple(edits_json(t.near_edits) for t in triplets), tuple(t.near_why or None for t in triplets),
         )  # fmt: skip
         far = Side(
-            tuple(t.far for t in triplets), self.far, self.lexical.far if self.lexical else None,
+            tuple(t.far for t in triplets), self.far, overlap.far if overlap else None,
             tuple(edits_json(t.far_edits) for t in triplets), tuple(t.far_why or None for t in triplets),
         )  # fmt: skip
         return Frame.of_items("triplet", case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far)

@@ -1,15 +1,16 @@
-"""What compares texts, as scores ask it: a model, or word overlap in its place."""
+"""What compares texts, as scores ask it: a model, or a surface scorer in its place."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from encheck.scoring.scale import Floats
 from encheck.scoring.search import overlap_grid
-from encheck.similarity import jaccard
+from encheck.similarity import SURFACE, WORD_OVERLAP
 
 
 class Measure(Protocol):
@@ -33,19 +34,23 @@ class Measure(Protocol):
         ...
 
 
-class WordOverlap:
-    """Jaccard overlap of word sets, which needs no understanding."""
+@dataclass(frozen=True)
+class SurfaceScorer:
+    """One of SURFACE by its name: it compares words or characters, which needs no understanding."""
 
-    decision = None
+    name: str = WORD_OVERLAP
+    decision: float | None = None
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """The overlap of each pair, shape [n]."""
-        return jaccard(first, second)
+        """The similarity of each pair, shape [n]."""
+        return SURFACE[self.name](first, second)
 
     def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The overlap of each query and document, shape [n, m]."""
-        return overlap_grid(queries, documents)
+        """The similarity of each query and document, shape [n, m]."""
+        if self.name == WORD_OVERLAP:
+            return overlap_grid(queries, documents)
+        return np.array([self.pairs([query] * len(documents), documents) for query in queries])
 
     def repeats(self, texts: Sequence[str]) -> Floats:
-        """Words stay the same."""
+        """Texts stay the same."""
         return np.ones(len(texts))

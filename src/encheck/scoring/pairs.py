@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from encheck.scoring.example import Line, beside
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
+from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import SentencePair
 
@@ -28,13 +29,13 @@ class PairScores:
     trained head of two classes says yes, None for a model without one.
     """
 
-    has_overlap: ClassVar[bool] = True
+    surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
     values: Floats
     labels: NDArray[np.int8]
     resampler: Resampler
     scale: Scale
-    lexical: Self | None = None
+    surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     items: tuple[SentencePair, ...] = ()
     decision: float | None = None
@@ -54,7 +55,7 @@ class PairScores:
             values=self.values[chosen],
             labels=self.labels[chosen],
             resampler=self.resampler.of(chosen),
-            lexical=self.lexical.of(chosen) if self.lexical else None,
+            surface={name: beside.of(chosen) for name, beside in self.surface.items()},
             items=tuple(self.items[i] for i in chosen) if self.items else (),
         )
 
@@ -65,8 +66,8 @@ class PairScores:
     @property
     def calibrated(self) -> Self:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
-        lexical = self.lexical.calibrated if self.lexical else None
-        return replace(self, values=self.scale.similarity(self.values), lexical=lexical, suffix="_calibrated")
+        surface = {name: beside.calibrated for name, beside in self.surface.items()}
+        return replace(self, values=self.scale.similarity(self.values), surface=surface, suffix="_calibrated")
 
     def worst(self) -> list[int]:
         """Positions of the pairs, the least expected similarity first."""
@@ -94,4 +95,5 @@ class PairScores:
 
     @property
     def _overlap(self) -> Floats | None:
-        return self.lexical.values if self.lexical else None
+        found = self.surface.get(WORD_OVERLAP)
+        return found.values if found else None

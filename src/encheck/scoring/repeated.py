@@ -21,7 +21,7 @@ from encheck.statistics.bootstrap import Resampler
 class RepeatedScores(PairScores):
     """1 for each text that got the same vector, or score with itself, a second time; shape [n]. Labels are 1."""
 
-    has_overlap: ClassVar[bool] = False
+    surface_scorers: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:

@@ -16,6 +16,7 @@ from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.search import search
+from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Query
 
@@ -35,9 +36,10 @@ class SearchScores(MarginScores):
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
         """The queries as rows of the item file; the far text is the one that was found."""
-        near = _near(items, self.near, self.lexical.near if self.lexical else None)
+        overlap = self.surface.get(WORD_OVERLAP)
+        near = _near(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
-        far = Side(self.found, self.far, self.lexical.far if self.lexical else None, no_edits)
+        far = Side(self.found, self.far, overlap.far if overlap else None, no_edits)
         return Frame.of_items("search", case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
     def example(self, item: Any, position: int) -> list[Line]:

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from encheck.claims import claim_of
-from encheck.datasets.base import Dataset, load
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
 from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown

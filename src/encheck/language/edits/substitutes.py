@@ -12,7 +12,8 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from encheck.language.edits.conditions import Condition
-from encheck.language.edits.fit import Expressions, needs
+from encheck.language.edits.expressions import Expressions
+from encheck.language.edits.fit import needs
 from encheck.language.edits.inflection import formed
 from encheck.language.edits.places import POS_OF_TAG
 from encheck.language.edits.table import rows

@@ -17,6 +17,7 @@ from encheck.gating.declared import declarations
 from encheck.ids import CaseId
 from encheck.reporting.exports import sarif
 from encheck.reporting.results import into
+from encheck.reporting.view import best_surface
 from encheck.scoring.splits import TEST, splits_together
 from encheck.system.files import whole, write_text
 from encheck.types import Declaration
@@ -25,7 +26,7 @@ Results = Mapping[str, Any]
 Row = Mapping[str, Any]
 COLUMNS = (
     "model", "data", "property", "check", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
-    "verdict", "baseline", "id",
+    "verdict", "baseline", "best_surface", "best_surface_value", "id",
 )  # fmt: skip
 
 
@@ -156,7 +157,15 @@ def _write_mteb(results: Results, folder: Path) -> list[Path]:
 
 def _flat(results: Results) -> list[dict[str, Any]]:
     rows = [row for m in results["models"] for row in figures(results, m["label"])]
-    return [{**{k: row[k] for k in COLUMNS}, "baseline": (row["baseline"] or {}).get("value")} for row in rows]
+    return [{k: {**row, **_beside(row)}[k] for k in COLUMNS} for row in rows]
+
+
+def _beside(row: Row) -> dict[str, Any]:
+    """What stands beside the figure: the baseline's, and the best surface scorer with its own."""
+    name, best = best_surface(row) or (None, {"value": None})
+    return {
+        "baseline": (row["baseline"] or {}).get("value"), "best_surface": name, "best_surface_value": best["value"]
+    }  # fmt: skip
 
 
 def _write_csv(results: Results, folder: Path) -> list[Path]:
@@ -179,7 +188,7 @@ def _write_parquet(results: Results, folder: Path) -> list[Path]:
     import pyarrow.parquet
 
     path, rows = folder / "figures.parquet", _flat(results)
-    numbers = {"value", "low", "high", "threshold", "baseline"}
+    numbers = {"value", "low", "high", "threshold", "baseline", "best_surface_value"}
     types = {
         k: pyarrow.float64() if k in numbers else pyarrow.int64() if k in ("n", "clusters") else None for k in COLUMNS
     }

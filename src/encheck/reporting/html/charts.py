@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from encheck.reporting.html.vega_lite import COLOURS, Row, Spec, colour, field, panels, rule, series, short, spec
+from encheck.reporting.view import best_surface, surface_curve
 from encheck.scoring.frame import Frame
 
 BINS = 40
@@ -16,7 +17,7 @@ BINS = 40
 def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
     """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
-    One line a series (level, and model where there are several), its word overlap dashed.
+    One line a series (level, and model where there are several), that of the best surface scorer dashed.
     """
     name = "margin_rate_calibrated" if calibrated else "margin_rate"
     found = [row for row in rows if row["metric"] == name and row.get("curve")]
@@ -26,9 +27,9 @@ def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
     x = {"field": "epsilon", "type": "quantitative", "title": "epsilon"}
     share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
     kind = "calibrated" if calibrated else "raw"
-    overlap = list(_overlap_values(found))
+    surface = list(_surface_values(found))
     dashed = {
-        "data": {"values": overlap},
+        "data": {"values": surface},
         "mark": {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.7},
         "encoding": {"x": x, "y": {"field": "value", **share}, "color": colour(), "detail": field("series")},
     }
@@ -36,7 +37,7 @@ def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
         f"Share of items with a {kind} margin above epsilon",
         [
             _band({"values": list(_curve_values(found))}, x, share),
-            *([dashed] if overlap else []),
+            *([dashed] if surface else []),
             *(rule("x", epsilon, "epsilon asked for") for epsilon in sorted(chosen)),
         ],
     )
@@ -64,10 +65,15 @@ def _curve_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
                    **{k: short(p[k]) for k in ("value", "low", "high")}}  # fmt: skip
 
 
-def _overlap_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
+def _surface_values(rows: Iterable[Row]) -> Iterable[dict[str, Any]]:
     for row in rows:
-        for p in (row["overlap"] or {}).get("curve") or []:
+        for p in surface_curve(row):
             yield {"series": series(row), "epsilon": round(p["epsilon"], 3), "value": short(p["value"])}
+
+
+def _surface_value(row: Row) -> float | None:
+    best = best_surface(row)
+    return best[1]["value"] if best else None
 
 
 def similarities(cases: Mapping[str, Frame]) -> Spec | None:
@@ -114,7 +120,7 @@ def steps(rows: Sequence[Row], *, title: str, axis: str) -> Spec | None:
     values = [
         {"series": series(row), "step": int(row["metric"].rpartition("_")[2]),
          **{k: short(row[k]) for k in ("value", "low", "high")},
-         "overlap": short((row["overlap"] or {}).get("value"))}
+         "surface": short(_surface_value(row))}
         for row in rows if row["metric"] and row["metric"].startswith("accuracy_") and row["value"] is not None
     ]  # fmt: skip
     if not values:
@@ -130,7 +136,7 @@ def steps(rows: Sequence[Row], *, title: str, axis: str) -> Spec | None:
              "encoding": {"x": x, "y": {"field": "value", **share}, "color": colour(),
                           "tooltip": [field(f) for f in ("series", "step", "value", "low", "high")]}},
             {"mark": {"type": "line", "strokeDash": [5, 4], "opacity": 0.7},
-             "encoding": {"x": x, "y": {"field": "overlap", **share}, "color": colour(), "detail": field("series")}},
+             "encoding": {"x": x, "y": {"field": "surface", **share}, "color": colour(), "detail": field("series")}},
         ],
         values,
     )  # fmt: skip

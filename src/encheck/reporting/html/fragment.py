@@ -7,7 +7,7 @@ from typing import Any
 
 from encheck.ids import CaseId, figure_name
 from encheck.reporting.text import visible
-from encheck.reporting.view import WORDS, figure, overlap, worst_items
+from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
 from encheck.scoring.frame import Columns, Frame
 
 Row = Mapping[str, Any]
@@ -24,34 +24,34 @@ def fragment(rows: Sequence[Row], items: Columns) -> str:
 def _table(rows: Sequence[Row]) -> Iterator[str]:
     from markupsafe import escape
 
-    yield "<table><tr><th>figure</th><th>value [95% CI]</th><th>word overlap</th><th>n (clusters)</th><th></th></tr>"
+    heads = ("figure", "value [95% CI]", "best surface scorer", "n (clusters)", "")
+    yield "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
     for row in rows:
         if row["metric"]:
             name = figure_name(row).replace("_", " ")
-            cells = (name, figure(row), overlap(row), f"{row['n']} ({row['clusters']})")
+            cells = (name, figure(row), surface(row), f"{row['n']} ({row['clusters']})")
             said = WORDS[row["verdict"]] if row["verdict"] else ""
             yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (*cells, said)) + "</tr>"
     yield "</table>"
 
 
 def _curve(row: Row) -> str:
-    """The share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
+    """The share of items with a margin above epsilon, with its band, as SVG; the best surface scorer dashed."""
     from markupsafe import escape
 
     points = row["curve"]
-    overlap = (row["overlap"] or {}).get("curve") or []
     band = [(p["epsilon"], p["high"]) for p in points] + [(p["epsilon"], p["low"]) for p in reversed(points)]
     name = escape(figure_name(row).replace("_", " "))
     ticks = [f'<text x="{_x(e)}" y="{HEIGHT - 8}" text-anchor="middle">{e:g}</text>' for e in (-0.3, 0, 0.3)]
     ticks += [f'<text x="{LEFT - 4}" y="{_y(s) + 4}" text-anchor="end">{s:.0%}</text>' for s in (0, 0.5, 1)]
-    dashed, line = (_path((p["epsilon"], p["value"]) for p in some) for some in (overlap, points))
+    dashed, line = (_path((p["epsilon"], p["value"]) for p in some) for some in (surface_curve(row), points))
     return (
         f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-size="11" role="img" '
         f'aria-label="share of items with a margin above epsilon">'
         f'<polygon points="{_path(band)}" fill="#0072b2" opacity="0.2"/>'
         f'<polyline points="{dashed}" fill="none" stroke="#7f7f7f" stroke-dasharray="5 4"/>'
         f'<polyline points="{line}" fill="none" stroke="#0072b2" stroke-width="2"/>{"".join(ticks)}</svg>'
-        f"<figcaption>{name}: share of items above epsilon; word overlap dashed</figcaption></figure>"
+        f"<figcaption>{name}: share of items above epsilon; the best surface scorer dashed</figcaption></figure>"
     )
 
 

@@ -52,7 +52,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         series=series,
         gate=results.get("gate"),
         gates=gate,
-        overlap=view.overlap,
+        surface=view.surface,
     )
 
 
@@ -90,8 +90,8 @@ def _hash(script: str) -> str:
 def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> list[dict[str, Any]]:
     """A line for each claim, level and data set, with a cell a model (None where it was not run).
 
-    `told` has what stands once for all models: threshold, word overlap, numbers of items, and with `trend` the
-    baseline's figure.
+    `told` has what stands once for all models: threshold, the best surface scorer, numbers of items, and with `trend`
+    the baseline's figure.
     """
     lines: dict[tuple[str, str, str], dict[str, Row]] = {}
     anchors = {}
@@ -105,7 +105,7 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
             "anchor": anchors[key],
             "first": next(iter(cells.values())),
             "cells": [cells.get(model) for model in models],
-            "told": [_each(cells, text) for text in (_wants, view.overlap, _counts, *([_trend] if trend else []))],
+            "told": [_each(cells, text) for text in (_wants, view.surface, _counts, *([_trend] if trend else []))],
             "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
         }
         for key, cells in lines.items()
@@ -132,13 +132,14 @@ def _bar(row: Row) -> dict[str, float | None] | None:
     """Percentages along a line from 0 to 1 for a figure that lies there."""
     if row["low"] is None or row["value"] is None or row["low"] < -0.5 or row["high"] > 1.5:
         return None
-    low, high, value, wants, overlap = (
+    best = view.best_surface(row)
+    low, high, value, wants, surface = (
         None if v is None else max(0.0, min(1.0, v)) * 100
-        for v in (row["low"], row["high"], row["value"], row["threshold"], (row["overlap"] or {}).get("value"))
+        for v in (row["low"], row["high"], row["value"], row["threshold"], best and best[1]["value"])
     )
     assert low is not None
     assert high is not None
-    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "overlap": overlap}
+    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "surface": surface}
 
 
 def _trend(row: Row) -> str:

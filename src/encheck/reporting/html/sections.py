@@ -110,7 +110,7 @@ def _pictures(declared: Declaration, figures: Sequence[Row], frames: Frames) -> 
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
     candidates = [
         (
-            "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
+            "Share of items whose calibrated margin is above epsilon, with its 95% band; best surface scorer dashed.",
             charts.margin_curves(figures, calibrated=True),
         ),
         (
@@ -118,7 +118,7 @@ def _pictures(declared: Declaration, figures: Sequence[Row], frames: Frames) -> 
             charts.margin_curves(figures, calibrated=False),
         ),
         (
-            "How often the score is on the right side of the threshold, step by step; word overlap dashed.",
+            "How often the score is on the right side of the threshold, step by step; the best surface scorer dashed.",
             charts.steps(figures, title="Accuracy at each step", axis=declared.step or "step"),
         ),
         (

@@ -1,0 +1,130 @@
+"""The first model of several held against each of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from encheck.comparing.models import Model, read_models
+from encheck.comparing.runs import Difference, behaviour, compare_sides, in_common
+from encheck.errors import UsageError
+from encheck.gating.baseline import case_of
+from encheck.metrics import named
+from encheck.reporting.view import figure, sentence
+from encheck.types import Declaration
+
+BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
+    ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
+    ("spearman", "", "spearman", "Spearman with people's scores"),
+    ("recall_at_1", "retrieval", "recall_at_1", "recall@1 of plain retrieval"),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first model, the others, and each one's differences from the first; what the pictures need beside.
+
+    `whole` has a line for each figure of a whole set, which no item has a part in: it is not paired.
+    """
+
+    models: Sequence[Model]
+    differences: Mapping[str, Sequence[Difference]]
+    whole: Sequence[Sequence[str]]
+    benchmark: str
+    points: Sequence[Mapping[str, Any]]
+
+    @property
+    def first(self) -> Model:
+        """The model that the others are held against."""
+        return self.models[0]
+
+
+def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
+    """Hold the first model of the runs against every other; UsageError where they share no items."""
+    models = read_models(folders)
+    first = models[0]
+    epsilons = _epsilons(models)
+    differences = {
+        m.name: sorted(compare_sides(first.side, m.side, seed=seed, epsilons=epsilons), key=_place(first))
+        for m in models[1:]
+    }
+    whole = _whole(models)
+    if not any(differences.values()) and not whole:
+        raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
+    benchmark, scores = _benchmark(models)
+    told = zip(models, in_common([m.side.tables for m in models]), strict=True)
+    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in told]
+    return Comparison(models, differences, whole, benchmark, points)
+
+
+def _epsilons(models: Sequence[Model]) -> dict[str, float]:
+    """By how much an item of each case is won; UsageError where the runs had several --epsilon."""
+    found: dict[str, float] = {}
+    for model in models:
+        for row in model.rows:
+            if "epsilon" in row["params"]:
+                epsilon = float(row["params"]["epsilon"])
+                if found.setdefault(case_of(row), epsilon) != epsilon:
+                    told = f"--epsilon {found[case_of(row)]} and {epsilon}"
+                    raise UsageError(f"the runs were made with {told}: compare runs with one --epsilon")
+    return found
+
+
+def _whole(models: Sequence[Model]) -> list[list[str]]:
+    """Claim, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
+    rows = {
+        (case_of(row), row["metric"]): row
+        for model in models
+        for row in model.rows
+        if _is_whole(model.declared[row["check"]]) and row["verdict"] is not None and row["value"] is not None
+    }
+    told = []
+    for (case, metric), row in rows.items():
+        values = [
+            next((r for r in model.rows if case_of(r) == case and r["metric"] == metric), None) for model in models
+        ]
+        shown = ["-" if r is None or r["value"] is None else figure(r) for r in values]
+        told.append([sentence(row["check"]), row["level"], row["data"], metric, *shown])
+    return told
+
+
+def _is_whole(declared: Declaration) -> bool:
+    """Whether no item has a part in the metric that a check is judged and weighed by."""
+    try:
+        return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
+    except KeyError:
+        return True
+
+
+def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, str]]:
+    """The four criteria first, as everywhere."""
+
+    def place(d: Difference) -> tuple[bool, int, str, str, str]:
+        criterion = first.declared[d.check].criterion
+        return (not criterion, criterion, d.property, d.check, d.level)
+
+    return place
+
+
+def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, float | None]]:
+    """What stands for a benchmark here: the first of BENCHMARKS that every model has a figure of, on the same data."""
+    for judged_by, family, metric, words in BENCHMARKS:
+        first, *others = (_figures(m, judged_by, family, metric) for m in models)
+        for key in first:
+            if all(key in other for other in others):
+                scores = {m.name: found[key] for m, found in zip(models, (first, *others), strict=True)}
+                return f"{words} ({key[0]})", scores
+    return "", {m.name: None for m in models}
+
+
+def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[tuple[str, str, str], float | None]:
+    """By data, case and the fingerprint of its data: one name may stand for other data in another run."""
+    own = {
+        name
+        for name, declared in model.declared.items()
+        if declared.metric == judged_by and declared.family in (family or declared.family,)
+    }
+    rows = [r for r in model.rows if r["check"] in own and r["metric"] == metric and r["value"] is not None]
+    return {(r["data"], case_of(r), model.data[r["data"]]): r["value"] for r in rows}

@@ -1,0 +1,16 @@
+"""A comparison as JSON, for other tools."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from encheck.comparing.comparison import Comparison
+from encheck.reporting.results import write_named
+
+
+def write_json(path: Path, found: Comparison) -> None:
+    """The differences as JSON, for other tools; UsageError where the disk does not take it."""
+    told = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
+    write_named(path, json.dumps({"against": found.first.name, "differences": told}, indent=1) + "\n")

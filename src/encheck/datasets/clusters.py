@@ -1,0 +1,50 @@
+"""Which rows belong together: the clusters that samples and the bootstrap draw."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from encheck.datasets.reader import Row
+from encheck.errors import DataError
+from encheck.statistics.clusters import components
+from encheck.types import content_hash
+
+
+def clusters_of(rows: Sequence[Row]) -> list[str]:
+    """The cluster of each row: what the data name, else the connected component that shares sentences.
+
+    Sentences of the same words in another order count as shared (PAWS makes its pairs by swapping words). A
+    component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
+    """
+    first = np.fromiter((_bag(row.first) for row in rows), np.int64, len(rows))
+    second = np.fromiter((_bag(row.second) for row in rows), np.int64, len(rows))
+    roots = components(first, second)
+    least: dict[int, str] = {}
+    for root, row in zip(roots, rows, strict=True):
+        text = row.first if row.first < row.second else row.second
+        known = least.get(root)
+        if known is None or text < known:
+            least[root] = text
+    if (strange := next((row.cluster for row in rows if not isinstance(row.cluster, str | None)), None)) is not None:
+        raise DataError(f"the cluster of a row is {strange!r}, but should be text, as it stands in the file")
+    hashed = {root: content_hash(text) for root, text in least.items()}
+    return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
+
+
+def _bag(text: str) -> int:
+    """A number for the words of a text in any order: 64 bits, since a million texts are held by it at once."""
+    words = text.lower().split()
+    words.sort()
+    return hash(" ".join(words))
+
+
+def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:
+    """`count` of the clusters, chosen by the hash of their name: rows added later reshuffle nothing."""
+
+    def rank(cluster: str) -> bytes:
+        return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
+
+    return set(sorted(set(clusters), key=rank)[:count])

@@ -1,0 +1,69 @@
+"""A loaded data set, as a run uses it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from encheck.ids import ItemId
+from encheck.language.words import content_words
+from encheck.types import Group, SentencePair, content_hash
+
+REFERENCE_PAIRS = 2_000
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Pairs and groups of one data set; `universe` names every cluster, in order.
+
+    `rows` counts what the files hold, before sampling; `fingerprint` is a hash of the pairs and groups kept.
+    """
+
+    name: str
+    pairs: tuple[SentencePair, ...]
+    groups: tuple[Group, ...]
+    licence: str
+    rows: int
+    written: Mapping[str, int] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    sampled: bool = False
+    universe: tuple[str, ...] = field(default=())
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Number of pairs a label."""
+        return dict(sorted(Counter(str(p.label) for p in self.pairs).items()))
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any text, label or score changes."""
+        pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
+        variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
+        return content_hash(*pairs, *variants)
+
+    def reference(
+        self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS
+    ) -> tuple[SentencePair, ...]:
+        """Random pairs of this data's sentences from different clusters that share no content word.
+
+        As many as can be found, at most `count`, none the other way round as well; the same for the same seed and
+        purpose.
+        """
+        sentences = sorted({(g.source, g.cluster) for g in self.groups} | {(p.first, p.cluster) for p in self.pairs})
+        rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
+        found: dict[tuple[str, str], SentencePair] = {}
+        for _ in range(20 * count if len(sentences) > 1 else 0):
+            (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
+            known = (first, second) in found or (second, first) in found
+            if cluster != other and first != second and not known and _apart(first, second):
+                name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
+                found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
+                if len(found) == count:
+                    break
+        return tuple(found.values())
+
+
+def _apart(first: str, second: str) -> bool:
+    return not content_words(first) & content_words(second)

@@ -1,0 +1,92 @@
+"""Data sets by their name: what `--data` takes."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+import encheck.datasets
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.hub import WORD, Hub, Hubs
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.reader import BadRows
+from encheck.errors import DataError, unknown
+from encheck.system.memory import uncollected
+
+log = logging.getLogger("encheck")
+DEFAULT_SAMPLE_CLUSTERS = 2_000
+
+
+@cache
+def names() -> dict[str, ModuleType]:
+    """The data sets that there are: every module of this package that has a LICENCE."""
+    found = [
+        importlib.import_module(f"{encheck.datasets.__name__}.{m.name}")
+        for m in pkgutil.iter_modules(encheck.datasets.__path__)
+    ]
+    return {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in found if hasattr(m, "LICENCE")}
+
+
+@uncollected()
+def load(
+    spec: str,
+    *,
+    label: str | None = None,
+    sample: int | None = DEFAULT_SAMPLE_CLUSTERS,
+    seed: int = 0,
+    skip_bad_rows: bool = False,
+) -> Dataset:
+    """The data set `NAME` or `NAME:PATH`; of pairs, at most `sample` clusters (None: all of them).
+
+    Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are loaded.
+    """
+    name, _, path = spec.partition(":")
+    if name not in names():
+        raise DataError(unknown("data set", name, names()))
+    module = names()[name]
+    _refuse_unfinished(name, module)
+    if not path:
+        if not hasattr(module, "embedded"):
+            fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
+            wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
+            raise DataError(f"data set {name!r} needs a path: {wanted}")
+        dataset: Dataset = module.embedded()
+        return replace(dataset, name=label or name)
+    bad = BadRows(skip=skip_bad_rows)
+    has_groups = hasattr(module, "groups")
+    rows = list(_read(module, path, bad))
+    if not rows:
+        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
+        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
+    if bad.skipped:
+        log.warning("%s: %d malformed rows excluded; the first: %s", label or name, len(bad.skipped), bad.skipped[0])
+    if has_groups:
+        own: Dataset = module.dataset(rows)
+        return replace(own, name=label or name, skipped=tuple(bad.skipped))
+    return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+
+
+def _refuse_unfinished(name: str, module: ModuleType) -> None:
+    """DataError for a module that lacks what a data set has to have."""
+    offers = [what for what in ("read", "groups", "embedded") if hasattr(module, what)]
+    if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
+        lacks = "no FILES, which says what PATH should hold" if offers else "neither read() nor groups()"
+        raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
+
+
+def _read(module: ModuleType, path: str, bad: BadRows) -> Iterable[Any]:
+    """What lies at the path, or on the hub where that is what the path says and the data set is there."""
+    if path == WORD and not hasattr(module, "HUB") and not Path(path).exists():
+        there = ", ".join(name for name, other in names().items() if hasattr(other, "HUB"))
+        raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
+    if path == WORD and hasattr(module, "HUB"):
+        return cast("Hub | Hubs", module.HUB).read(bad)
+    found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(Path(path).expanduser(), bad)
+    return found

@@ -1,0 +1,42 @@
+"""What surface scorers get stands beside each figure, and the best one is named."""
+
+import numpy as np
+import pytest
+
+from encheck.controller.recorder import as_row
+from encheck.metrics.pairs import GRID, margin_rate
+from encheck.reporting import view
+from encheck.scoring.scores import MarginScores, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import CheckResult, Estimate
+
+
+def margins(near, far, **surface):
+    resampler = Resampler([str(i) for i in range(40)])
+    return MarginScores(np.full(40, near), np.full(40, far), resampler, Scale(0.0), surface)
+
+
+@pytest.mark.parametrize(
+    ("values", "best"),
+    [
+        ({"jaccard": 0.1, "bigrams": 0.3, "trigrams": 0.2}, "bigrams"),
+        ({"jaccard": 0.1, "bigrams": 0.1}, "jaccard"),
+        ({"jaccard": float("nan"), "bigrams": 0.1}, "bigrams"),
+        ({"jaccard": float("nan")}, None),
+        ({}, None),
+    ],
+)
+def test_the_best_surface_scorer_is_named_and_rows_name_the_same(values, best):
+    beside = {name: Estimate("m", value, value, value, n=1, clusters=1) for name, value in values.items()}
+    estimate = Estimate("m", 0.9, 0.9, 0.9, n=1, clusters=1, surface=beside)
+    in_words = f"{best} {values[best]:.2f}" if best else "-"
+    row = as_row(CheckResult("id", "check", "property", "1", "m", "d", estimate, "pass"))
+    assert (estimate.best_surface or (None,))[0] == best
+    assert view.surface(row) == in_words
+
+
+def test_only_the_best_surface_scorer_keeps_its_curve_in_the_results():
+    scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=margins(0.4, 0.2))
+    row = as_row(CheckResult("id", "check", "property", "1", "m", "d", margin_rate(scores), "pass"))
+    assert "curve" not in row["surface"]["jaccard"]
+    assert [p["value"] for p in row["surface"]["bigrams"]["curve"]] == [float(e < 0.2) for e in GRID.round(2)]
