@@ -308,6 +308,7 @@ class Estimate:
 
     Where a figure compares two labels, the clusters are those of the label that has fewer.
     `surface` has the same figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap).
+    `missing` says what an estimate would have needed where there is none: its value is NaN then.
     """
 
     metric: str
@@ -319,6 +320,7 @@ class Estimate:
     curve: tuple[CurvePoint, ...] = ()
     surface: Mapping[str, Estimate] = field(default_factory=dict)
     params: Mapping[str, float | str] = field(default_factory=dict)
+    missing: str = ""
 
     @builtins.property
     def best_surface(self) -> tuple[str, Estimate] | None:

@@ -17,8 +17,11 @@ def judge(estimate: Estimate, threshold: float, *, known_failure: str | None = N
 
     The whole interval has to be on one side of the threshold; otherwise the data cannot tell, which is
     `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
-    compares two). A figure that is not a number could not be measured: `error`.
+    compares two), and what could not be estimated for what is `missing`. Any other figure that is not a number could
+    not be measured: `error`.
     """
+    if estimate.missing:
+        return "inconclusive", estimate.missing
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"
     if estimate.clusters < MIN_CLUSTERS:

@@ -1,7 +1,8 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
 from encheck.errors import unknown
-from encheck.metrics import classification, correlation, health, nonobvious, pairs, ranking, symmetry
+from encheck.metrics import adjusted, classification, correlation, health, nonobvious, pairs, ranking, symmetry
+from encheck.metrics.adjusted import adjusted_rate
 from encheck.metrics.metric import CALIBRATED, Metric
 from encheck.metrics.pairs import (
     auc,
@@ -16,6 +17,7 @@ from encheck.metrics.pairs import (
 
 __all__ = [
     "Metric",
+    "adjusted_rate",
     "auc",
     "cohens_d",
     "margin_rate",
@@ -26,7 +28,7 @@ __all__ = [
     "share_above",
     "similarity_gap",
 ]
-_MODULES = (classification, correlation, health, nonobvious, pairs, ranking, symmetry)
+_MODULES = (adjusted, classification, correlation, health, nonobvious, pairs, ranking, symmetry)
 _METRICS: dict[str, Metric[...]] = {
     found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
 }
