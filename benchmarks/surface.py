@@ -19,6 +19,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,17 @@ from numpy.typing import NDArray
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.language.lexicon.load import lexicon
-from encheck.metrics import adjusted_rate
+from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import worth
 from encheck.scoring.differences import ORDER, differences, likeness
-from encheck.scoring.scores import MarginScores, Scale
+from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.similarity import SURFACE
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Estimate, Triplet
 from encheck.verdict import judge
 
 Floats = NDArray[np.float64]
+Draw = Callable[..., Any]
 SCORERS = ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")
 COLUMNS = {"edit-distance": 0, "bigrams": 1, "trigrams": 2}  # of `likeness`
 POOL, VOCABULARY = 600, 400
@@ -145,6 +147,17 @@ def drawn(scorer: str, setting: Setting, rng: np.random.Generator, *, items: int
     return MarginScores(scored + noise, np.zeros(items), resampler(items), Scale(0.0), items=triplets)
 
 
+def drawn_groups(scorer: str, setting: Setting, rng: np.random.Generator, *, items: int) -> CrossedScores:
+    """Scores of crossed groups: each has a triplet of either pool."""
+    halves = [drawn(scorer, replace(setting, share=share), rng, items=items) for share in (1.0, 0.0)]
+    by_turns = np.arange(2 * items).reshape(2, items).T.ravel()
+    near, far = (np.concatenate([getattr(half, side) for half in halves])[by_turns] for side in ("near", "far"))
+    both = [triplet for half in halves for triplet in half.items]
+    twice = resampler(items).of(np.repeat(np.arange(items), 2))
+    sides = MarginScores(near, far, twice, Scale(0.0), items=tuple(both[i] for i in by_turns))
+    return CrossedScores(sides, resampler(items), Scale(0.0))
+
+
 @cache
 def resampler(items: int) -> Resampler:
     """A cluster an item."""
@@ -158,11 +171,16 @@ def is_called_meaningful(estimate: Estimate) -> bool:
 
 
 def runs(
-    figure: Callable[[MarginScores], Estimate], scorer: str, setting: Setting, *, times: int, items: int, seed: int = 0
+    figure: Callable[[Any], Estimate], scorer: str, setting: Setting, *, times: int, items: int, of: Draw = drawn
 ) -> Iterator[Estimate]:
-    """The figure of one scorer in so many draws of a setting."""
-    rng = np.random.default_rng([seed, *scorer.encode(), *map(ord, setting.name)])
-    return (figure(drawn(scorer, setting, rng, items=items)) for _ in range(times))
+    """The figure of one scorer in so many draws of a setting, of triplets or (`drawn_groups`) of crossed groups."""
+    rng = np.random.default_rng([*scorer.encode(), *setting.name.encode()])
+    return (figure(of(scorer, setting, rng, items=items)) for _ in range(times))
+
+
+def detected(scores: CrossedScores) -> Estimate:
+    """What says of crossed groups whether meaning is detected."""
+    return adjusted_rate(scores.sides)
 
 
 # What was tried beside it: the mean figure of each, which should be one half
@@ -192,19 +210,35 @@ TRIED: dict[str, Callable[[MarginScores], float]] = {
 }
 
 
-def table(*, times: int, items: int) -> Iterator[str]:
+def of_triplets(*, times: int, items: int) -> Iterator[str]:
     """A row a setting: how often each scorer is called meaningful, and the mean figure of the edit distance."""
-    yield f"| magnitudes, share, noise | {' | '.join(SCORERS)} | adjusted | {' | '.join(TRIED)} |"
+    yield f"| triplets | {' | '.join(SCORERS)} | adjusted | {' | '.join(TRIED)} |"
     yield "| --- " * (len(SCORERS) + len(TRIED) + 2) + "|"
     for setting in SETTINGS:
         found = {s: [*runs(adjusted_rate, s, setting, times=times, items=items)] for s in SCORERS}
-        called = [sum(map(is_called_meaningful, some)) / times for some in found.values()]
         mean = float(np.nanmean([e.value for e in found["edit-distance"]]))
         rng = np.random.default_rng(1)
         tried = [drawn("edit-distance", setting, rng, items=items) for _ in range(TRIES)]
-        means = [float(np.mean([figure(scores) for scores in tried])) for figure in TRIED.values()]
-        cells = [*(f"{share:.1%}" for share in called), f"{mean:.2f}", *(f"{value:.2f}" for value in means)]
-        yield f"| {setting.name} | {' | '.join(cells)} |"
+        means = [mean, *(float(np.mean([figure(scores) for scores in tried])) for figure in TRIED.values())]
+        yield f"| {setting.name} | {' | '.join([*map(called, found.values()), *(f'{m:.2f}' for m in means)])} |"
+
+
+def of_groups(*, times: int, items: int) -> Iterator[str]:
+    """A row a setting: how often each scorer is called meaningful on crossed groups, and by their plain mean."""
+    yield f"| crossed groups | {' | '.join(SCORERS)} | by the plain mean: {' | '.join(SCORERS)} |"
+    yield "| --- " * (2 * len(SCORERS) + 1) + "|"
+    for setting in (s for s in SETTINGS if s.share == CHANCE):
+        found = [
+            [*runs(figure, scorer, setting, times=times, items=items, of=drawn_groups)]
+            for figure in (detected, directions_mean)
+            for scorer in SCORERS
+        ]
+        yield f"| {setting.name.replace(', 50% favour kept', '')} | {' | '.join(map(called, found))} |"
+
+
+def called(found: Sequence[Estimate]) -> str:
+    """The share of estimates that are called meaningful, in per cent."""
+    return f"{sum(map(is_called_meaningful, found)) / len(found):.1%}"
 
 
 def main() -> None:
@@ -213,7 +247,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--items", type=int, default=300)
     args = parser.parse_args()
-    for line in table(times=args.runs, items=args.items):
+    size = {"times": args.runs, "items": args.items}
+    for line in itertools.chain(of_triplets(**size), [""], of_groups(**size)):
         print(line, flush=True)
 
 

@@ -15,7 +15,7 @@ from encheck.types import Triplet
 from encheck.verdict import judge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from surface import SCORERS, Setting, drawn, is_called_meaningful, resampler, runs
+from surface import SCORERS, Setting, detected, drawn, drawn_groups, is_called_meaningful, resampler, runs
 
 SOURCE = "yesterday the old nurse called a surgeon"
 CLOSE, CHANGED = "yesterday the old nurse called one surgeon", "a surgeon called the old nurse yesterday"
@@ -93,6 +93,16 @@ def test_surface_scorers_are_called_meaningful_in_at_most_one_in_twenty_simulati
         for scorer in SCORERS
         for setting in SIMULATED
         for estimate in runs(adjusted_rate, scorer, setting, times=TIMES, items=200)
+    ]
+    assert sum(called) <= binom.ppf(1 - 1e-4, len(called), 0.05)
+
+
+def test_surface_scorers_are_called_meaningful_in_at_most_one_in_twenty_simulations_of_crossed_groups():
+    called = [
+        is_called_meaningful(estimate)
+        for scorer in SCORERS
+        for setting in (Setting(), Setting(6, 2, noise=0.5), Setting(2, 6, noise=2.0))
+        for estimate in runs(detected, scorer, setting, times=TIMES, items=100, of=drawn_groups)
     ]
     assert sum(called) <= binom.ppf(1 - 1e-4, len(called), 0.05)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 
@@ -46,6 +46,17 @@ def likeness(source: str, text: str) -> tuple[float, ...]:
     )
 
 
+def favour(source: str, near: str, far: str) -> int:
+    """1 where the near text has the smaller token edit distance from the source, -1 where the far one has, else 0.
+
+    Distances are in shares of the longer text's tokens, as the scorer `edit-distance` has them.
+
+    >>> favour("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
+    -1
+    """
+    return int(np.sign(round(likeness(source, near)[ORDER] - likeness(source, far)[ORDER], 9)))
+
+
 def edit_distance(first: Sequence[str], second: Sequence[str]) -> int:
     """The least number of tokens put in, taken out or exchanged that turns the one into the other (Levenshtein 1966).
 
@@ -65,7 +76,7 @@ def _trigrams(text: str) -> set[str]:
     return {text[i : i + 3] for i in range(len(text) - 2)}
 
 
-def _dice(first: set[object] | set[str], second: set[object] | set[str]) -> float:
+def _dice(first: Set[object], second: Set[object]) -> float:
     return 2 * len(first & second) / ((len(first) + len(second)) or 1)
 
 
