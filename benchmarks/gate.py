@@ -154,7 +154,7 @@ def acceptance(runs: int) -> Iterator[str]:
         )
         yield line(cells)
     yield ""
-    yield "| items | seed noise, told by --twin | twins blocked (<= 5%) | twins pass | blocked, noise not told |"
+    yield "| items | seed noise, told by --twin | replicates blocked (<= 5%) | pass | blocked, noise not told |"
     yield "| --- | --- | --- | --- | --- |"
     for n in (1_000, 5_000):
         for noise in (0.005, 0.01):

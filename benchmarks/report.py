@@ -19,7 +19,7 @@ def main() -> None:
     from test_report_browser import items
     from test_reporting import results, row
 
-    from encheck.reporting.again import make_again
+    from encheck.reporting.rebuild import rebuild
     from encheck.reporting.results import write_items, write_results
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -33,7 +33,7 @@ def main() -> None:
         write_results(folder, results(*rows))
         write_items(folder, {k: v for n in names for k, v in items(n, options.items // len(names)).items()})
         start = time.perf_counter()
-        page = make_again(folder, folder / "report.html")
+        page = rebuild(folder, folder / "report.html")
         seconds, peak = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print("| what | figure | aim |\n| --- | --- | --- |")
         print(f"| making the page of {options.items:,} items | {seconds:.1f} s, {peak:,.0f} MB | 10 s, 1 GB |")

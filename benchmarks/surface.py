@@ -33,7 +33,7 @@ from encheck.scoring.differences import ORDER, differences, likeness
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.similarity import SURFACE
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Estimate, Triplet
+from encheck.types import Estimate, Lines, Triplet
 from encheck.verdict import judge
 
 Floats = NDArray[np.float64]
@@ -166,7 +166,7 @@ def resampler(items: int) -> Resampler:
 
 def is_called_meaningful(estimate: Estimate) -> bool:
     """Whether the whole interval is above one half, by the function that decides in a run."""
-    verdict, _ = judge(estimate, CHANCE)
+    verdict, _ = judge(estimate, Lines(aim=CHANCE))
     return verdict == "pass" and estimate.low > CHANCE
 
 

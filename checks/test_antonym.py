@@ -21,7 +21,6 @@ from encheck.metrics import margin_rate, mean_margin
     source="Mahajan et al. 2023, section 4, Figures 1 and 2",
     criterion=3,
     selects=True,
-    known_failures={"*": "all five encoders of Mahajan et al. 2023 fail criterion 3 (section 6, Figures 1 and 2)"},
 )
 def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     """Sim(S, paraphrase) - Sim(S, antonym) > epsilon."""
@@ -33,11 +32,11 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     contrast(beside(antonym, synonym_beside), antonym),
     property="antonym",
     metric=margin_rate.calibrated,
+    floor=0.5,
     aim=0.9,
     source="Mahajan et al. 2023, section 4, Figures 1 and 2",
     criterion=3,
     selects=True,
-    known_failures={"*": "all five encoders of Mahajan et al. 2023 fail criterion 3 (section 6, Figures 1 and 2)"},
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
     """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""
@@ -49,15 +48,11 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report,
     contrast(beside(antonym, control), antonym),
     property="antonym",
     metric=margin_rate.calibrated,
-    aim=0.6,
+    unjudged="the control fits nowhere: an antonym that is farther tells of nonsense and not of opposites",
     source="Mahajan et al. 2023, section 4, Figures 1 and 2",
     criterion=3,
-    selects=True,
-    known_failures={
-        "*": "an antonym shares more contexts with a word than a random word does (Mrksic et al. 2016, NAACL)"
-    },
 )
 def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
-    """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym."""
+    """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym: shown, no verdict."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -22,7 +22,6 @@ from encheck.metrics import margin_rate, mean_margin
     source="Mahajan et al. 2023, section 4, Figures 3 to 6",
     criterion=4,
     selects=True,
-    known_failures={"*": "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"},
 )
 def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     """Sim(S, paraphrase) - Sim(S, jumble) > epsilon, with one, two or three pairs of words exchanged."""
@@ -40,7 +39,6 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     source="Mahajan et al. 2023, section 4, Figures 3 to 6",
     criterion=4,
     selects=True,
-    known_failures={"*/1": "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"},
 )
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     """A reorder that keeps the meaning is nearer than a jumble of the same words."""
@@ -57,7 +55,6 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     source="Mahajan et al. 2023, section 4, Figures 3 to 6",
     criterion=4,
     selects=True,
-    known_failures={"*": "all five encoders of Mahajan et al. 2023 fail criterion 4 (section 6, Figures 3 to 6)"},
 )
 def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
     """Who did what to whom matters more than in which order it is told."""

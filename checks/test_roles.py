@@ -18,12 +18,6 @@ from encheck.metrics import margin_rate, mean_margin
     aim=0.8,
     source="docs/probes.md",
     selects=True,
-    known_failures={
-        "*": (
-            "word order decides here: all five encoders of Mahajan et al. 2023 fail criterion 4 "
-            "(section 6, Figures 3 to 6); argument roles are hard for others too (Zhu et al. 2018, ACL)"
-        )
-    },
 )
 def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """The roles exchanged moves the sentence farther than the same words with the roles kept."""
@@ -36,11 +30,15 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
     property="roles",
     family="order",
     metric=margin_rate.calibrated,
+    floor=0.5,
     aim=0.8,
     source="docs/probes.md",
     selects=True,
 )
 def test_unrelated_word_is_farther_than_edit_that_keeps_the_roles(scores, judge, report, epsilon):
-    """An unrelated word in the same place moves the sentence farther than the same words with the roles kept."""
+    """An unrelated word in the same place moves the sentence farther than the same words with the roles kept.
+
+    The word fits nowhere, so this shows that nonsense is heard, and not what the edit does to the meaning.
+    """
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))

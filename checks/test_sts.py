@@ -14,6 +14,7 @@ from encheck.metrics.correlation import by_set, mean_pearson, mean_spearman, pea
     property="sts",
     family="meaning kept",
     metric=spearman,
+    floor="surface",
     aim=0.7,
     source="Agirre et al. 2012 to 2016, Cer et al. 2017",
     part="test",

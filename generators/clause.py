@@ -1,4 +1,4 @@
-"""A main clause that could have a passive, and what speaks against one.
+"""Main clauses that could have a passive.
 
 Refused is whatever could be read otherwise in the passive, or hardly be said.
 """

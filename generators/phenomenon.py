@@ -1,5 +1,6 @@
-"""The phenomena of the probes: of each, an edit that keeps the meaning, one that changes it, and a control.
+"""The phenomena of the probes, each with the edits that belong to it.
 
+Of each, one edit keeps the meaning, one changes it, and one is a control.
 The three stand in the same slot and give the same number of words; they were written by hand (docs/probes.md).
 """
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options
-from encheck.claims import aim_of
-from encheck.controller import arguments, collection, outcomes
+from encheck.claims import lines_of
+from encheck.controller import arguments, collection, outcomes, unknown_names
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.reporting.text import LINES, visible
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     process, checks = config.stash[PROCESS], collection.checks_among(items)
     with process.refusing(items):
         if checks:
-            collection.refuse_unknown_markers(config, checks)
+            unknown_names.refuse_unknown_markers(config, checks)
     offered = collection.levels_offered(checks)
     yield
     checks = collection.checks_among(items)
@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         with process.refusing(items):
             config.stash[SESSION] = _open_session(config, checks)
             process.refuse_models(config.stash[SESSION])
-            collection.refuse_unknown_checks(
+            unknown_names.refuse_unknown_checks(
                 config, config.stash[SESSION].settings, config.stash[SESSION].bench.subjects, offered
             )
 
@@ -152,7 +152,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones and inconclusive checks have letters of their own."""
+    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own."""
     return outcomes.status(report)
 
 
@@ -240,15 +240,15 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Hold the figure that decides against the claim's aim, `judge(margin_rate(scores))`, or against `at_least`."""
+    """Hold the figure that decides against the claim's lines, `judge(margin_rate(scores))`, or against `at_least`."""
     session = request.config.stash[SESSION]
 
     def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
         try:
-            aim = aim_of(encheck_case.claim, estimate.metric, at_least)
+            declared = lines_of(encheck_case.claim, estimate.metric, at_least)
         except UsageError as error:
             pytest.fail(f"{encheck_case.check}: {error}", pytrace=False)
-        row = session.judged(encheck_case, estimate, aim)
+        row = session.judged(encheck_case, estimate, declared)
         outcomes.record(request.node, row)
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)

@@ -15,7 +15,10 @@ from typing import ClassVar, Literal
 
 from encheck.ids import CaseId, ItemId
 
-Verdict = Literal["pass", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"]
+Verdict = Literal[
+    "pass", "below_aim", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"
+]
+Floor = float | Literal["surface"] | None
 Kind = Literal["pair", "labelled", "both_orders", "triplet", "crossed", "chain", "search", "occurrence", "repeated"]
 
 
@@ -378,8 +381,22 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Lines:
+    """What a figure is held against: it fails wholly under the floor, and passes wholly at or above the aim.
+
+    `rival` names the surface baseline whose figure the floor is; empty for a floor that was declared as a number.
+    """
+
+    aim: float
+    floor: float | None = None
+    rival: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of results.json: a figure of one check, with its verdict where it has one."""
+    """One row of results.json: a figure of one check, with its lines where it is judged and its verdict where it has
+    one.
+    """
 
     id: str
     check: str
@@ -389,7 +406,7 @@ class CheckResult:
     data: str
     estimate: Estimate | None
     verdict: Verdict | None
-    threshold: float | None = None
+    lines: Lines | None = None
     reason: str = ""
     excluded: dict[str, int] = field(default_factory=dict)
 
@@ -410,6 +427,9 @@ class Declaration:
     `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the page draws
     beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says that a
     training loop chooses checkpoints by it unless told otherwise.
+
+    `aim` is what the metric should reach. `floor` is what nobody may fall under: a number, "surface" (the best surface
+    baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict.
     """
 
     property: str = ""
@@ -419,6 +439,8 @@ class Declaration:
     reported: str = ""
     chance: float | None = None
     aim: float | None = None
+    floor: Floor = None
+    unjudged: str = ""
     source: str = ""
     part: Literal["all", "test"] = "all"
     criterion: int = 0

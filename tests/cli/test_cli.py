@@ -293,7 +293,6 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
     ("args", "says"),
     [
         (["run", "--baseline"], "argument --baseline: expected one argument"),
-        (["runn"], "No such command 'runn'"),
         (["run", "--seed=-3"], "--seed is -3, but should be 0 or more"),
         (["run", "--seed=x"], "argument --seed: invalid int value: 'x'"),
         (["run", "--modle=x"], "unknown option '--modle'; did you mean '--model'? There are: --anchor, "),
@@ -311,6 +310,19 @@ def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     done = encheck(*args)
     assert done.exit_code == 4
     assert says in done.output + capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rnu", "unknown command 'rnu'; did you mean 'run'?"),
+        ("frobnicate", "unknown command 'frobnicate'. There are: compare, data, export, "),
+    ],
+)
+def test_an_unknown_command_names_the_nearest_and_what_exists(encheck, name, says):
+    done = encheck(name)
+    assert done.exit_code == 4
+    assert says in done.output
 
 
 GATE = "Write: encheck gate NEW --baseline OLD"

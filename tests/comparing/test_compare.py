@@ -85,9 +85,9 @@ def test_the_picture_names_the_data_where_there_are_several():
     shown = {"check": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
     spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
     claim = "antonym is farther than paraphrase 1"
-    assert [v["claim"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
+    assert [v["check"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
     alone = differences([shown | {"data": "mrpc"}], against="n")
-    assert [v["claim"] for v in alone["data"]["values"]] == [claim]
+    assert [v["check"] for v in alone["data"]["values"]] == [claim]
 
 
 def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):

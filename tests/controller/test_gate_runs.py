@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
-from encheck.reporting.gate import family_cells, meanings, told, verdict
+from encheck.reporting.gate import explained, family_cells, meanings, verdict
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
 
@@ -52,7 +52,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
-    row = next(r for r in found["checks"] if r["threshold"] is not None)
+    row = next(r for r in found["checks"] if r["aim"] is not None)
     assert row["verdict"] is None
     assert row["baseline"]["value"] == 1.0
     summary = (folder / "summary.md").read_text("utf-8")
@@ -92,7 +92,7 @@ def test_the_anchor_is_weighed_too_and_the_worse_outcome_counts(run, baseline, t
     outcome.stdout.fnmatch_lines(["gate against low: *", "gate against base: BLOCKED"])
 
 
-def test_twins_say_how_far_luck_goes(run, baseline, tmp_path):
+def test_seed_replicates_say_how_far_luck_goes(run, baseline, tmp_path):
     folder = tmp_path / "r"
     args = [f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={folder}"]
     outcome = run("oracle", *args)
@@ -103,7 +103,7 @@ def test_twins_say_how_far_luck_goes(run, baseline, tmp_path):
     outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
 
 
-def test_twins_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
+def test_seed_replicates_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
     folder = tmp_path / "base"
     run(
         "oracle", f"--encheck-save-baseline={folder}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={tmp_path}"
@@ -268,7 +268,7 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, baseline, tmp_p
     (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     assert "Gate</a> against base: INCONCLUSIVE" in page.partition("decide nothing")[0]
-    lines = [*told(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
+    lines = [*explained(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
     assert [line for line in lines if line not in page] == []
     assert all(f"<td>{cell}</td>" in page for family in against["families"] for cell in family_cells(family))
     assert all(any(line.startswith(word) for line in lines) for word in ("seeds alone move", "kept: did not block"))

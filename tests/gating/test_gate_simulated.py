@@ -51,7 +51,7 @@ def test_a_loss_of_four_points_in_one_capability_is_blocked_in_nine_of_ten_and_p
     assert found["pass"] <= at_most(0.01)
 
 
-def test_twins_are_blocked_in_one_of_twenty_where_their_luck_is_told_and_in_many_more_where_it_is_not():
+def test_replicates_are_blocked_in_one_of_twenty_where_their_luck_is_told_and_in_many_more_where_it_is_not():
     luck = Setting(n=2_000, clusters=2_000, discordance=0.02, noise=0.01)
     assert outcomes(luck, told=0.01)["block"] <= at_most(0.05)
     assert outcomes(luck)["block"] > 3 * at_most(0.05)  # so many runs do tell the two apart

@@ -11,7 +11,7 @@ from encheck.metrics import adjusted_rate, margin_rate
 from encheck.metrics.adjusted import MIN_SIDE
 from encheck.scoring.scores import MarginScores, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Triplet
+from encheck.types import Lines, Triplet
 from encheck.verdict import judge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -66,7 +66,7 @@ def test_the_clusters_are_those_that_the_weights_leave():
 @pytest.mark.parametrize(("kept", "changed"), [(0, 200), (MIN_SIDE - 1, 100), (100, MIN_SIDE - 1)])
 def test_too_few_clusters_on_one_side_are_inconclusive_and_say_so(kept, changed):
     found = adjusted_rate(scores(triplets(kept=kept, changed=changed), [1] * (kept + changed)))
-    verdict, reason = judge(found, 0.5)
+    verdict, reason = judge(found, Lines(aim=0.5))
     assert (verdict, np.isnan(found.value)) == ("inconclusive", True)
     assert f"favours the kept text in {kept} clusters and the changed one in {changed}, and 20 of each" in reason
     assert found.params["changed_rate"] == 1
@@ -77,7 +77,7 @@ def test_a_difference_that_no_weights_balance_is_inconclusive():
     little, much = "yesterday the old nurse called surgeon a", "surgeon a called nurse old the yesterday"
     items = [Triplet(f"d/{i}", SOURCE, SOURCE, little, cluster=str(i)) for i in range(40)]
     items += [Triplet(f"d/{i}", SOURCE, much, SOURCE, cluster=str(i)) for i in range(40, 80)]
-    verdict, reason = judge(adjusted_rate(scores(items, [1] * 80)), 0.5)
+    verdict, reason = judge(adjusted_rate(scores(items, [1] * 80)), Lines(aim=0.5))
     assert verdict == "inconclusive"
     assert "no weights balance" in reason
 

@@ -18,6 +18,7 @@ from encheck.metrics.pairs import (
 )
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
+from encheck.types import Lines
 from encheck.verdict import judge
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
@@ -84,7 +85,7 @@ def test_auc_is_scikit_learns(two_classes):
 def test_a_figure_of_two_labels_rests_on_the_clusters_of_the_one_with_fewer(figure):
     few = pairs(np.linspace(0, 1, 61), [0] * 59 + [1] * 2)
     assert (figure(few).n, figure(few).clusters) == (61, 2)
-    assert judge(figure(few), 0.1)[0] == "inconclusive"
+    assert judge(figure(few), Lines(aim=0.1))[0] == "inconclusive"
 
 
 def test_a_figure_of_one_label_rests_on_the_clusters_of_that_label(two_classes):

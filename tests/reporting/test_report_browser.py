@@ -7,8 +7,8 @@ import pytest
 from test_reporting import HOSTILE, row
 from test_reporting import results as results_of
 
-from encheck.reporting.again import make_again
 from encheck.reporting.html import page as html
+from encheck.reporting.rebuild import rebuild
 from encheck.reporting.results import write_items, write_results
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -122,7 +122,7 @@ def test_checks_are_filtered_by_verdict_and_word_and_sorted_by_column(opened, te
     page.locator("#search").fill("synonym control")
     assert "synonym is nearer" in rows.inner_text()
     page.locator("#search").fill("")
-    head = page.locator("#verdicts thead button", has_text="claim")
+    head = page.locator("#verdicts thead button", has_text="check")
     head.click()
     assert "antonym" in rows.first.inner_text()
     head.click()
@@ -227,7 +227,7 @@ def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, t
     rows = [row(id=f"claim_{j}/m-d-1/margin_rate", check=f"claim_{j}", metric="margin_rate") for j in range(5)]
     write_results(tmp_path, results_of(*rows))
     write_items(tmp_path, many)
-    out = make_again(tmp_path, tmp_path / "big.html")
+    out = rebuild(tmp_path, tmp_path / "big.html")
     assert out.stat().st_size < 25_000_000
     page = opened(out.read_text("utf-8"), name="big.html")
     assert "50000 most wrong of 52000 items" in page.inner_text("main")

@@ -1,4 +1,4 @@
-"""How far people agree: Fleiss' kappa, with its interval, and whether two groups of items differ in it."""
+"""Fleiss' kappa: how far people agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `encheck` command: the suite from a plain install, and a look at models, data, runs and the store."""
+"""The `encheck` command."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from encheck.cli import annotate, checks, data, gate, look, reports, store
+from encheck.cli import annotate, checks, data, gate, look, reports, store, variants
 from encheck.cli.shared import app
 
-__all__ = ["annotate", "app", "checks", "data", "gate", "look", "main", "reports", "store"]
+__all__ = ["annotate", "app", "checks", "data", "gate", "look", "main", "reports", "store", "variants"]
 
 
 def _print_version(asked: bool) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import typer
 
+from encheck.cli.handing_on import HandsOn
 from encheck.cli.shared import app, told
-from encheck.cli.table import HandsOn, shows_options
+from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 
 CACHED = (

@@ -11,14 +11,16 @@ from pathlib import Path
 import typer
 
 from encheck.cli.checks import run_checks
+from encheck.cli.handing_on import HandsOn
 from encheck.cli.shared import app, told
-from encheck.cli.table import HandsOn, shows_options
+from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 from encheck.options import OPTIONS
 from encheck.running.labels import labels
 
 USAGE = "encheck gate NEW --baseline OLD"
-FOR_NEW = ("save_baseline", "anchor", "twins", "inconclusive", "report_dir")  # what the run of OLD is not asked for
+# What the run of OLD is not asked for.
+FOR_NEW = ("save_baseline", "anchor", "seed_replicates", "inconclusive", "report_dir")
 
 
 @app.command(cls=HandsOn, options_metavar="NEW --baseline OLD [OPTIONS]")

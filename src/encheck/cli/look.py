@@ -1,4 +1,4 @@
-"""What there is: models, and the items of past runs."""
+"""A look at what there is: models, or the items of past runs."""
 
 from __future__ import annotations
 

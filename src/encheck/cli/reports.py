@@ -1,4 +1,4 @@
-"""What is made of runs that are over, and of other people's predictions."""
+"""What is made of results: of runs that are over, or of predictions that somebody else made."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page to write. Default: RUN/report.html.")] = None,
 ) -> None:
     """Make the report of a run again from its raw results."""
-    from encheck.reporting.again import make_again
+    from encheck.reporting.rebuild import rebuild
     from encheck.reporting.results import newest_run
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
-        typer.echo(make_again(folder, out or folder / "report.html"))
+        typer.echo(rebuild(folder, out or folder / "report.html"))
 
 
 @app.command()
@@ -65,7 +65,7 @@ def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> 
     from encheck.comparing.export import write_json
     from encheck.comparing.page import render
     from encheck.comparing.terminal import lines
-    from encheck.reporting.again import as_written
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import write_named
 
     with as_written(*runs):
@@ -90,7 +90,7 @@ def seeds(
 
 def _across_seeds(runs: list[Path], *, everything: bool) -> None:
     from encheck.comparing.seeds import lines, over_seeds
-    from encheck.reporting.again import as_written
+    from encheck.reporting.rebuild import as_written
 
     with as_written(*runs):
         found = over_seeds(runs, everything=everything)

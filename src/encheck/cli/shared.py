@@ -11,7 +11,7 @@ import typer
 import typer.core
 
 from encheck.cli.table import as_option
-from encheck.errors import EncheckError
+from encheck.errors import EncheckError, unknown
 from encheck.reporting.text import LINES, visible
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
@@ -36,6 +36,12 @@ class Commands(typer.core.TyperGroup):
         for name, command in self.commands.items():
             command.rich_help_panel, command.hidden = panels.get(name), name not in panels  # type: ignore[attr-defined]
         return [*panels, *(name for name in self.commands if name not in panels)]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As typer's; an unknown name lists what exists, and the nearest."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            ctx.fail(unknown("command", args[0], (name for panel in PANELS.values() for name in panel)))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """As typer's."""

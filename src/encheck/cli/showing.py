@@ -1,4 +1,4 @@
-"""One item of a past run in full, and its scores as a model gives them now."""
+"""One item of a past run in full, beside what a model says of it now."""
 
 from __future__ import annotations
 

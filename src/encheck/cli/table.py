@@ -1,4 +1,4 @@
-"""The table of options as the commands show it, and commands that hand their arguments to pytest."""
+"""The table of options, as the commands show it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,10 @@ from collections.abc import Callable, Collection
 from typing import Annotated, Any, TypeVar
 
 import typer
-import typer.core
 
 from encheck.options import GROUPS, OPTIONS, Option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class HandsOn(typer.core.TyperCommand):
-    """A command that leaves its arguments as they are, but for --help."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put them into `ctx.args`."""
-        if "--help" in args:
-            return list(super().parse_args(ctx, ["--help"]))
-        ctx.args = list(args)
-        return args
 
 
 def as_option(setting: str, **attributes: Any) -> Any:

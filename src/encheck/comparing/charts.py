@@ -11,18 +11,18 @@ from encheck.reporting.html.vega_lite import Spec, colour, field, rule, short, s
 def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | None:
     """Paired differences of runs from the first, with 95% intervals; one line a case, one colour a run.
 
-    A case is named by claim and level, and by its data where there are several.
+    A case is named by check and level, and by its data where there are several.
     """
     several = len({row["data"] for row in rows}) > 1
     values = [
-        {"claim": f"{row['check'].replace('_', ' ')} {row['level']}" + (f", {row['data']}" if several else ""),
+        {"check": f"{row['check'].replace('_', ' ')} {row['level']}" + (f", {row['data']}" if several else ""),
          "series": row["run"],
          **{k: short(row[k]) for k in ("difference", "low", "high")}}
         for row in rows if row["difference"] is not None
     ]  # fmt: skip
     if not values:
         return None
-    y = {"field": "claim", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 480}}
+    y = {"field": "check", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 480}}
     offset = {"yOffset": {"field": "series"}}
     x = {"type": "quantitative", "title": f"difference from {against}"}
     return spec(
@@ -32,7 +32,7 @@ def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | No
              "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, "color": colour(), **offset}},
             {"mark": {"type": "point", "filled": True, "size": 55},
              "encoding": {"y": y, "x": {"field": "difference", **x}, "color": colour(), **offset,
-                          "tooltip": [field(f) for f in ("series", "claim", "difference", "low", "high")]}},
+                          "tooltip": [field(f) for f in ("series", "check", "difference", "low", "high")]}},
             rule("x", 0.0, "no difference"),
         ],
         values,

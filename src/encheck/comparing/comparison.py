@@ -54,8 +54,8 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     if not any(differences.values()) and not whole:
         raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
     benchmark, scores = _benchmark(models)
-    told = zip(models, in_common([m.side.tables for m in models]), strict=True)
-    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in told]
+    shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
+    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]
     return Comparison(models, differences, whole, benchmark, points)
 
 
@@ -67,27 +67,27 @@ def _epsilons(models: Sequence[Model]) -> dict[str, float]:
             if "epsilon" in row["params"]:
                 epsilon = float(row["params"]["epsilon"])
                 if found.setdefault(case_of(row), epsilon) != epsilon:
-                    told = f"--epsilon {found[case_of(row)]} and {epsilon}"
-                    raise UsageError(f"the runs were made with {told}: compare runs with one --epsilon")
+                    several = f"--epsilon {found[case_of(row)]} and {epsilon}"
+                    raise UsageError(f"the runs were made with {several}: compare runs with one --epsilon")
     return found
 
 
 def _whole(models: Sequence[Model]) -> list[list[str]]:
-    """Claim, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
+    """Check, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
     rows = {
         (case_of(row), row["metric"]): row
         for model in models
         for row in model.rows
         if _is_whole(model.declared[row["check"]]) and row["verdict"] is not None and row["value"] is not None
     }
-    told = []
+    lines = []
     for (case, metric), row in rows.items():
         values = [
             next((r for r in model.rows if case_of(r) == case and r["metric"] == metric), None) for model in models
         ]
         shown = ["-" if r is None or r["value"] is None else figure(r) for r in values]
-        told.append([sentence(row["check"]), row["level"], row["data"], metric, *shown])
-    return told
+        lines.append([sentence(row["check"]), row["level"], row["data"], metric, *shown])
+    return lines
 
 
 def _is_whole(declared: Declaration) -> bool:

@@ -12,5 +12,5 @@ from encheck.reporting.results import write_named
 
 def write_json(path: Path, found: Comparison) -> None:
     """The differences as JSON, for other tools; UsageError where the disk does not take it."""
-    told = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
-    write_named(path, json.dumps({"against": found.first.name, "differences": told}, indent=1) + "\n")
+    differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
+    write_named(path, json.dumps({"against": found.first.name, "differences": differences}, indent=1) + "\n")

@@ -73,7 +73,7 @@ def _column(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str
     if name not in names:
         return None
     convert = _label if name == "prediction" else _score
-    return np.array([_told(path, number, convert, row.get(name)) for number, row in rows], float)
+    return np.array([_number(path, number, convert, row.get(name)) for number, row in rows], float)
 
 
 def _run(path: Path, lines: Iterable[tuple[int, str]]) -> Predictions:
@@ -83,15 +83,15 @@ def _run(path: Path, lines: Iterable[tuple[int, str]]) -> Predictions:
         if len(fields) != 5:
             raise DataError(f"{path}:{number}: {len(fields)} fields, but should be 5: {LAYOUTS.rpartition('of ')[2]}")
         keys.append(f"{fields[0]}/{fields[1]}")
-        scores.append(_told(path, number, _score, fields[3]))
-        predicted.append(_told(path, number, _label, fields[4]))
+        scores.append(_number(path, number, _score, fields[3]))
+        predicted.append(_number(path, number, _label, fields[4]))
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise DataError(f"{path} has {len(twice)} candidates more than once; the first is {twice[0]}")
     return Predictions(path, np.array(predicted, float), np.array(scores, float), tuple(keys))
 
 
-def _told(path: Path, number: int, convert: Any, value: object) -> float:
+def _number(path: Path, number: int, convert: Any, value: object) -> float:
     try:
         return float(convert(value))
     except ValueError as error:

@@ -47,7 +47,7 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> list[Spr
         models = {m["label"]: m["fingerprint"] for m in results["models"] if not m["error"]}
         prints |= set(models.values())
         for row in results["checks"]:
-            decides = everything or row["threshold"] is not None
+            decides = everything or row["aim"] is not None
             if decides and row["value"] is not None and row["model"] in models:
                 found, place = values.setdefault(_key(row), {}), f"{row['model']} of {folder}"
                 _add(found, models[row["model"]], row["value"], place)
@@ -89,7 +89,7 @@ def _spread(key: tuple[str, str, str, str], found: Sequence[float]) -> Spread:
 
 def lines(found: Sequence[Spread]) -> Iterator[str]:
     """The table on the terminal."""
-    head = ("claim", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
+    head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",
          f"{s.least:.4f}", f"{s.greatest:.4f}", str(s.k))

@@ -19,7 +19,7 @@ def lines(found: Comparison) -> Iterator[str]:
             continue
         yield f"{name} less {found.first.name}, on the same items"
         names = (found.first.name, name)
-        head = ("claim", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n (clusters)")
+        head = ("check", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n (clusters)")
         yield from table([head, *(_cells(d) for d in differences)])
         clear = [d for d in differences if d.is_clear]
         better = sum(d.difference > 0 for d in clear)
@@ -30,7 +30,7 @@ def lines(found: Comparison) -> Iterator[str]:
         yield ""
     if found.whole:
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
-        heads = ("claim", "level", "data", "figure", *(m.name for m in found.models))
+        heads = ("check", "level", "data", "figure", *(m.name for m in found.models))
         yield from table([heads, *map(tuple, found.whole)])
 
 

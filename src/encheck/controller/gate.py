@@ -49,11 +49,11 @@ def read_baselines(settings: Settings) -> list[Baseline]:
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
     """BaselineError before anything is encoded, for a candidate of another kind, or a seed replicate that equals it."""
     prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
-    model, *twins = prints
+    model, *replicates = prints
     for baseline in baselines:
         refuse_other_kind(baseline, model, subjects[model].kind)
-    for n, label in enumerate(twins):  # its loss would be taken for the luck of a seed
-        same = next((other for other in (model, *twins[:n]) if prints[other] == prints[label]), None)
+    for n, label in enumerate(replicates):  # its loss would be taken for the luck of a seed
+        same = next((other for other in (model, *replicates[:n]) if prints[other] == prints[label]), None)
         if same is not None:
             raise BaselineError(
                 f"--twin={label} is {same} once more (the same weights): a seed replicate is a checkpoint "
@@ -79,25 +79,25 @@ def conclude(
     if not weighs and not saves:
         return Conclusion(status, problems=tuple(_left_undone(settings, status, bool(baselines))))
     results = recorder.results(settings=described(settings), end=Conclusion(status))
-    model, *twins = labels(settings.models)
-    sides = [side_of(results, recorder.items, label) for label in (model, *twins)]
+    model, *replicates = labels(settings.models)
+    sides = [side_of(results, recorder.items, label) for label in (model, *replicates)]
     end = Conclusion(status)
     if weighs:
-        _refuse_copies(dict(zip(twins, sides[1:], strict=True)), model, sides[0])
+        _refuse_copies(dict(zip(replicates, sides[1:], strict=True)), model, sides[0])
         weighed = _weigh_all(recorder, results, model, sides[1:], baselines=baselines, selected=selected)
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]))
     if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
         why = f"the gate's outcome is {end.gate['outcome']}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if settings.save_baseline and saves:
-        noise = seed_noise(sides) if twins else None
+        noise = seed_noise(sides) if replicates else None
         save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
     return end
 
 
-def _refuse_copies(twins: Mapping[str, Side], model: str, candidate: Side) -> None:
+def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) -> None:
     """BaselineError for a seed replicate that is the candidate in another precision: its loss would pass for luck."""
-    for label, side in twins.items():
+    for label, side in replicates.items():
         if is_copy(candidate, side):
             raise BaselineError(
                 f"the gate could not be used: --twin={label} scores what {model} does, but for rounding: it is the "
@@ -120,14 +120,14 @@ def _weigh_all(
     recorder: Recorder,
     results: Mapping[str, Any],
     model: str,
-    twins: Sequence[Side],
+    replicates: Sequence[Side],
     *,
     baselines: Sequence[Baseline],
     selected: Collection[str] | None,
 ) -> list[Weighed]:
     """The decision against each baseline; BaselineError where one cannot be compared."""
     try:
-        weighed = [_weigh(b, results, recorder, model, twins, selected=selected) for b in baselines]
+        weighed = [_weigh(b, results, recorder, model, replicates, selected=selected) for b in baselines]
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -152,11 +152,11 @@ def _weigh(
     results: Mapping[str, Any],
     recorder: Recorder,
     model: str,
-    twins: Sequence[Side],
+    replicates: Sequence[Side],
     *,
     selected: Collection[str] | None,
 ) -> Weighed:
-    noise = seed_noise([side_of_baseline(baseline), *twins]) if twins else None
+    noise = seed_noise([side_of_baseline(baseline), *replicates]) if replicates else None
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a check that ran: its rows, their way into the report, and the letter that pytest prints."""
+"""What becomes of a check that ran, from its rows to the letter that pytest prints."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from encheck.errors import NothingToMeasure
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
-    from encheck.types import CheckResult
+    from encheck.types import CheckResult, Declaration
 
 ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
 STATUS = {
     "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
     "stale_known_failure": ("stale known failures", "S", ("STALE KNOWN FAILURE", {"yellow": True})),
+    "below_aim": ("below aim", "b", ("BELOW AIM", {"yellow": True})),
     "inconclusive": ("inconclusive", "?", ("INCONCLUSIVE", {"yellow": True})),
 }
 
@@ -32,7 +33,10 @@ def record(item: pytest.Item, row: CheckResult) -> None:
     told = filter(None, (figure_line(row.estimate), surface_line(row.estimate)))
     item.user_properties.append((row.case.name_of(row.id), "; ".join(told)))
     if row.verdict:
-        item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
+        item.user_properties.append(("verdict", row.verdict))
+    if row.lines:
+        held = (("floor", row.lines.floor), ("aim", row.lines.aim))
+        item.user_properties += [(name, f"{line:g}") for name, line in held if line is not None]
 
 
 def called(item: pytest.Function) -> Generator[None, Any, Any]:
@@ -41,13 +45,19 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
         result = yield
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
-    if all(row.threshold is None for row in item.stash.get(ROWS, [])):
+    rows = item.stash.get(ROWS, [])
+    if not any(row.lines or _is_shown(row, case_of(item).claim.declared) for row in rows):
         pytest.fail(
             f"{item.name} ended without a judgement and holds the model to nothing. "
             "Remedy: let it end with judge(METRIC), and declare metric= and aim= in @claim",
             pytrace=False,
         )
     return result
+
+
+def _is_shown(row: CheckResult, declared: Declaration) -> bool:
+    """Whether it is the figure of a check that declares to have no verdict."""
+    return bool(declared.unjudged) and row.reason == declared.unjudged
 
 
 def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session: Session) -> None:
@@ -85,7 +95,7 @@ def _without_verdict(item: pytest.Item, session: Session, excinfo: pytest.Except
 
 
 def status(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones and inconclusive checks have letters of their own: k, S, ?."""
+    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own."""
     rows = getattr(report, "encheck", {}).get("rows", [])
     verdicts = [row["verdict"] for row in rows if row["verdict"]]
     return STATUS.get(verdicts[0]) if verdicts else None

@@ -102,7 +102,7 @@ class Controller:
 
     def _find_faults(self) -> None:
         """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
-        from encheck.controller.collection import refuse_unknown_checks
+        from encheck.controller.unknown_names import refuse_unknown_checks
 
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:

@@ -39,7 +39,7 @@ def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[s
 
 def as_row(result: CheckResult) -> Row:
     """A row of results.json, in the order in which the schema names its fields."""
-    e = result.estimate
+    e, held = result.estimate, result.lines
     row: Row = {
         "id": result.id,
         "check": result.check,
@@ -55,7 +55,9 @@ def as_row(result: CheckResult) -> Row:
         "high": _number(e.high) if e else None,
         "n": e.n if e else 0,
         "clusters": e.clusters if e else 0,
-        "threshold": result.threshold,
+        "floor": held.floor if held else None,
+        "floor_of": held.rival or None if held else None,
+        "aim": held.aim if held else None,
         "verdict": result.verdict,
         "baseline": None,
         "excluded": dict(result.excluded),
@@ -128,7 +130,7 @@ class Recorder:
     @property
     def measured_nothing(self) -> bool:
         """Whether checks were selected and every one of them was skipped."""
-        shown = any(row["threshold"] is not None for row in self.rows.values())
+        shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
 
     def results(

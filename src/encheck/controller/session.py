@@ -1,4 +1,4 @@
-"""One run, as the plugin sees it: the cases that were selected, the bench they share, and the rows they leave."""
+"""One run, as the plugin sees it: what its selected cases share."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ from encheck.system.progress import Progress
 from encheck.types import (
     CheckResult,
     Estimate,
+    Floor,
     Items,
+    Lines,
     Verdict,
 )
-from encheck.verdict import judge, known_failure
+from encheck.verdict import judge, known_failure, lines
 
 log = logging.getLogger("encheck")
 
@@ -84,7 +86,7 @@ class Session:
         return self.bench.scores(case.model, case.data, self.items(case))
 
     def row(
-        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, threshold: float | None, reason: str
+        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str
     ) -> CheckResult:
         """A row of results.json; what a figure names a model for is noted."""
         metric = _metric_key(estimate)
@@ -100,7 +102,7 @@ class Session:
             data=case.data,
             estimate=estimate,
             verdict=verdict,
-            threshold=threshold,
+            lines=held,
             reason=reason,
             excluded=self._excluded(case),
         )
@@ -109,25 +111,36 @@ class Session:
         found = self.bench.found(case.data, case.claim, case.level)
         return found.excluded if found else {}
 
-    def judged(self, case: Case, estimate: Estimate, at_least: float) -> CheckResult:
-        """The row of a figure that decides, with its verdict."""
-        config = self.bench.subjects[case.model].config
-        threshold, own = self._threshold(case, at_least)
-        own_failures = self._known_failures(case.model)
-        known = known_failure(case.check, case.data, str(case.level), own_failures, declared=case.claim.known_failures)
-        verdict, reason = judge(estimate, threshold, known_failure=known)
-        if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
+    def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
+        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim.
+
+        Without them, and without a threshold of the user's, the figure is shown and decides nothing.
+        """
+        own = self._threshold(case)
+        floor, aim = (own, own) if own is not None else declared or (None, None)
+        if aim is None:
+            return self.row(case, estimate, None, None, case.claim.declared.unjudged)
+        held = lines(estimate, floor=floor, aim=aim)
+        verdict, reason = self._verdict(case, estimate, held)
+        if self.settings.baseline and own is None and verdict != "error" and case.claim.family != CONTRACT:
+            return self.row(case, estimate, None, held, "")  # shown; what decides is the gate
+        return self.row(case, estimate, verdict, held, reason)
+
+    def _verdict(self, case: Case, estimate: Estimate, held: Lines) -> tuple[Verdict, str]:
+        """What the figure decides, with what is known of the model."""
+        known = known_failure(case.check, case.data, str(case.level), self._known_failures(case.model))
+        verdict, reason = judge(estimate, held, known_failure=known, strict=self.settings.strict)
+        seen = self._seen(case.data, self.bench.subjects[case.model].config.trained_on)
+        if verdict in ("pass", "stale_known_failure") and seen:
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        if self.settings.baseline and not own and verdict != "error" and case.claim.family != CONTRACT:
-            return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
-        return self.row(case, estimate, verdict, threshold, reason)
+        return verdict, reason
 
     @staticmethod
     def _seen(data: str, trained_on: Sequence[str]) -> bool:
         return data in trained_on
 
-    def _threshold(self, case: Case, default: float) -> tuple[float, bool]:
-        """The model's own threshold, else the project's, else the check's, and whether somebody chose it.
+    def _threshold(self, case: Case) -> float | None:
+        """The model's own threshold, else the project's, else None. Whoever sets one asks for both: less fails.
 
         `check/level` goes before `check`.
         """
@@ -135,7 +148,7 @@ class Session:
         project = self.settings.project.get("thresholds", {})
         keys = (f"{case.check}/{case.level}", case.check)
         chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
-        return float(default if chosen is None else chosen), chosen is not None
+        return None if chosen is None else float(chosen)
 
     def _known_failures(self, model: str) -> dict[str, str] | None:
         own = self.bench.subjects[model].config.known_failures

@@ -53,7 +53,7 @@ def write(place: Path, results: Mapping[str, Any], items: Mapping[str, Any]) -> 
         write_text(place / "report.html", html.render(results, items, folder=place))
     except OSError as error:
         raise EncheckError(
-            f"cannot write the results to {place}: {files.told(error, folder=place)}. "
+            f"cannot write the results to {place}: {files.problem_of(error, folder=place)}. "
             "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
             "is quick"
         ) from error

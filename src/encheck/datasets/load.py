@@ -18,7 +18,7 @@ from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError, unknown
-from encheck.system.memory import uncollected
+from encheck.system.garbage import uncollected
 
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000

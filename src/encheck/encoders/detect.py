@@ -1,4 +1,4 @@
-"""What a folder or a file is that somebody has: which adapter it is for, and by what one sees it."""
+"""Which adapter somebody's folder or file is for."""
 
 from __future__ import annotations
 

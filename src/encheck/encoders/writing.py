@@ -1,4 +1,6 @@
-"""Models that write: a causal language model that goes on with a sentence, and a pair that translates there and back.
+"""Models that write a text for a text.
+
+A causal language model goes on with a sentence; a pair of translation models goes there and back.
 
 Both write greedily, so that the same model gives the same text on every machine that rounds alike; what they wrote is
 kept in the store, by the fingerprint of their files. Sentences are packed by tokens; nothing is written for one that
@@ -8,8 +10,8 @@ the model has no room for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,9 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
+from encheck.system.lock import Lock
 from encheck.types import content_hash
 
-Lock = Callable[[], AbstractContextManager[object]]
 TOKENS_PER_BATCH = 1_024  # before anything is written
 UNLIMITED_TOKENS = 1_000_000
 PAIRS = "Helsinki-NLP/opus-mt-{}-{}"

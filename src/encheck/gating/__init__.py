@@ -1,1 +1,1 @@
-"""The gate: from two runs to paired figures, and from these to a decision."""
+"""The gate: from two runs to a decision."""

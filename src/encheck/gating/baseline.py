@@ -167,8 +167,8 @@ def _refuse_others(folder: Path) -> None:
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
-        f"no baseline can be saved in {folder}: {files.told(error, folder=folder)}. Make room, or name another folder "
-        "with --save-baseline=DIR"
+        f"no baseline can be saved in {folder}: {files.problem_of(error, folder=folder)}. Make room, or name another "
+        "folder with --save-baseline=DIR"
     )
 
 

@@ -157,8 +157,8 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
 def _p_of_loss(f: Figures, free: Floats, rule: Rule) -> Floats:
     """One-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        beyond_twins = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
-    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), free), stats.t_cdf(beyond_twins, free))
+        beyond_luck = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
+    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), free), stats.t_cdf(beyond_luck, free))
     return result
 
 

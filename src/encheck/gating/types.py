@@ -1,4 +1,4 @@
-"""What a gate weighs, and what it says of each row and family: what goes in and out of `gate.decide`."""
+"""The values that go in and out of the gate's decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A candidate's run against a baseline: the same items paired, weighed by the gate, with what flipped beside."""
+"""A candidate's run against a baseline: the same items paired, weighed by the gate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
 from encheck.scoring.scores import Scale
 
 PRIOR = 4  # degrees of freedom
-MOST_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
+MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
@@ -120,7 +120,7 @@ def weigh(
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
     """No pass where seed replicates differ so much that hardly any loss could be told from luck."""
-    if decision.outcome != "pass" or noise.pooled <= MOST_NOISE:
+    if decision.outcome != "pass" or noise.pooled <= MAX_NOISE:
         return decision
     points = 100 * rule.rate_delta * noise.pooled
     reason = (

@@ -1,4 +1,7 @@
-"""What `encheck data variants` makes: every generator's variants of a data set, counted, and frozen on request."""
+"""Every generator's variants of a data set, as `encheck data variants` makes them.
+
+They are counted, and frozen on request.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from encheck.generators.base import Generator, Outcome, Texts, name_of
 from encheck.items.lock import VariantLock
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
-from encheck.system.memory import uncollected
+from encheck.system.garbage import uncollected
 from encheck.types import Group, Variant, apply_edits
 
 CHUNK = 1_000

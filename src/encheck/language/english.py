@@ -8,7 +8,7 @@ fingerprint. A generator that asks for what is not there yet is interrupted by `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -22,9 +22,9 @@ from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack
 from encheck.language.pipeline.load import Pipeline
 from encheck.language.words import paper_stop_words
 from encheck.store import Kind, Store, text_key
+from encheck.system.lock import Lock
 from encheck.types import Edit
 
-Lock = Callable[[], AbstractContextManager[object]]
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
 Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
 Reading = Callable[["English", Parse], Any]

@@ -1,4 +1,4 @@
-"""Spearman and Pearson correlation of scores with graded similarity, and their mean over the sets of a data set.
+"""Spearman or Pearson correlation of scores with graded similarity.
 
 SemEval's STS tasks give both: one correlation over all pairs ("all"), and the mean of the sets' own ("mean").
 """

@@ -14,7 +14,7 @@ from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
-ENOUGH = 1e-6  # of the way from unrelated to identical text
+SMALLEST_CHANGE = 1e-6  # of the way from unrelated to identical text
 CONTRACT = "it holds, or it blocks"
 
 
@@ -57,7 +57,7 @@ def _ends(table: Table, scale: Scale) -> Floats:
 def _told_apart(values: Floats, scale: Scale) -> Floats:
     """1 where a text is not taken for identical with itself less its end."""
     with np.errstate(invalid="ignore"):
-        return ((scale.identity - values) / scale.unit > ENOUGH).astype(float)
+        return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
 
 @metric(values=_finds, kind="rate", label="share won")

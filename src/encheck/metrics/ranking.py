@@ -1,4 +1,6 @@
-"""How a model ranks the members of a chain: the paraphrase on top, and the others by what they share with it.
+"""How a model ranks the members of a chain.
+
+The paraphrase should stand on top, the others in the order of what they share with it.
 
 Peng, Weir and Weeds 2023 report R-Precision and Spearman's correlation (Table 5) and, for one threshold, the accuracy
 by number of swaps (Figure 3). Spearman over four items restates R-Precision once the three swaps are in order, so the

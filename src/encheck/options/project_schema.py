@@ -11,7 +11,7 @@ from encheck.system.schema import Place, problems
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-MOST_MEGABYTES = 1_000_000_000
+MAX_MEGABYTES = 1_000_000_000
 WANTED = {
     "thresholds": "a table of checks and numbers",
     "thresholds.*": "a number",
@@ -42,7 +42,7 @@ def _schema() -> type[BaseModel]:
         "thresholds": (dict[str, float], {}),
         "known_failures": (dict[str, dict[str, text]], {}),
         "models": (text, "models.yaml"),
-        "store_limit_mb": (int, Field(0, alias="store-limit-mb", ge=0, le=MOST_MEGABYTES)),
+        "store_limit_mb": (int, Field(0, alias="store-limit-mb", ge=0, le=MAX_MEGABYTES)),
     }
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     return create_model("Project", __config__=strict, **fields)

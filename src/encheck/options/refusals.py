@@ -30,25 +30,27 @@ def _refuse_empty(option: Any) -> None:
 def _refuse_contradictions(option: Any) -> None:
     """UsageError where a gate has several models, one is its own seed replicate, or an option of it stands alone."""
     models = OPTIONS["models"].parse(option.encheck_model)
-    _refuse_twins(models, option.encheck_twin or ())
+    _refuse_named_twice(models, option.encheck_twin or ())
     for name in ("baseline", "save_baseline"):
         if getattr(option, f"encheck_{name}") and len(models) > 1:
             option_name, listed = f"--{name.replace('_', '-')}", ", ".join(models)
             raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
     if option.encheck_anchor and not option.encheck_baseline:
         raise UsageError("--anchor requires --baseline=DIR: it is a second baseline")
+    if option.encheck_strict and option.encheck_baseline:
+        raise UsageError("--strict is for a run without --baseline: with one, the gate decides and aims do not")
     if option.encheck_inconclusive and not option.encheck_baseline:
         raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
 
 
-def _refuse_twins(models: tuple[str, ...], twins: list[str] | tuple[()]) -> None:
+def _refuse_named_twice(models: tuple[str, ...], replicates: list[str] | tuple[()]) -> None:
     named = [*models]
-    for twin in twins:
-        if twin in named:
+    for replicate in replicates:
+        if replicate in named:
             raise UsageError(
-                f"--twin={twin} is named twice, or is the model under test: a seed replicate is a checkpoint "
+                f"--twin={replicate} is named twice, or is the model under test: a seed replicate is a checkpoint "
                 "of its own, trained with another seed"
             )
-        named.append(twin)
+        named.append(replicate)

@@ -63,6 +63,10 @@ class Settings:
         "lock", group="what", metavar="FILE", takes_path=True, parse=path_of,
         help="Stop with an error where a variant differs from this file, which `encheck data variants --lock` wrote.",
     )
+    strict: bool = option(
+        "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,
+        help="Fail a check that is below its aim, too. Without it, only what is below its floor fails.",
+    )
     skip_bad_rows: bool = option(
         "skip-bad-rows", group="what", is_flag=True, kept=True, default=False,
         help="Skip malformed rows of data, and report how many there are.",
@@ -81,7 +85,7 @@ class Settings:
         "anchor", group="gate", metavar="DIR", takes_path=True, parse=path_of,
         help="A second baseline that stays the same for many releases: small losses add up against it.",
     )
-    twins: tuple[str, ...] = option(
+    seed_replicates: tuple[str, ...] = option(
         "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
         help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Repeatable.",
@@ -171,8 +175,8 @@ def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settin
 
 def models_of(parsed: Any) -> tuple[str, ...]:
     """The models of a run, then the seed replicates."""
-    models, twins = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "twins"))
-    return tuple(dict.fromkeys((*models, *twins)))
+    named = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "seed_replicates"))
+    return tuple(dict.fromkeys(model for models in named for model in models))
 
 
 def described(settings: Settings) -> dict[str, Any]:

@@ -57,8 +57,7 @@ def failure_message(
     below reports/.
     """
     assert row.estimate is not None
-    expectation = f"should be at least {row.threshold:g}"
-    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
+    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_wanted(row)}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
     if beside := surface_line(row.estimate):
         lines.append(beside)
@@ -69,6 +68,17 @@ def failure_message(
         lines += map(_line, scores.example(items[position], position))
     lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
+
+
+def _wanted(row: CheckResult) -> str:
+    """Which of the lines it fell under, and the other one."""
+    assert row.estimate is not None
+    assert row.lines is not None
+    floor, aim = row.lines.floor, row.lines.aim
+    if floor is None or floor == aim or row.estimate.high >= floor:
+        return f"should be at least {aim:g}"
+    of = f", what {row.lines.rival} gets" if row.lines.rival else ""
+    return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
 def _line(line: Line) -> str:

@@ -72,7 +72,7 @@ def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     for against in gate["against"]:
         yield f"gate against {against['baseline']}: {WORDS[against['outcome']]}"
         yield from table([HEAD, *(cells(row) for row in against["rows"])])
-        yield from (f"  - {text}" for text in told(against))
+        yield from (f"  - {text}" for text in explained(against))
         if against["reported_only"]:
             yield f"  - {len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
     yield from undecided(gate)
@@ -86,7 +86,7 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
     return [f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"]
 
 
-def told(against: Mapping[str, Any]) -> Iterator[str]:
+def explained(against: Mapping[str, Any]) -> Iterator[str]:
     """What decided, and what to know beside the table, line by line."""
     yield from against["reasons"]
     before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
@@ -143,7 +143,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield from (f"- {line}", "")
     for against in gate["against"]:
         yield from (f"## Gate against {escape(against['baseline'])}: {WORDS[against['outcome']]}", "")
-        yield from (f"- {escape(text)}" for text in list(told(against))[:most])
+        yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
         yield ""

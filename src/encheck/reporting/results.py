@@ -68,7 +68,7 @@ def into(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        said = files.told(error, folder=folder)
+        said = files.problem_of(error, folder=folder)
         raise UsageError(f"cannot write into {folder}, which should be a folder that takes files: {said}") from error
 
 

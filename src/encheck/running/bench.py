@@ -1,4 +1,7 @@
-"""The bench of a run: checks have declared their items; it has them made and encoded, then hands out scores."""
+"""The bench of a run: from the items that checks have declared to their scores.
+
+It has the items made and their texts encoded.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,12 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model
 from encheck.errors import CheckError, EncheckError, NothingToMeasure
 from encheck.items.variants import Maker
-from encheck.running.encoding import Encoding, Lock
+from encheck.running.encoding import Encoding
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
+from encheck.system.lock import Lock
 from encheck.system.progress import Progress
 from encheck.types import Item, Items, Repeated, SentencePair
 

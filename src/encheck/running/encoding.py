@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,9 +21,9 @@ from encheck.errors import EncheckError, EncoderError
 from encheck.running.repeating import again
 from encheck.running.subject import Pair, Subject
 from encheck.store import Kind, Store, text_key
+from encheck.system.lock import Lock
 from encheck.system.progress import Progress
 
-Lock = Callable[[], AbstractContextManager[object]]
 PAIRS_PER_BATCH = 1_024
 
 

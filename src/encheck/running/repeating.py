@@ -5,8 +5,7 @@ What was found is kept in the store beside the vectors, under a fingerprint of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 from encheck.encoders.protocol import Encoder, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.similarity import ROUNDING, moved
 from encheck.store import Kind, Store, text_key
-
-Lock = Callable[[], AbstractContextManager[object]]
+from encheck.system.lock import Lock
 
 
 def again(

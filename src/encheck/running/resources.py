@@ -16,13 +16,14 @@ from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.items.fluency import Surprisal
 from encheck.items.variants import Writers
-from encheck.language.english import English, Lock
+from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
 from encheck.options import Settings, arguments_for
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.system.lock import Lock
 
 log = logging.getLogger("encheck")
 

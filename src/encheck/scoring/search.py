@@ -1,4 +1,7 @@
-"""Searching: each query's own text among all others, and which texts turn up in too many answers."""
+"""Searching: each query's own text among all others.
+
+It also counts the queries that each text turns up for: a text that many find is a hub.
+"""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _lock(number: int) -> None:
             return
 
 
-def told(error: OSError, *, folder: Path) -> str:
+def problem_of(error: OSError, *, folder: Path) -> str:
     """What went wrong, after the name of the file in `folder` that it is about."""
     said = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None

@@ -1,4 +1,4 @@
-"""What goes into a bare .onnx, and from what comes out to the vector of a text, in numpy."""
+"""A bare .onnx in numpy: from token ids to the vector of a text."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def margins_asked(results: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     scales = {(d["name"], model): c for d in results["data"] for model, c in d["calibration"].items()}
     found = {}
     for row in results["checks"]:
-        if row["threshold"] is not None and "epsilon" in row["params"]:
+        if row["aim"] is not None and "epsilon" in row["params"]:
             scale = scales.get((row["data"], row["model"])) if (row["metric"] or "").endswith("_calibrated") else None
             unit = scale["identity"] - scale["reference"] if scale else 1.0
             found[str(CaseId.of(row))] = (float(row["params"]["epsilon"]), unit)

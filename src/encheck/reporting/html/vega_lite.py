@@ -37,10 +37,10 @@ def panels(description: str, values: list[Any], unit: Spec) -> Spec:
             "spec": {"width": 240, "height": 150, **unit}}  # fmt: skip
 
 
-def rule(axis: str, at: float, told: str) -> Spec:
+def rule(axis: str, at: float, note: str) -> Spec:
     """A dotted line across at one place, with what it says when pointed at."""
-    return {"data": {"values": [{"at": at, "told": told}]}, "mark": {"type": "rule", "strokeDash": [2, 3]},
-            "encoding": {axis: {"field": "at", "type": "quantitative"}, "tooltip": field("told")}}  # fmt: skip
+    return {"data": {"values": [{"at": at, "note": note}]}, "mark": {"type": "rule", "strokeDash": [2, 3]},
+            "encoding": {axis: {"field": "at", "type": "quantitative"}, "tooltip": field("note")}}  # fmt: skip
 
 
 def colour() -> Spec:

@@ -11,13 +11,13 @@ from encheck.reporting.html import page as html
 from encheck.reporting.results import read_items, read_results, write_named
 
 
-def make_again(folder: Path, out: Path) -> Path:
+def rebuild(folder: Path, out: Path) -> Path:
     """Write the report of a run to `out`; UsageError where the results are not what encheck writes."""
     results, items = read_results(folder), read_items(folder)
     with as_written(folder):
         if not items:
-            told = "items.parquet is missing: no items and no histograms here"
-            results["run"]["notes"] = [*results["run"]["notes"], told]
+            note = "items.parquet is missing: no items and no histograms here"
+            results["run"]["notes"] = [*results["run"]["notes"], note]
         page = html.render(results, items, folder=folder)
     write_named(out, page)
     return out

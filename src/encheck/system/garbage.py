@@ -1,4 +1,4 @@
-"""What Python's memory is told to do."""
+"""When Python collects its garbage."""
 
 from __future__ import annotations
 

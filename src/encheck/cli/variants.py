@@ -1,0 +1,120 @@
+"""`encheck data variants`: what generators make of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from encheck.cli.data import data_app
+from encheck.cli.shared import (
+    BackTranslate,
+    ContinuationModel,
+    DataSpec,
+    GeneratorMode,
+    LexiconName,
+    Sample,
+    SkipBadRows,
+    SpacyModel,
+    StorePath,
+    app,
+    project,
+    say,
+    told,
+)
+from encheck.cli.table import as_option
+
+if TYPE_CHECKING:
+    from encheck.items.catalogue import Listing, Work
+    from encheck.options import Settings
+
+
+@app.command("variants", hidden=True)
+@data_app.command()
+def variants(
+    data: DataSpec,
+    generator: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this generator: a name in the listing, or module:function of your own. Repeatable."),
+    ] = None,
+    lock: Annotated[Path | None, typer.Option(help="Write the variants to this file.")] = None,
+    n: Annotated[int, typer.Option("--n", min=0, help="Number of examples of each generator to show.")] = 2,
+    sample: Sample = "2000",
+    seed: Annotated[int, as_option("seed", min=0)] = 0,
+    spacy_model: SpacyModel = None,
+    lexicon: LexiconName = "embedded",
+    generator_mode: GeneratorMode = "careful",
+    continuation_model: ContinuationModel = None,
+    back_translate: BackTranslate = None,
+    store: StorePath = None,
+    skip_bad_rows: SkipBadRows = False,
+) -> None:
+    """Make every generator's variants of a data set: how many sentences have one, why the others have none.
+
+    --lock writes them to a file of hashes and edits, without a sentence. `encheck run --lock FILE` stops where a
+    variant differs from the file, and says what changed.
+
+    Examples:
+
+        encheck data variants --data mrpc:path/to/MRPC
+
+        encheck data variants --data mrpc:path/to/MRPC --lock mrpc.lock
+
+        encheck data variants --data mrpc:path/to/MRPC --generator synonym
+    """
+    from encheck.items.catalogue import chosen_works
+    from encheck.items.lock import refuse_place
+    from encheck.options import Settings, mode_of, sample_of
+    from encheck.reporting.variants import lines
+
+    with told():
+        if lock:
+            refuse_place(lock)
+        works = chosen_works(generator or [], lock=lock is not None)
+        settings = Settings(
+            store=store,
+            spacy_model=spacy_model,
+            lexicon=lexicon,
+            generator_mode=mode_of(generator_mode),
+            seed=seed,
+            continuation_model=continuation_model,
+            back_translate=back_translate,
+            project=project(),
+        )
+        listings, language = _made(settings, works, data, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
+        say(lines(listings, language=language, show=n))
+        if lock:
+            typer.echo(f"{lock}: {_freeze(lock, listings, data, language=language, seed=seed)} variants")
+
+
+def _made(
+    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool
+) -> tuple[list[Listing], Mapping[str, Any]]:
+    """The variants of each generator, and what parsed the sentences."""
+    from encheck.datasets.load import load
+    from encheck.items.catalogue import list_all
+    from encheck.items.variants import Maker
+    from encheck.running.resources import open_store, resolve_english, resolve_writers
+
+    store = open_store(settings)
+    maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
+    dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
+    listings = list(list_all(dataset, maker, works=works))
+    language = maker.english.describe()
+    store.close()
+    return listings, language
+
+
+def _freeze(lock: Path, listings: list[Listing], data: str, *, language: Mapping[str, Any], seed: int) -> int:
+    """Write the lock file; how many variants it holds. UsageError where there is none to lock."""
+    from encheck.errors import UsageError
+    from encheck.items.catalogue import lock_lines
+    from encheck.items.lock import write
+
+    frozen = list(lock_lines(listings))
+    if not frozen:
+        raise UsageError(f"{data} has no variant to lock: no generator made one (those written by hand are not locked)")
+    works = [(listing.generator, listing.level) for listing in listings]
+    return write(lock, language=language, seed=seed, works=works, lines=frozen)
