@@ -164,6 +164,15 @@ def question_of(key: str) -> str | None:
     return question if slash else None
 
 
+def property_of_row(name: str) -> str:
+    """The property that a gate row is of, from the row's name.
+
+    >>> property_of_row("number/probes/1")
+    'number'
+    """
+    return name.partition("/")[0]
+
+
 def figure_name(row: Mapping[str, Any]) -> str:
     """What a row's figure is called within its case: the metric, with its label where it is of one."""
     return CaseId.of(row).name_of(str(row["id"]))

@@ -115,7 +115,7 @@ def test_the_error_of_the_calibration_widens_the_interval():
     assert unsure.low < sure.low
 
 
-def test_twins_that_differ_by_luck_are_let_through():
+def test_replicates_that_differ_by_luck_are_let_through():
     candidates = [rate("a", n=5_000, lost=110, gained=5)]
     assert decide(candidates).outcome == "block"
     assert decide(candidates, seed_noise=Noise(0.75)).outcome == "pass"

@@ -417,7 +417,7 @@ def test_win_rates_pool_the_claims_of_a_check():
     assert win_rates(tables) == {"antonym": pytest.approx(0.5)}
 
 
-def test_twins_that_differ_wildly_let_nothing_pass():
+def test_replicates_that_differ_wildly_let_nothing_pass():
     decision = Decision("pass", (), ())
     assert doubted(decision, Noise(0.9), DEFAULT) is decision
     found = doubted(decision, Noise(2.8), DEFAULT)

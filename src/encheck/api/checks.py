@@ -6,11 +6,11 @@ import io
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from encheck.api.loading import Spec, as_option
+from encheck.api.packaged import packaged
 from encheck.api.results import Results, read
 from encheck.errors import EncheckError, UsageError, unknown
 from encheck.options import add_options
@@ -115,7 +115,7 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
         if not verbose:
             stack.enter_context(redirect_stdout(printed))
             stack.enter_context(redirect_stderr(printed))
-        code = int(pytest.main([*_packaged(), *arguments], plugins=[watch]))
+        code = int(pytest.main(packaged(arguments, plugins=["encheck.plugin"]), plugins=[watch]))
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code == WRONG_USE:
@@ -129,11 +129,3 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
 def _said(printed: str) -> str:
     """What is wrong, without the usage of a command that nobody gave."""
     return printed.rpartition("error: ")[2].partition("\n  inifile: ")[0].strip().removeprefix("ERROR: ")
-
-
-def _packaged() -> list[str]:
-    """The arguments that make pytest run the packaged checks, whatever project the working folder belongs to."""
-    ini = str(resources.files("encheck") / "run.ini")
-    rewritten = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
-    base = ["-p", "encheck.plugin", "-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "-W", rewritten]
-    return [*base, "--pyargs", "encheck.checks"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import typer
 
+from encheck.api.packaged import packaged
 from encheck.cli.handing_on import HandsOn
 from encheck.cli.shared import app, told
 from encheck.cli.table import shows_options
@@ -19,9 +18,6 @@ CACHED = (
     "--lfnf", "--last-failed-no-failures", "--sw-skip", "--stepwise-skip", "--sw-reset", "--stepwise-reset",
     "--cache-show", "--cache-clear",
 )  # fmt: skip
-
-# After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
-NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 
 
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
@@ -70,12 +66,9 @@ def run_checks(args: Sequence[str]) -> int:
 
     with told():
         _refuse_cached(args)
-    ini = str(resources.files("encheck") / "run.ini")
-    # The entry point's own name: so it is found where plugins are not loaded unasked, and not registered twice.
-    plugins = ["-p", "encheck.plugin", "-p", "encheck.short_options"]
-    base = [*plugins, "-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
+    arguments = packaged(args, plugins=["encheck.plugin", "encheck.short_options"])
     try:
-        return int(pytest.main([*base, *args, *NO_WARNING]))
+        return int(pytest.main(arguments))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
         typer.echo("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
         return int(pytest.ExitCode.INTERRUPTED)

@@ -148,30 +148,39 @@ class Recorder:
         """
         from encheck.reporting.results import SCHEMA_VERSION, versions
 
-        logged = (note for described in self.described for note in described["notes"])
         first = self.described[0] if self.described else {"models": [], "data": []}
+        named = {"id": folder, "command": command, "versions": versions(), "settings": settings}
         return {
             "schema_version": SCHEMA_VERSION,
-            "run": {
-                "id": folder,
-                "started": self.started.isoformat(timespec="seconds"),
-                "seconds": round(time.perf_counter() - self._clock, 3),
-                "command": command,
-                "exit_status": end.status,
-                "versions": versions(),
-                "settings": settings,
-                "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
-                "encode_seconds": round(max((d["seconds"]["encode"] for d in self.described), default=0.0), 3),
-                "generate_seconds": round(max((d["seconds"]["generate"] for d in self.described), default=0.0), 3),
-                "encoded": self._encoded(),
-                "properties": self._properties(),
-            },
+            "run": self._run(named, end, notes),
             "models": sorted(first["models"], key=lambda m: m["label"]),
             "data": self._data(),
             "claims": {name: self.claims[name] for name in sorted(self.claims)},
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
             **({"gate": end.gate} if end.gate else {}),
         }
+
+    def _run(self, named: Mapping[str, Any], end: Conclusion, notes: Sequence[str]) -> dict[str, Any]:
+        """What may differ between equal runs, in the order in which the schema names its fields."""
+        logged = (note for described in self.described for note in described["notes"])
+        return {
+            "id": named["id"],
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - self._clock, 3),
+            "command": named["command"],
+            "exit_status": end.status,
+            "versions": named["versions"],
+            "settings": named["settings"],
+            "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
+            "encode_seconds": self._seconds("encode"),
+            "generate_seconds": self._seconds("generate"),
+            "encoded": self._encoded(),
+            "properties": self._properties(),
+        }
+
+    def _seconds(self, what: str) -> float:
+        """Of the process that took longest."""
+        return round(max((described["seconds"][what] for described in self.described), default=0.0), 3)
 
     def _encoded(self) -> dict[str, int]:
         labels = {label for d in self.described for label in d["encoded"]}

@@ -15,6 +15,7 @@ from encheck.encoders.entry_schema import text_fields, wrong_values
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.problems import problems
 from encheck.errors import ConfigError, unknown
+from encheck.system.config_text import config_text
 from encheck.system.schema import Place
 
 __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
@@ -22,7 +23,7 @@ __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "wit
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """The entries of one models.yaml; ConfigError names the line of whatever is wrong."""
-    text = _text(path)
+    text = config_text(path)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -37,16 +38,6 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
     if root is None:
         return {}
     return {label: _entry(path, line, label, node) for label, line, node in _items(path, root, "the file")}
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: is not UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:

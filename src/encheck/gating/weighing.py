@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,27 +95,34 @@ def weigh(
     before = side_of_baseline(baseline).as_declared_by(after)
     both = [name for name in before.tables if name in after.tables]
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
-    compared, reported = compare_all(before.seen(), Side(aligned, after.scales).seen())
+    old, new = before.seen(), Side(aligned, after.scales).seen()
+    compared, reported = compare_all(old, new)
     absent = [name for name in before.tables if name not in after.tables]
-    missing = [name for name in absent if selected is None or before.tables[name].check in selected]
-    new = [name for name, table in after.tables.items() if name not in before.tables and gating(table)[0]]
+    missed = [name for name in absent if selected is None or before.tables[name].check in selected]
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         pooled(compared, rule),
         rule=rule,
         seed_noise=noise,
         contracts=_broken(results, rows, model),
-        missing=[*(f"{n} (the baseline)" for n in missing), *(f"{n} (the candidate)" for n in new)],
+        missing=[*(f"{name} (the baseline)" for name in missed), *_new(before, after)],
     )
     return Weighed(
         baseline.name,
         doubted(decision, noise, rule),
         _flips(compared, rule),
         reported,
-        (_balanced(before.seen(), both), _balanced(Side(aligned, after.scales).seen(), both)),
-        len(absent) - len(missing),
+        (_balanced(old, both), _balanced(new, both)),
+        len(absent) - len(missed),
         tuple(_notes(baseline, results, model)),
     )
+
+
+def _new(before: Side, after: Side) -> Iterator[str]:
+    """The gating cases that the candidate alone has."""
+    for name, table in after.tables.items():
+        if name not in before.tables and gating(table)[0]:
+            yield f"{name} (the candidate)"
 
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:

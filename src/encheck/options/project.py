@@ -10,6 +10,7 @@ from typing import Any
 
 from encheck.errors import ConfigError
 from encheck.options.toml_lines import line_of
+from encheck.system.config_text import config_text
 from encheck.system.schema import shown
 
 TABLE = ("tool", "encheck")
@@ -19,7 +20,7 @@ def project_table(path: Path) -> dict[str, Any]:
     """[tool.encheck] of a pyproject.toml, checked; empty where there is none. ConfigError names file, line and key."""
     if not path.exists():
         return {}
-    text = _text(path)
+    text = config_text(path)
     table: Any = _parsed(path, text)
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
@@ -38,16 +39,6 @@ def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:
         inside = ".".join(map(str, (*TABLE, *place[:-1])))
         said = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
         raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {said}")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: is not UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:

@@ -1,0 +1,22 @@
+"""The arguments that make pytest run the packaged checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+# After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
+NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
+
+
+def packaged(arguments: Sequence[str], *, plugins: Sequence[str]) -> list[str]:
+    """These arguments for the packaged checks, whatever project the working folder belongs to.
+
+    `plugins` have their entry points' own names: so they are found where plugins are not loaded unasked, and not
+    registered twice.
+    """
+    ini = str(resources.files("encheck") / "run.ini")
+    named = [part for plugin in plugins for part in ("-p", plugin)]
+    where = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks"]
+    return [*named, *where, *arguments, *NO_WARNING]
