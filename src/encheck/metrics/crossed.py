@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.adjusted import adjusted_rate
+from encheck.metrics.adjusted import adjusted_rate, meaning
 from encheck.metrics.metric import estimated, metric, ratio
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.scores import CrossedScores, Scale
@@ -48,8 +48,12 @@ def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
 @metric(values=_both, kind="rate", chance=0.25, label="share won in both directions", unit="chain")
 def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of groups whose sides are both won; a tie counts one half of its side."""
-    return _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
+    """Share of groups whose sides are both won; a tie counts one half of its side.
+
+    The params say whether meaning is detected, which is less: see `adjusted.meaning`.
+    """
+    found = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
+    return replace(found, params={**found.params, "meaning": meaning(adjusted_rate(scores.sides, epsilon=epsilon))})
 
 
 @metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")
