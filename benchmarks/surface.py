@@ -24,22 +24,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
 from encheck.language.lexicon.load import lexicon
 from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import worth
-from encheck.scoring.differences import ORDER, differences, favour, likeness
+from encheck.scoring.differences import ORDER, differences, favour
+from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
-from encheck.similarity import SURFACE
 from encheck.statistics.bootstrap import Resampler
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.types import Estimate, Lines, Triplet
 from encheck.verdict import judge
 
 Floats = NDArray[np.float64]
 Draw = Callable[..., Any]
-SCORERS = ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")
-COLUMNS = {"edit-distance": 0, "bigrams": 1, "trigrams": 2}  # of `likeness`
+SCORERS = (*SURFACE, *WEIGHTED)
 POOL, VOCABULARY = 600, 400
 CHANCE, TRIES = 0.5, 20
 
@@ -128,16 +126,9 @@ def margins(scorer: str, near: int, far: int, size: int = POOL) -> Floats:
 
 @cache
 def similarity(scorer: str, size: int = POOL) -> Callable[[Sequence[str], Sequence[str]], Floats]:
-    """A scorer's similarity of pairs; those that count documents have seen the largest pools."""
-    if scorer in COLUMNS:
-        return lambda first, second: np.array(
-            [likeness(a, b)[COLUMNS[scorer]] for a, b in zip(first, second, strict=True)]
-        )
-    if scorer in SURFACE:
-        return SURFACE[scorer]
-    model = load(ModelConfig(scorer, "lexical", options={"weighting": scorer}), device=Device("cpu"))
-    model.fit([text for t in (*pool(1, 2, size), *pool(2, 1, size)) for text in (t.source, t.near, t.far)])
-    return model.score_pairs
+    """A scorer's similarity of pairs; those that count documents have seen the pools of equal magnitudes."""
+    texts = (text for t in (*pool(1, 2, size), *pool(2, 1, size)) for text in (t.source, t.near, t.far))
+    return SurfaceScorer(scorer, Frequencies.of(texts) if scorer in WEIGHTED else None).pairs
 
 
 def drawn(

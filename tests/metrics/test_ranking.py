@@ -1,7 +1,6 @@
 """Ranking figures against scipy's (oracle file) and by hand; what fakes score is known before they do."""
 
 import json
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -51,6 +50,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import Chain, CheckResult, Edit
 
@@ -248,7 +248,7 @@ def run(model, data, maker, tmp_path, level, builder=None):
     subject = Subject("m", ModelConfig("m"), model)
     bench = Bench({"m": subject}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=maker)
     claim = Claim(builder or swap_chains())
-    bench.prepare([("m", "d", claim, level)], lock=nullcontext, progress=Progress(quiet=True))
+    bench.prepare([("m", "d", claim, level)], locks=no_locks, progress=Progress(quiet=True))
     return bench.scores("m", "d", bench.items("d", claim, level))
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from encheck.claims import CONTRACT
-from encheck.controller.locks import _held, _held_if_free
+from encheck.controller.locks import Locks
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
 from encheck.running.case import Case
-from encheck.running.labels import label_of, labels
+from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.subject import Subject
 from encheck.scoring.scores import Scores
 from encheck.system.progress import Progress
+from encheck.system.waiting import WorkClock
 from encheck.types import (
     CheckResult,
     Estimate,
@@ -36,45 +35,39 @@ log = logging.getLogger("encheck")
 
 
 class Session:
-    """The bench of a run, the cases that are measured on it, and the rows that come of them."""
+    """The bench of a run, the cases that are measured on it, and the rows that come of them.
 
-    def __init__(self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False) -> None:
+    `run` is the lock that the workers of a run share, where it has several.
+    """
+
+    def __init__(
+        self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False, run: str | None = None
+    ) -> None:
         self.settings, self.cases, self.quiet = settings, list(cases), quiet
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
+        self.clock = WorkClock()
+        self.locks = Locks(self.store.path, self.clock, run=run)
         subjects = resolve_models(settings, self.store)
-        self.english = resolve_english(settings, self.store, lock=self._parse_lock)
+        self.english = resolve_english(settings, self.store, lock=self.locks.parsing)
         locked = VariantLock.read(settings.lock) if settings.lock else None
-        writers = resolve_writers(settings, self.store, lock=self._lock)
+        writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
-        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
+        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
 
     def prepare(self) -> None:
         """Encode everything that the cases need.
 
-        Who tries the models out keeps the device until it has encoded: another worker would load them once more.
+        The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
+        A model whose device another run has is not tried out: there is enough to do before it is waited for.
         """
         requests = [(c.model, c.data, c.claim, c.level) for c in self.cases]
-        how: dict[str, Any] = {"lock": self._lock, "progress": Progress(quiet=self.quiet)}
-        with _held_if_free(self._device) as is_ours:
+        progress = Progress(quiet=self.quiet)
+        with self.locks.run_if_free() as is_ours:
             if is_ours:
-                self.bench.try_out(requests, **how)
-            self.bench.prepare(requests, **how)
-
-    @property
-    def _device(self) -> str:
-        """The lock of what encodes."""
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
-        return f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock"
-
-    def _lock(self) -> AbstractContextManager[object]:
-        """One encoding process a device: the others wait, then find the vectors in the store."""
-        return _held(self._device, "encodes")
-
-    def _parse_lock(self) -> AbstractContextManager[object]:
-        """One parsing process at a time: the others wait, then find the parses in the store."""
-        return _held(f"{self.store.path}.parse.lock", "parses")
+                self.bench.try_out(requests, locks=self.locks.if_free, progress=progress)
+            self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
 
     def items(self, case: Case) -> Items:
         """What the case measures on."""
@@ -175,7 +168,7 @@ class Session:
             "models": [_describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.bench.data],
             "notes": self.notes.lines,
-            "seconds": {**self.bench.seconds},
+            "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
         }

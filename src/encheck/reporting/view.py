@@ -10,6 +10,7 @@ from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.scoring.frame import Columns, Frame, edits_of
+from encheck.similarity import WORD_OVERLAP
 from encheck.types import Declaration
 
 Row = Mapping[str, Any]
@@ -105,9 +106,8 @@ def surface(row: Row) -> str:
 
 
 def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
-    """The curve of the best surface scorer; empty where there is none."""
-    best = best_surface(row)
-    return (best[1].get("curve") or ()) if best else ()
+    """The curve of word overlap; empty where there is none."""
+    return row["surface"].get(WORD_OVERLAP, {}).get("curve") or ()
 
 
 def headline(results: Mapping[str, Any]) -> list[str]:

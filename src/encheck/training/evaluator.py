@@ -40,6 +40,7 @@ from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
 from encheck.similarity import SIMILARITIES
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import Chain, Crossed, Query, Triplet
 
@@ -223,7 +224,7 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
     subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
     bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
     requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
-    bench.prepare(requests, lock=_no_lock, progress=Progress(quiet=True))
+    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
     bench.refuse_failed(MODEL)
     items, rows = {}, []
     for case in plan.cases:
@@ -240,12 +241,6 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
             )  # fmt: skip
     entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
     return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
-
-
-def _no_lock() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 def __getattr__(name: str) -> Any:

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from encheck.ids import CaseId
-from encheck.reporting.text import visible
 from encheck.scoring.crossed import FAVOURED
 from encheck.scoring.differences import favour
 from encheck.scoring.frame import Frame
+from encheck.system.terminal import visible
 
 Frames = Mapping[str, Frame]
 Asked = Mapping[str, tuple[float, float]]
