@@ -10,7 +10,7 @@ from encheck.generators.beside import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym_beside
 from encheck.items import against_paraphrase, contrast
-from encheck.metrics import margin_rate, mean_margin
+from encheck.metrics import adjusted_rate, margin_rate, mean_margin
 
 
 @claim(
@@ -31,7 +31,8 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
 @claim(
     contrast(beside(antonym, synonym_beside), antonym),
     property="antonym",
-    metric=margin_rate.calibrated,
+    metric=adjusted_rate.calibrated,
+    gates=margin_rate,
     floor=0.5,
     aim=0.9,
     source="Mahajan et al. 2023, section 4, Figures 1 and 2",
@@ -40,8 +41,9 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
     """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
 
 
 @claim(

@@ -7,21 +7,24 @@ language model, the opposite of the answer.
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
-from encheck.metrics import margin_rate, mean_margin
+from encheck.metrics import adjusted_rate, margin_rate, mean_margin
 
 
 @claim(
     contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed")),
     property="negation",
-    metric=margin_rate.calibrated,
+    metric=adjusted_rate.calibrated,
+    gates=margin_rate,
+    floor=0.5,
     aim=0.8,
     source="docs/probes.md",
     selects=True,
 )
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """It is not so moves the sentence farther than a word of emphasis in its place leaves it."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
 
 
 @claim(

@@ -29,7 +29,7 @@ from encheck.types import (
     Lines,
     Verdict,
 )
-from encheck.verdict import judge, known_failure, lines
+from encheck.verdict import judge, known_failure, lines, with_meaning
 
 log = logging.getLogger("encheck")
 
@@ -126,7 +126,7 @@ class Session:
         seen = self._seen(case.data, self.bench.subjects[case.model].config.trained_on)
         if verdict in ("pass", "stale_known_failure") and seen:
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        return verdict, reason
+        return verdict, with_meaning(reason, estimate)
 
     @staticmethod
     def _seen(data: str, trained_on: Sequence[str]) -> bool:
