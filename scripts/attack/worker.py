@@ -20,6 +20,7 @@ import canary
 from attacks import MEGABYTES, Attack, Failed
 
 SHARED = "ENCHECK_ATTACK_SHARED"  # the variable that names the folder of `once_for_all`
+SLACK = 2.0  # seconds beyond its own that a try has until it is stopped
 HERE = {"folder": Path()}  # of this process; what is made once for all tries goes there
 
 
@@ -111,7 +112,7 @@ def _attempt(made: Attack, seed: int) -> None:
     folder = HERE["folder"] / f"try-{seed}"
     folder.mkdir()
     signal.signal(signal.SIGALRM, _stop)
-    signal.setitimer(signal.ITIMER_REAL, made.seconds + 2, 2)
+    signal.setitimer(signal.ITIMER_REAL, made.seconds + SLACK, SLACK)
     try:
         with canary.watching(folder):
             made.work(seed, made.random(seed), folder)
