@@ -36,7 +36,6 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     floor=0.5,
     aim=0.9,
     source="Mahajan et al. 2023, section 4, Figures 1 and 2",
-    criterion=3,
     selects=True,
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):

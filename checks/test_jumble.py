@@ -39,7 +39,6 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     floor=0.5,
     aim=0.9,
     source="Mahajan et al. 2023, section 4, Figures 3 to 6",
-    criterion=4,
     selects=True,
 )
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
@@ -58,7 +57,6 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     floor=0.5,
     aim=0.8,
     source="Mahajan et al. 2023, section 4, Figures 3 to 6",
-    criterion=4,
     selects=True,
 )
 def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
