@@ -13,6 +13,7 @@ from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Subject
+from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.scores import Floats, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
@@ -43,7 +44,9 @@ class Scorer:
         by = _Measured(self.subjects[model])
         if kind.searches:
             by.refuse_to_search()
-        found = kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by))
+        found = _with_tuning(
+            kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
+        )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -73,7 +76,7 @@ class Scorer:
         found = {}
         for by in map(SurfaceScorer, kind.surface_scorers):
             scale = self._scale(self._surface_scales, by.name, data, by)
-            found[by.name] = kind.measured(items.kept, by, resampler, scale)
+            found[by.name] = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
         return found
 
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure) -> Scale:
@@ -86,6 +89,11 @@ class Scorer:
             identity = float(by.pairs(texts, texts).mean())
             known[label, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
         return known[label, data]
+
+
+def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
+    """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
+    return replace(scores, learned=Learned.of(items.tuning, by)) if items.tuning else scores  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
