@@ -283,7 +283,8 @@ def test_data_without_a_test_part_are_sampled_as_a_whole():
 
 def test_a_cluster_that_lies_in_two_parts_is_sampled_in_each():
     shared = [Row("A kettle sings.", f"It sings {n}.", 1, split) for n, split in enumerate(("train", "test", "dev"))]
-    assert [p.split for p in from_rows("own", shared, sample=1).pairs] == ["test", "dev"]
+    found = from_rows("own", [*shared, *split_kettle(5, 0, 0)], sample=1)
+    assert [p.split for p in found.pairs] == ["test", "dev"]
 
 
 @pytest.mark.parametrize(
