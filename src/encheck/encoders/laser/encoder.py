@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3  # fairseq's
 SPECIAL = {"<s>": BOS, "<pad>": PAD, "</s>": EOS, "<unk>": UNKNOWN}
-BELONG = "they do not belong together. Remedy: the files that came with the encoder: .spm and .cvocab (LASER1: .fcodes, .fvocab)"
+BELONG = "they do not belong together. Remedy: its own .spm and .cvocab, or .fcodes and .fvocab for LASER1"
 PUBLISHED_FIRST = "Remedy: 93langs.fcodes and 93langs.fvocab as published"
 Run = Callable[[list[list[int]]], NDArray[np.float32]]
 
