@@ -14,6 +14,7 @@ from encheck.metrics.health import contract_kept, ends_seen
     property="contract",
     family="contract",
     metric=contract_kept,
+    floor=1.0,
     aim=1.0,
     source="docs/probes.md",
 )
@@ -27,6 +28,7 @@ def test_same_text_gets_the_same_answer_twice(scores, judge):
     property="contract",
     family="contract",
     metric=ends_seen,
+    floor=1.0,
     aim=1.0,
     source="docs/probes.md",
 )

@@ -17,12 +17,6 @@ from encheck.metrics import margin_rate, mean_margin
     metric=margin_rate.calibrated,
     aim=0.8,
     source="docs/probes.md",
-    known_failures={
-        "*": (
-            "half of these edits are of order, roles and quantifiers, which encoders tell apart badly "
-            "in short texts too"
-        )
-    },
 )
 def test_changed_meaning_shows_in_a_passage(scores, judge, report, epsilon):
     """In a passage of one, three or eight sentences, a kept meaning is nearer than a changed one."""

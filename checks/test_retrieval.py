@@ -15,6 +15,7 @@ from encheck.metrics.health import recall_at_1
     property="retrieval",
     family="retrieval",
     metric=recall_at_1,
+    floor="surface",
     aim=0.8,
     source="Reimers and Gurevych 2019, section 1",
     selects=True,

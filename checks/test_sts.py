@@ -22,6 +22,7 @@ from encheck.metrics.correlation import (
     property="sts",
     family="meaning kept",
     metric=spearman,
+    floor="surface",
     aim=0.7,
     source="Agirre et al. 2012 to 2016, Cer et al. 2017",
     part="test",

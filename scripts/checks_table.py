@@ -13,10 +13,11 @@ from pathlib import Path
 
 from encheck import checks
 from encheck.claims import Claim, claim_of
+from encheck.types import Floor
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = ("checks.md", "nonobvious.md", "partial-paraphrases.md")
-HEAD = ("property", "check", "levels", "gate", "metric", "aim")
+HEAD = ("property", "check", "levels", "gate", "metric", "floor", "aim")
 TABLE = re.compile(r"^\| property \|.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^## (.+)\n\n(.+)", re.MULTILINE)
 
@@ -44,8 +45,14 @@ def _row(name: str, one: Claim) -> tuple[str, ...]:
         levels,
         gate,
         f"`{declared.metric}`",
-        f"{declared.aim:g}",
+        _line(declared.floor),
+        "no verdict" if declared.aim is None else _line(declared.aim),
     )
+
+
+def _line(line: Floor) -> str:
+    """A floor or an aim; a dash where there is none."""
+    return "-" if line is None else line if isinstance(line, str) else f"{line:g}"
 
 
 def _place(name: str) -> str:

@@ -4,10 +4,12 @@ import sys
 from importlib import resources
 from pathlib import Path
 
+import bytecode  # first: what follows is compiled once
 import pytest
 import quick
 from hypothesis import settings
 
+assert bytecode
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("fixed")  # the same examples every time; new ones with --hypothesis-profile=explore
@@ -34,6 +36,12 @@ def pytest_collection_modifyitems(items):
 def own_store(tmp_path_factory, monkeypatch):
     """No test touches the user's store."""
     monkeypatch.setenv("ENCHECK_STORE", str(tmp_path_factory.mktemp("store") / "store.sqlite"))
+
+
+@pytest.fixture(autouse=True)
+def only_what_encheck_needs(monkeypatch):
+    """The runs in processes of their own import no Hypothesis and no asyncio, which takes half a second each."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:anyio")
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """An embedding server on loopback for tests: OpenAI's API and text-embeddings-inference's, with faults on demand.
 
 It serves any encoder. `faults` holds what the next requests get instead of an answer: a status, `cut` (the connection
-breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), or a function
-that spoils the answer.
+breaks in the middle), `slow`, `drip` (a blank now and then, and no end), `deep` (brackets in brackets), `flood` (digits
+and no end), `chunks` (the same, chunked), `promise` (a Content-Length of a terabyte), `bomb` (zeros, packed by gzip),
+`continue` (headers and no end), or a function that spoils the answer. `sent` counts the bytes of a flood.
 """
 
+import gzip
 import json
 import threading
 import time
@@ -12,6 +14,8 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
+
+CHUNKED = [("Transfer-Encoding", "chunked")]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -26,12 +30,8 @@ class Handler(BaseHTTPRequestHandler):
         fault = state.faults.popleft() if state.faults else None
         if isinstance(fault, tuple):
             return self.answer(fault[1], status=fault[0], headers=state.headers)
-        if fault == "cut":
-            return self.hang_up()
-        if fault == "drip":
-            return self.drip()
-        if fault == "deep":
-            return self.answer_bytes(b"[" * 100_000)
+        if fault in WHOLE_ANSWERS:
+            return WHOLE_ANSWERS[fault](self)
         if fault == "slow":
             time.sleep(state.delay)
         texts = body["input"] if "input" in body else body["inputs"]
@@ -51,6 +51,17 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b'{"data": [')
         self.close_connection = True
 
+    def flood(self, head=(), piece=b"0.1234," * 10_000, frame=None):
+        if head is not None:
+            self.send_response(200)
+            for name, value in head:
+                self.send_header(name, value)
+            self.end_headers()
+        with suppress(OSError):
+            while True:
+                self.wfile.write(frame % (len(piece), piece) if frame else piece)
+                self.server.state.sent += len(piece)
+
     def drip(self):
         self.send_response(200)
         self.end_headers()
@@ -67,10 +78,23 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in ({"Content-Length": str(len(data))} | (headers or {})).items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data)
+        with suppress(ConnectionError):  # who asked has enough
+            self.wfile.write(data)
 
     def log_message(self, *args):
         pass
+
+
+WHOLE_ANSWERS = {
+    "cut": Handler.hang_up,
+    "drip": Handler.drip,
+    "deep": lambda to: to.answer_bytes(b"[" * 100_000),
+    "flood": Handler.flood,
+    "chunks": lambda to: to.flood(head=CHUNKED, frame=b"%x\r\n%b\r\n"),
+    "continue": lambda to: to.flood(head=None, piece=b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "promise": lambda to: to.answer_bytes(b"[", headers={"Content-Length": str(10**12)}),
+    "bomb": lambda to: to.answer_bytes(gzip.compress(b"0" * 10**7), headers={"Content-Encoding": "gzip"}),
+}
 
 
 @contextmanager
@@ -80,7 +104,7 @@ def serving(encode, *, largest=8, longest=400, tls=None):
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])
-    state.delay, state.headers, state.sha = 1.0, {}, "abc"
+    state.delay, state.headers, state.sha, state.sent = 1.0, {}, "abc", 0
     server.state = state
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -29,7 +29,8 @@ def results(*, tested="antonym", kind="vector", error=None, verdict=None, check=
     row = {
         "id": f"{check}/m-d-1/margin_rate", "check": check, "property": tested, "level": "1",
         "reason": "", "model": "m", "data": "d", "params": {}, "metric": "margin_rate", "value": 0.9, "low": 0.8,
-        "high": 1.0, "n": 400, "clusters": 400, "threshold": 0.8, "verdict": verdict, "baseline": None, "excluded": {},
+        "high": 1.0, "n": 400, "clusters": 400, "floor": 0.8, "floor_of": None,
+        "aim": 0.8, "verdict": verdict, "baseline": None, "excluded": {},
         "surface": {},
     }  # fmt: skip
     about = {"label": "m", "name": "m", "kind": kind, "error": error, "how": {}, "fingerprint": "f", **model}

@@ -10,7 +10,7 @@ import pytest
 from gate_fakes import columns, results, scores
 
 from encheck import checks, claim
-from encheck.claims import FAMILIES, aim_of, claim_of, properties_in
+from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
 from encheck.errors import UsageError
 from encheck.gating.balance import families_of, parts, win_rates
 from encheck.gating.baseline import read, save, tables_of
@@ -34,7 +34,8 @@ from encheck.items import contrast
 from encheck.metrics import margin_rate
 
 
-@claim(contrast(casing, antonym), property="loudness", family="invariance", metric=margin_rate.calibrated, aim=0.9)
+@claim(contrast(casing, antonym), property="loudness", family="invariance", metric=margin_rate.calibrated,
+       floor=0.5, aim=0.9)
 def test_loud_is_nearer_than_antonym(scores, judge):
     """Loud text is nearer than the opposite."""
     judge(margin_rate(scores.calibrated))
@@ -127,6 +128,10 @@ def test_what_never_gates_says_why():
         ({"family": "ordre"}, "unknown family 'ordre'; did you mean 'order'"),
         ({"metric": len}, "should have a Metric of encheck.metrics"),
         ({"pictures": ("profil",)}, "unknown picture 'profil'; did you mean 'profile'"),
+        ({"floor": "overlap", "aim": 0.5}, "has floor='overlap', but should have a number, 'surface' or None"),
+        ({"floor": 0.5}, "has floor=0.5 and no aim"),
+        ({"floor": 0.5, "aim": 0.4}, "has floor=0.5 above aim=0.4"),
+        ({"aim": 0.5, "unjudged": "why"}, "unjudged='why' and aim=0.5, but should have one of them"),
         ({"levels": ()}, "should have a tuple of one or more different"),
     ],
 )
@@ -141,13 +146,18 @@ def test_a_check_is_held_to_what_it_declares():
 
     with_aim = claim_of(claim(random_pairs, metric=margin_rate, aim=0.8)(check))
     without = claim_of(claim(random_pairs)(check))
-    assert aim_of(with_aim, "margin_rate", None) == 0.8
-    assert aim_of(without, "anything", 0.5) == 0.5
+    with_floor = claim_of(claim(random_pairs, metric=margin_rate, floor=0.5, aim=0.8)(check))
+    unjudged = claim_of(claim(random_pairs, metric=margin_rate, unjudged="nonsense")(check))
+    assert lines_of(with_aim, "margin_rate", None) == (None, 0.8)
+    assert lines_of(with_floor, "margin_rate", None) == (0.5, 0.8)
+    assert lines_of(without, "anything", 0.5) == (0.5, 0.5)
+    assert lines_of(unjudged, "margin_rate", None) is None
+    assert unjudged.declared.reported == "nonsense"
     for asked, said in (((with_aim, "margin_rate", 0.5), "both"), ((without, "x", None), "neither")):
         with pytest.raises(UsageError, match=said):
-            aim_of(*asked)
+            lines_of(*asked)
     with pytest.raises(UsageError, match=r"given auc, but @claim declares metric=margin_rate"):
-        aim_of(with_aim, "auc", None)
+        lines_of(with_aim, "auc", None)
 
 
 def test_every_check_declares_all_that_is_known_of_it():
@@ -155,7 +165,7 @@ def test_every_check_declares_all_that_is_known_of_it():
         declared = one.declared
         assert declared.property, name
         assert declared.source, name
-        assert declared.aim is not None, name
+        assert (declared.aim is None) == bool(declared.unjudged), name
         assert declared.family in (*FAMILIES, "contract"), name
         assert named(declared.metric).name == declared.metric, name
         assert bool(declared.gates) != bool(declared.reported), name

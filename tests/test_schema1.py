@@ -58,6 +58,7 @@ def two(tmp_path):
 def test_a_row_says_the_same_in_the_words_of_schema_2(two):
     found = read_results(two[0])
     (row,) = found["checks"]
+    assert (row["floor"], row["floor_of"], row["aim"], "threshold" in row) == (0.8, None, 0.8, False)
     assert found["schema_version"] == 2
     assert (row["check"], row["property"]) == ("antonym_is_farther_than_paraphrase", "jumble")
     assert (row["excluded"], row["surface"]["jaccard"]["value"]) == ({"too short": 3}, 0.125)

@@ -1,7 +1,7 @@
 """How a check declares all that the suite knows of it: what it measures on, by which metric, and what follows from it.
 
-    @claim(against_paraphrase(antonym), property="antonym", metric=margin_rate.calibrated, aim=0.8)
-    def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon): ...
+    @claim(contrast(casing, antonym), property="casing", metric=margin_rate.calibrated, floor=0.5, aim=0.95)
+    def test_lower_case_is_nearer_than_antonym(scores, judge): ...
 
 The run collects the claims of all selected checks, encodes their texts in one go, then calls the checks. Marker, gate,
 balanced score, comparison, page and exports go by the declaration, which results.json keeps.
@@ -13,13 +13,13 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from encheck.errors import UsageError, unknown
-from encheck.types import Declaration, Items
+from encheck.types import Declaration, Floor, Items
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -30,6 +30,7 @@ ATTRIBUTE = "__encheck_claim__"
 CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
 FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health")
 PICTURES = ("profile", "divergence")
+SURFACE = "surface"  # the floor that is the best surface baseline's figure
 
 
 class Measure(Protocol):
@@ -56,14 +57,12 @@ class Measure(Protocol):
 class Claim:
     """What a check measures on, `items(dataset, level, maker)` for each of `levels`, and what it declares of itself.
 
-    `known_failures` maps patterns of "data/level" to the reason why a failure there is known. `declared` lacks the
-    property where the test's own marker gives it.
+    `declared` lacks the property where the test's own marker gives it.
     """
 
     items: Builder
     levels: tuple[int | str, ...] = (1,)
     declared: Declaration = field(default_factory=Declaration)
-    known_failures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def family(self) -> str:
@@ -72,8 +71,13 @@ class Claim:
 
     @property
     def aim(self) -> float | None:
-        """What `judge` holds the metric against."""
+        """What the metric should reach."""
         return self.declared.aim
+
+    @property
+    def floor(self) -> Floor:
+        """What the metric may not fall under."""
+        return self.declared.floor
 
     @property  # last: the name hides the decorator's
     def property(self) -> str:
@@ -91,8 +95,9 @@ def claim(
     gates: Measure | str | None = None,
     chance: float | None = None,
     aim: float | None = None,
+    floor: Floor = None,
+    unjudged: str = "",
     source: str = "",
-    known_failures: Mapping[str, str] | None = None,
     part: Literal["all", "test"] = "all",
     criterion: int = 0,
     pictures: tuple[str, ...] = (),
@@ -101,24 +106,27 @@ def claim(
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
-    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what `judge` is given and
-    `aim` what it has to reach; `chance` is the metric's unless given. `gates` is the metric that the gate weighs item
-    by item (default: `metric`, where every item has a value of it), or the reason why the check is only reported. The
-    rest is as in `Declaration`. `known_failures` maps "data/level" patterns to reasons.
+    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what `judge` is given,
+    `aim` what it should reach and `floor` what it may not fall under: a number, or "surface" for the best surface
+    baseline. `chance` is the metric's unless given. `gates` is the metric that the gate weighs item by item (default:
+    `metric`, where every item has a value of it), or the reason why the check is only reported. `unjudged` is the
+    reason why a check has no verdict, with a gate or without. The rest is as in `Declaration`.
 
-    UsageError for levels that are none, an unknown family or picture, and a metric that is none.
+    UsageError for levels that are none, an unknown family or picture, a metric that is none, and lines that contradict
+    each other.
     """
 
     def mark(function: Function) -> Function:
         place = f"{function.__qualname__} of {function.__module__}: @claim"
         _refuse(place, levels, family, metric, pictures)
-        weighed, reported = _gates(metric, gates)
+        _refuse_lines(place, floor, aim, unjudged)
+        weighed, reported = _gates(metric, unjudged or gates)
         declared = Declaration(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
-            aim, source, part, criterion, pictures, step, selects,
+            aim, floor, unjudged, source, part, criterion, pictures, step, selects,
         )  # fmt: skip
-        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared, dict(known_failures or {})))
+        setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function
 
     return mark
@@ -138,6 +146,18 @@ def _refuse(place: str, levels: object, family: str, metric: object, pictures: t
     for name in pictures:
         if name not in PICTURES:
             raise UsageError(f"{place} has an {unknown('picture', name, PICTURES)}")
+
+
+def _refuse_lines(place: str, floor: Floor, aim: float | None, unjudged: str) -> None:
+    """UsageError for a floor that is none or lies above the aim, and for lines of a check that has no verdict."""
+    if isinstance(floor, str) and floor != SURFACE:
+        raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
+    if floor is not None and aim is None:
+        raise UsageError(f"{place} has floor={floor!r} and no aim: a figure needs an aim to pass")
+    if unjudged and aim is not None:
+        raise UsageError(f"{place} has unjudged={unjudged!r} and aim={aim:g}, but should have one of them")
+    if isinstance(floor, int | float) and aim is not None and floor > aim:
+        raise UsageError(f"{place} has floor={floor:g} above aim={aim:g}")
 
 
 def _gates(metric: Measure | None, gates: Measure | str | None) -> tuple[str, str]:
@@ -162,18 +182,23 @@ def claim_of(function: object) -> Claim | None:
     return getattr(function, ATTRIBUTE, None)
 
 
-def aim_of(claim: Claim, metric: str, at_least: float | None) -> float:
-    """What `judge` holds a figure of this metric against: the claim's aim, or `at_least` where it declares none.
+def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
+    """(floor, aim) that `judge` holds a figure of this metric against; None for a check without a verdict.
 
-    UsageError where there is neither or both, and for another metric than the one that was declared.
+    Where the claim declares no aim, `at_least` is both: less fails. UsageError where there is neither or both, and for
+    another metric than the one that was declared.
     """
     declared = claim.declared
     if declared.metric and metric != declared.metric:
         raise UsageError(f"judge was given {metric}, but @claim declares metric={declared.metric}")
-    if (declared.aim is None) == (at_least is None):
-        found = "neither" if at_least is None else f"both (aim={declared.aim:g}, at_least={at_least:g})"
-        raise UsageError(f"judge needs aim= in @claim, or at_least=, but has {found}")
-    return float(declared.aim if at_least is None else at_least)  # type: ignore[arg-type]
+    if declared.unjudged:
+        return None
+    if declared.aim is not None and at_least is None:
+        return declared.floor, declared.aim
+    if declared.aim is None and at_least is not None:
+        return at_least, at_least
+    found = "neither" if at_least is None else f"both (aim={declared.aim:g}, at_least={at_least:g})"
+    raise UsageError(f"judge needs aim= in @claim, or at_least=, but has {found}")
 
 
 def entry_of(function: Callable[..., object], *, property: str) -> dict[str, Any]:  # noqa: A002

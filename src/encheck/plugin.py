@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from encheck import options
-from encheck.claims import aim_of
+from encheck.claims import lines_of
 from encheck.controller import arguments, collection, outcomes, unknown_names
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import guard_log, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
@@ -49,6 +49,7 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     collection.register_markers(config)
+    guard_log()
     with usage_errors():
         options.refuse_wrong(config.option)
     config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
@@ -103,7 +104,7 @@ def _open_session(config: pytest.Config, checks: list[pytest.Item]) -> Session:
 
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
-    return Session(_settings(config), list(map(collection.case_of, checks)))
+    return Session(_settings(config), list(map(collection.case_of, checks)), run=config.stash[PROCESS].run)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
@@ -115,7 +116,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     from encheck.running.resources import resolve_data
 
     with usage_errors():
-        return [f"encheck: {roughly(found, resolve_data(_settings(config)))}"]
+        return [visible(f"encheck: {roughly(found, resolve_data(_settings(config)))}")]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -146,13 +147,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Send the rows and the items of a check along with its report."""
     report = yield
-    if collection.claim_at(item) and SESSION in item.config.stash:
-        outcomes.attach(report, item, call, item.config.stash[SESSION])
+    if collection.claim_at(item):
+        outcomes.make_visible(report)
+        if SESSION in item.config.stash:
+            outcomes.attach(report, item, call, item.config.stash[SESSION])
     return report
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones and inconclusive checks have letters of their own."""
+    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own."""
     return outcomes.status(report)
 
 
@@ -240,20 +243,20 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Hold the figure that decides against the claim's aim, `judge(margin_rate(scores))`, or against `at_least`."""
+    """Hold the figure that decides against the claim's lines, `judge(margin_rate(scores))`, or against `at_least`."""
     session = request.config.stash[SESSION]
 
     def decide(estimate: Estimate, *, at_least: float | None = None) -> None:
         try:
-            aim = aim_of(encheck_case.claim, estimate.metric, at_least)
+            declared = lines_of(encheck_case.claim, estimate.metric, at_least)
         except UsageError as error:
             pytest.fail(f"{encheck_case.check}: {error}", pytrace=False)
-        row = session.judged(encheck_case, estimate, aim)
+        row = session.judged(encheck_case, estimate, declared)
         outcomes.record(request.node, row)
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)
         if row.verdict == "known_failure":
-            pytest.xfail(visible(row.reason, keep=LINES))
+            pytest.xfail(row.reason)
 
     return decide
 

@@ -106,8 +106,11 @@ def _renamed(found: Found, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _check(row: Found) -> dict[str, Any]:
-    said = _renamed({name: value for name, value in row.items() if name not in ("capability", "lexical")}, CHECK)
-    return {**said, "surface": {"jaccard": row["lexical"]} if row.get("lexical") else {}}
+    """A row; its threshold was both lines: below it a check failed, from it on it passed."""
+    dropped = ("capability", "lexical", "threshold")
+    said = _renamed({name: value for name, value in row.items() if name not in dropped}, CHECK)
+    held = {"floor": row["threshold"], "floor_of": None, "aim": row["threshold"]}
+    return {**said, **held, "surface": {"jaccard": row["lexical"]} if row.get("lexical") else {}}
 
 
 def _against(found: Found) -> dict[str, Any]:

@@ -1,55 +1,90 @@
-"""The one place where a figure is compared with a threshold."""
+"""The one place where a figure is compared with its lines: the floor and the aim."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 
-from encheck.types import Estimate, Verdict
+from encheck.types import Estimate, Floor, Lines, Verdict
 
 MIN_CLUSTERS = 20
 
 
-def judge(estimate: Estimate, threshold: float, *, known_failure: str | None = None) -> tuple[Verdict, str]:
-    """Pass, fail or neither, with the reason where there is one.
+def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
+    """The lines of a figure, the floor "surface" being what the best surface baseline gets on the same items.
 
-    The whole interval has to be on one side of the threshold; otherwise the data cannot tell, which is
-    `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
-    compares two). A figure that is not a number could not be measured: `error`.
+    Where no surface baseline was measured, that floor is none.
     """
+    if not isinstance(floor, str):
+        return Lines(aim, floor)
+    best = estimate.best_surface
+    return Lines(aim, best[1].value, best[0]) if best else Lines(aim)
+
+
+def judge(
+    estimate: Estimate, held: Lines, *, known_failure: str | None = None, strict: bool = False
+) -> tuple[Verdict, str]:
+    """The verdict on a figure, with its reason where there is one.
+
+    The whole interval under the floor fails; the whole of it at or above the aim passes; the whole of it under the aim,
+    and not under the floor, is `below_aim`, which `strict` makes a failure. Otherwise the data cannot tell, which is
+    `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
+    compares two), and what could not be estimated for what is `missing`. Any other figure that is not a number could
+    not be measured: `error`. A known failure excuses a failure and nothing else; where the figure passes, it is stale.
+
+    >>> judge(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
+    ('below_aim', 'above the floor')
+    """
+    if estimate.missing:
+        return "inconclusive", estimate.missing
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"
     if estimate.clusters < MIN_CLUSTERS:
         return "inconclusive", f"only {estimate.clusters} independent clusters; a verdict needs {MIN_CLUSTERS}"
-    if estimate.low >= threshold:
+    if held.floor is not None and estimate.high < held.floor:
+        return _failed("", known_failure)
+    if estimate.low >= held.aim:
         return ("stale_known_failure", known_failure) if known_failure else ("pass", "")
-    if estimate.high < threshold:
-        return ("known_failure", known_failure) if known_failure else ("fail", "")
-    return "inconclusive", "the interval holds the threshold"
+    if estimate.high >= held.aim:
+        return "inconclusive", "the interval holds the aim"
+    if strict:
+        return _failed("below the aim, which --strict makes a failure", known_failure)
+    return "below_aim", _standing(estimate, held)
 
 
-def known_failure(
-    check: str,
-    data: str,
-    level: str,
-    entries: Mapping[str, str] | None,
-    *,
-    declared: Mapping[str, str] = MappingProxyType({}),
-) -> str | None:
-    """The reason why this failure is known, or None.
+def with_meaning(reason: str, estimate: Estimate) -> str:
+    """The reason, and what the figure says of whether the model sees meaning at all, where it says that.
 
-    `entries` are a model's own, with `check` or patterns of `check/data/level` for keys. A model without any has what
-    the check itself has `declared`, with patterns of `data/level`. The longest pattern that matches wins.
+    >>> with_meaning("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
+    'above the floor; meaning: detected'
+    """
+    said = estimate.params.get("meaning")
+    return "; ".join(filter(None, (reason, f"meaning: {said}" if said else "")))
+
+
+def _failed(reason: str, known: str | None) -> tuple[Verdict, str]:
+    return ("known_failure", known) if known else ("fail", reason)
+
+
+def _standing(estimate: Estimate, held: Lines) -> str:
+    """Where a figure below its aim stands with its floor."""
+    if held.floor is None:
+        return "this check has no floor"
+    floor = f"what {held.rival} gets" if held.rival else "the floor"
+    return f"above {floor}" if estimate.low > held.floor else f"not told from {floor}"
+
+
+def known_failure(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
+    """The reason why this failure of a model is known, or None.
+
+    `entries` are the model's, with `check` or patterns of `check/data/level` for keys. The longest pattern that matches
+    wins.
 
     >>> known_failure("antonym_is_farther_than_paraphrase", "mrpc", "1", {"antonym_*/mrpc/*": "old"})
     'old'
-    >>> known_failure("jumble_is_farther_than_reorder", "mrpc", "1", None, declared={"*/1": "the papers"})
-    'the papers'
     """
-    table = {f"{check}/{key}": reason for key, reason in declared.items()} if entries is None else entries
-    name = f"{check}/{data}/{level}"
+    name, table = f"{check}/{data}/{level}", entries or {}
     patterns = {key: key if "/" in key else f"{key}/*" for key in table}
     keys = [key for key, pattern in patterns.items() if fnmatchcase(name, pattern)]
     return table[max(keys, key=len)] if keys else None

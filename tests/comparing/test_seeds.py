@@ -21,7 +21,7 @@ def folders(tmp_path):
     for i, value in enumerate(VALUES):
         folder = tmp_path / f"seed-{i}"
         folder.mkdir()
-        shown = row(id=f"c/m-d-1/shown{i}", metric="shown", threshold=None, verdict=None)
+        shown = row(id=f"c/m-d-1/shown{i}", metric="shown", floor=None, aim=None, verdict=None)
         found = results(row(value=value), shown)
         found["models"][0]["fingerprint"] = f"f{i}"
         write_results(folder, found)

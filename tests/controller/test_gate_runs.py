@@ -14,10 +14,13 @@ from encheck.reporting.results import schema
 
 
 @pytest.fixture
-def run(pytester):
+def run(pytester, every_third_probe):
+    """Run checks in this process, on every third probe unless the arguments name data."""
+
     def run(model, *args, markers="number"):
         base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", markers, f"--encheck-model={model}"]
-        return pytester.runpytest(*base, *args)
+        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={every_third_probe}"]
+        return pytester.runpytest(*base, *data, *args)
 
     return run
 
@@ -52,7 +55,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
-    row = next(r for r in found["checks"] if r["threshold"] is not None)
+    row = next(r for r in found["checks"] if r["aim"] is not None)
     assert row["verdict"] is None
     assert row["baseline"]["value"] == 1.0
     summary = (folder / "summary.md").read_text("utf-8")
@@ -150,10 +153,11 @@ def crashes(request):
 """
 
 
-def test_a_case_whose_worker_crashed_never_passes(run, pytester, monkeypatch, tmp_path):
+def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_path, every_third_probe):
     monkeypatch.setenv("CRASHES", "nothing")
     pytester.makepyfile(test_crashes=CRASHES)
     base = ["-p", "no:cacheprovider", "-m", "number", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path}"]
+    base += [f"--encheck-data={every_third_probe}"]
     folder = tmp_path / "base"
     assert pytester.runpytest(*base, f"--encheck-save-baseline={folder}").ret == 0
     monkeypatch.setenv("CRASHES", "test_other_number")
@@ -296,11 +300,12 @@ def test_late(request):
 """
 
 
-def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch):
+def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch, every_third_probe):
     monkeypatch.setenv("PLACE", str(tmp_path / "base"))
     pytester.makepyfile(test_fills=FILLS_THE_PLACE)
     args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
-    outcome = pytester.runpytest(*args, f"--encheck-save-baseline={tmp_path / 'base/x'}")
+    args += [f"--encheck-data={every_third_probe}", f"--encheck-save-baseline={tmp_path / 'base/x'}"]
+    outcome = pytester.runpytest(*args)
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["no baseline can be saved in *base/x: Not a directory*"])
     found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
@@ -316,10 +321,11 @@ def test_late():
 """
 
 
-def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp_path):
+def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp_path, every_third_probe):
     pytester.makepyfile(test_interrupts=INTERRUPTS)
     args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
     args += [f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"]
+    args += [f"--encheck-data={every_third_probe}"]
     assert pytester.runpytest_subprocess(*args).ret == 2
     said = "the run was interrupted: the gate did not decide and no baseline was saved"
     assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["run"]["notes"] == [said]

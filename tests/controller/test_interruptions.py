@@ -129,15 +129,17 @@ def test_of_many_workers_one_encodes(start, tmp_path, workers):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("is_taken", [False, True], ids=["free", "taken"])
-def test_who_tries_a_model_out_keeps_the_device_until_it_has_encoded(tmp_path, monkeypatch, is_taken):
-    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
-    session = Session(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [])
-    another, seen = FileLock(session._device), []
+def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_has_encoded(
+    tmp_path, monkeypatch, is_taken
+):
+    run = str(tmp_path / "run.lock")
+    session = Session(Settings(models=("oracle",), store=tmp_path / "store.sqlite"), [], run=run)
+    another, seen = FileLock(run), []
 
     def note(what):
-        def noted(requests, *, lock, progress):
+        def noted(requests, *, locks, progress):
             if not is_taken:
-                with lock(), pytest.raises(Timeout):  # who holds it may take it again, nobody else
+                with next(iter(session.locks.encoding(None))), pytest.raises(Timeout):  # its holder may take it again
                     another.acquire(blocking=False)
                 with pytest.raises(Timeout):
                     another.acquire(blocking=False)
@@ -165,18 +167,24 @@ def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, t
     assert any("the store bad.sqlite is damaged" in note for note in told["run"]["notes"])
 
 
-def test_a_run_that_waits_for_another_says_so(start, monkeypatch):
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # where these tests themselves run in one
-    lock = f"{os.environ['ENCHECK_STORE']}.auto-all.lock"
+def test_a_run_that_waits_for_another_says_so_and_the_report_names_the_time_apart(start, tmp_path):
+    lock = f"{os.environ['ENCHECK_STORE']}.cpu.lock"
+    signed = Path(f"{lock}.by")
     with FileLock(lock):
+        signed.write_text('{"pid": 17, "since": "2026-01-01 10:00:00", "run": "another"}')
         process = start("-m", "antonym")
         late = Timer(60, process.kill)
         late.start()
         said = next(line for line in process.stderr if "another run" in line)
     process.communicate(timeout=60)
     late.cancel()
-    assert said == f"encheck: waiting for another run that encodes with the same store: it holds {lock}\n"
+    assert said == "encheck: waiting for another run that encodes on cpu: pid 17, since 2026-01-01 10:00:00\n"
     assert process.returncode in (0, 1)
+    run = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["run"]
+    assert run["wait_seconds"] >= 5
+    assert run["encode_seconds"] < 5
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert f"It waited {run['wait_seconds']:.1f} seconds for other runs" in page
 
 
 def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start, tmp_path):

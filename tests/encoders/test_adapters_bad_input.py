@@ -7,7 +7,6 @@ import dataclasses
 import json
 import re
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,7 @@ from encheck.items.variants import Maker
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -304,16 +304,11 @@ def said(entry, tmp_path):
         except ModelError as error:
             return str(error)
         bench = Bench({"tiny": Subject("tiny", entry, model)}, {"demo": DATA}, store, maker=Maker())
-        bench.try_out([("tiny", "demo", Claim(labelled_pairs), 1)], lock=nothing, progress=Progress(quiet=True))
+        bench.try_out([("tiny", "demo", Claim(labelled_pairs), 1)], locks=no_locks, progress=Progress(quiet=True))
         assert bench.seconds["generate"] == 0
         return str(bench.subjects["tiny"].error)
     finally:
         store.close()
-
-
-@contextmanager
-def nothing():
-    yield
 
 
 @pytest.mark.parametrize("name", BUILDERS)

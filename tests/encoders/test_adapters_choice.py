@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import tiny
 import tiny_models
+from typer.testing import CliRunner
 
+from encheck.cli import app
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.detect import detect
 from encheck.encoders.files import check_pickle, largest_token
@@ -384,13 +386,13 @@ def test_a_call_is_found_however_it_is_written(tmp_path, data):
 
 
 @pytest.fixture
-def run(tmp_path, every_third_probe):
-    """`encheck run` in an empty folder: the process that ended and its results."""
+def run(torch_once, tmp_path, monkeypatch, every_third_probe):
+    """`encheck run` in an empty folder, in this process, which has torch: how it ended and its results."""
+    monkeypatch.chdir(tmp_path)
 
     def run(*args):
-        command = [sys.executable, "-m", "encheck", "run", "-q", "--no-store", "--report-dir=out", *args]
-        command.append(f"--data={every_third_probe}")
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        command = ["run", "-q", "--no-store", "--report-dir=out", f"--data={every_third_probe}", *args]
+        done = CliRunner().invoke(app, command)
         path = tmp_path / "out" / "results.json"
         return done, json.loads(path.read_text()) if path.exists() else None
 
@@ -399,7 +401,7 @@ def run(tmp_path, every_third_probe):
 
 def test_doc2vec_is_trained_on_the_texts_of_the_run(run):
     done, results = run("-m", "paraphrase", "--model=doc2vec", "--model-arg", "epochs=2")
-    assert done.returncode in (0, 1), done.stderr
+    assert done.exit_code in (0, 1), done.output
     (model,) = results["models"]
     assert model["how"]["epochs"] == 2
     assert re.fullmatch(r"on the run's \d+ texts", model["how"]["trained"])
@@ -413,7 +415,7 @@ def test_a_model_of_no_numbers_is_found_out_before_anything_is_generated(run, tm
     weights = load_file(folder / "model.safetensors")
     save_file({n: w * np.nan for n, w in weights.items()}, folder / "model.safetensors", metadata={"format": "pt"})
     done, results = run("-m", "jumble", f"--model={folder}")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert {row["verdict"] for row in results["checks"]} == {"error"}
     assert "diverged gives vectors that hold NaN or infinity" in results["models"][0]["error"]
     assert results["run"]["generate_seconds"] == 0

@@ -1,5 +1,6 @@
 """Encoders behind HTTP, against a real server on loopback: what comes back right, every fault, and where keys show."""
 
+import json
 import logging
 import os
 import shutil
@@ -19,6 +20,7 @@ from encheck.encoders import fake
 from encheck.encoders.load import Device, load, where
 from encheck.encoders.models_file import ModelConfig, known_models, with_args
 from encheck.encoders.server.http import Client
+from encheck.encoders.server.wire import room
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -152,6 +154,62 @@ def test_an_answer_that_drips_without_an_end_is_given_up_in_time(server):
     ours = opened(server, options={"timeout": 1})
     assert len(ours.encode(TEXTS[:2])) == 2
     assert ours.waits == [0.5]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("fault", ["flood", "chunks", "promise"])
+def test_an_answer_of_more_than_the_texts_can_need_is_read_no_further(server, adapter, fault):
+    server.state.faults.append(fault)
+    with pytest.raises(ModelError, match=r"served: http://127[\d.:]*/\S+ answers with more than 1\.8 MB, the most"):
+        opened(server, adapter).fingerprint()
+    assert len(server.state.requests) == 1  # not asked again
+    until = time.monotonic() + 5
+    while (sent := server.state.sent) and time.monotonic() < until:
+        time.sleep(0.2)
+        if sent == server.state.sent:
+            break
+    assert server.state.sent < 30e6  # what was under way; without a limit it goes on for the whole timeout
+
+
+def test_the_room_of_an_answer_is_by_the_dimension_once_it_is_known(server):
+    ours = opened(server)
+    first = ours.room(TEXTS)
+    ours.fingerprint()
+    assert first > 50 * 16_384 * 24
+    assert 50 * 32 * 24 < ours.room(TEXTS) < 1.3e6
+    server.state.faults.append("flood")
+    with pytest.raises(EncoderError, match=r"answers with more than 1\.2 MB"):
+        ours.encode(TEXTS)
+
+
+@pytest.mark.parametrize("dimension", [1, 384, 12_288])
+def test_an_answer_on_lines_of_its_own_with_all_digits_fits(dimension):
+    texts = ["\u00e9" * 500] * 20
+    rows = [{"object": "embedding", "index": i, "embedding": [-1.2345678901234567e-308] * dimension} for i in range(20)]
+    answer = json.dumps({"object": "list", "data": rows, "echo": texts}, indent=4)
+    assert len(answer) <= room(texts, dimension)
+
+
+def test_an_answer_that_is_packed_is_not_unpacked(server):
+    server.state.faults.append("bomb")
+    with pytest.raises(ModelError, match=r"/embeddings answers packed by 'gzip', which was not asked for"):
+        opened(server).fingerprint()
+
+
+@pytest.mark.parametrize("fault", ["drip", "continue"])
+def test_a_request_that_is_given_up_leaves_no_thread_that_reads_on(server, fault):
+    server.state.faults.append(fault)
+    started = time.monotonic()
+    assert len(opened(server, options={"timeout": 0.5}).encode(TEXTS[:2])) == 2
+    assert time.monotonic() - started < 5
+    until = time.monotonic() + 5
+    while reading() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert reading() == []
+
+
+def reading():
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("encheck asks ")]
 
 
 def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):

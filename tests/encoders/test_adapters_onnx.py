@@ -161,8 +161,9 @@ BROKEN = {
     "missing": (shutil.rmtree, ModelError, "does not exist"),
     "no model": (lambda f: (f / "model.onnx").unlink(), ModelError, "has no .onnx file"),
     "empty": (lambda f: (f / "model.onnx").write_bytes(b""), ModelError, "model.onnx is empty"),
-    "cut off": (lambda f: tiny_models.cut(f / "model.onnx"), EncoderError, "model.onnx cannot be run by"),
-    "text": (lambda f: (f / "model.onnx").write_text("the dog"), EncoderError, "model.onnx cannot be run by"),
+    "cut off": (lambda f: tiny_models.cut(f / "model.onnx"), ModelError, "model.onnx is no ONNX model"),
+    "text": (lambda f: (f / "model.onnx").write_text("the dog"), ModelError, "model.onnx is no ONNX model"),
+    "no graph": (lambda f: (f / "model.onnx").write_bytes(b"\x08\x08"), EncoderError, "model.onnx cannot be run by"),
     "no tokenizer": (
         lambda f: (f / "tokenizer.json").unlink(),
         ModelError,

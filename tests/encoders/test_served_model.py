@@ -1,6 +1,5 @@
 """A server whose model changes during a run: no vector of the other model reaches the store or the results."""
 
-from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +18,7 @@ from encheck.running.encoding import Saver
 from encheck.running.repeating import again
 from encheck.running.subject import Subject
 from encheck.store import Store, text_key
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -247,7 +247,7 @@ def test_what_is_encoded_again_is_not_kept_where_the_model_has_changed(server, s
     model = opened(server, batch=1)
     print_of = model.fingerprint()
     server.state.encode = second
-    how = {"store": store, "kind": "vector", "name": "served", "lock": nullcontext}
+    how = {"store": store, "kind": "vector", "name": "served", "locks": no_locks}
     with pytest.raises(EncoderError, match=CHANGED):
         again(model, TEXTS[:4], fingerprint=f"{print_of}/again", **how)
     assert not store.get("vector", f"{print_of}/again", [text_key(t) for t in TEXTS[:4]])[1].any()

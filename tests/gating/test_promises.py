@@ -12,7 +12,7 @@ from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired
 from encheck.gating.weighing import weigh
-from encheck.types import Estimate
+from encheck.types import Estimate, Lines
 from encheck.verdict import judge
 
 
@@ -117,12 +117,13 @@ def test_the_models_threshold_goes_before_the_projects_and_a_levels_before_a_che
         "--pyargs", "encheck.checks", "-p", "no:cacheprovider", *asked, f"--encheck-report-dir={tmp_path}"
     )
     rows = json.loads((tmp_path / "results.json").read_text("utf-8"))["checks"]
-    found = {row["model"]: row["threshold"] for row in rows if row["verdict"]}
-    assert found == {"plain": 0.53, "one": 0.31, "two": 0.32, "else": 0.53}
+    found = {row["model"]: (row["floor"], row["aim"]) for row in rows if row["verdict"]}
+    assert found == {"plain": (0.53, 0.53), "one": (0.31, 0.31), "two": (0.32, 0.32), "else": (0.53, 0.53)}
 
 
 def verdict(low, high, *, clusters=100, threshold=0.8):
-    return judge(Estimate("margin_rate", (low + high) / 2, low, high, n=clusters, clusters=clusters), threshold)[0]
+    found = Estimate("margin_rate", (low + high) / 2, low, high, n=clusters, clusters=clusters)
+    return judge(found, Lines(aim=threshold, floor=threshold))[0]
 
 
 @pytest.mark.quick

@@ -1,7 +1,6 @@
 """Pairs in both orders: what flips, at which threshold, and what that says of symmetric and of lopsided scorers."""
 
 import json
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +27,7 @@ from encheck.scoring.learned import Learned
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import BothOrders
 
@@ -52,7 +52,7 @@ def measured(model, data, tmp_path):
         {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=Maker()
     )
     claim = Claim(both_orders)
-    bench.prepare([("m", "d", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
+    bench.prepare([("m", "d", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
     items = bench.items("d", claim, 1)
     return items, bench.scores("m", "d", items)
 

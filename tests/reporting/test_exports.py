@@ -19,11 +19,12 @@ from encheck.reporting.exports.formats import COLUMNS, FORMATS, export
 SURFACE = {name: {"value": value, "low": 0.0, "high": 1.0} for name, value in (("jaccard", 0.1), ("bigrams", 0.3))}
 
 
-def row(check, value, *, threshold=0.8, model="m", metric="margin_rate_calibrated", **more):
+def row(check, value, *, floor=0.8, aim=0.8, model="m", metric="margin_rate_calibrated", **more):
     return {
         "id": f"{check}/{model}-probes-1/{metric}", "check": check, "property": "antonym", "level": "1", "model": model,
         "data": "probes", "metric": metric, "value": value, "low": 0.4, "high": 0.9, "n": 200, "clusters": 200,
-        "threshold": threshold, "verdict": "pass", "baseline": None, "surface": SURFACE, **more,
+        "floor": floor, "floor_of": None, "aim": aim, "verdict": "pass", "baseline": None,
+        "surface": SURFACE, **more,
     }  # fmt: skip
 
 
@@ -36,7 +37,7 @@ def results():
         "models": [{"label": "m"}, {"label": "broken"}],
         "data": [{"name": "probes", "fingerprint": "abc"}],
         "checks": [
-            row("a_is_b", 0.5), row("b_is_c", 0.7), row("a_is_b", 0.1, threshold=None, metric="mean_margin"),
+            row("a_is_b", 0.5), row("b_is_c", 0.7), row("a_is_b", 0.1, floor=None, aim=None, metric="mean_margin"),
             row("a_is_b", None, model="broken"),
         ],
     }  # fmt: skip
@@ -103,7 +104,7 @@ def test_csv_and_parquet_hold_every_figure(results, tmp_path):
 
 def test_every_row_of_csv_and_parquet_can_be_told_from_the_others(results, tmp_path):
     """A similarity of each label differs in the [label] of its id alone."""
-    each = [row("a_is_b", v, metric="mean_similarity", threshold=None) for v in (0.5, 0.9)]
+    each = [row("a_is_b", v, metric="mean_similarity", floor=None, aim=None) for v in (0.5, 0.9)]
     results["checks"] = [r | {"id": f"{r['id']}[{label}]"} for label, r in enumerate(each)]
     text, table = export(results, tmp_path, formats=["csv", "parquet"])
     ids = ["a_is_b/m-probes-1/mean_similarity[0]", "a_is_b/m-probes-1/mean_similarity[1]"]
@@ -152,14 +153,14 @@ def sarif_of(results, tmp_path):
 
 
 def test_alerts_are_what_is_not_green(results, tmp_path):
-    verdicts = ("pass", "fail", "inconclusive", "known_failure", "skipped")
+    verdicts = ("pass", "fail", "below_aim", "inconclusive", "known_failure", "skipped")
     results["checks"] = [row(f"claim_{v}", 0.5) | {"verdict": v, "reason": "a reason"} for v in verdicts]
     found = sarif_of(results, tmp_path)
-    assert [one.level.value for one in found] == ["error", "warning", "note"]
-    figure = "(margin_rate_calibrated 0.500, 0.8 wanted)"
+    assert [one.level.value for one in found] == ["error", "warning", "warning", "note"]
+    figure = "(margin_rate_calibrated 0.500, floor 0.8, aim 0.8)"
     assert found[0].message.text == f"claim fail: fail for m on probes {figure}. a reason"
     written = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["results"]
-    assert [one.get("suppressions", [{}])[0].get("justification") for one in written] == [None, None, "a reason"]
+    assert [one.get("suppressions", [{}])[0].get("justification") for one in written] == [None, None, None, "a reason"]
     assert found[0].locations[0].physical_location.artifact_location.uri == "models.yaml"
 
 

@@ -30,7 +30,7 @@ from encheck.reporting.results import find_item, newest_run, read_results, write
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
-from encheck.types import CheckResult, Declaration, Estimate, SentencePair
+from encheck.types import CheckResult, Declaration, Estimate, Lines, SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 
@@ -40,7 +40,8 @@ def row(**changes):
         "id": "antonym_is_farther_than_paraphrase/m-d-1/margin_rate_calibrated",
         "check": "antonym_is_farther_than_paraphrase", "property": "antonym", "level": "1",
         "reason": "", "model": "m", "data": "d", "params": {"epsilon": 0.0}, "metric": "margin_rate_calibrated",
-        "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "threshold": 0.8, "verdict": "fail",
+        "value": 0.61, "low": 0.55, "high": 0.66, "n": 400, "clusters": 380, "floor": 0.8, "floor_of": None,
+        "aim": 0.8, "verdict": "fail",
         "baseline": None, "excluded": {}, "surface": {"jaccard": {"value": 0.1, "low": 0.0, "high": 0.2, "curve": []}},
         "curve": [{"epsilon": e / 10, "value": 0.5, "low": 0.4, "high": 0.6, "count": 200} for e in range(-3, 4)],
     }  # fmt: skip
@@ -109,9 +110,28 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
     pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
     scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
     found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
-    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", 0.9)
+    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", Lines(0.9, 0.9))
     said = failure_message(failed, pairs, scores, model="--model=m")
     assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
+
+
+@pytest.mark.parametrize(
+    ("held", "high", "said"),
+    [
+        (Lines(0.9, 0.9), 0.1, "should be at least 0.9"),
+        (Lines(0.9, 0.5), 0.1, "should be at least 0.5 (its floor; the aim is 0.9)"),
+        (Lines(0.9, 0.3125, "jaccard"), 0.1, "should be at least 0.312, what jaccard gets (its floor; the aim is 0.9)"),
+        (Lines(0.9, 0.5), 0.6, "should be at least 0.9"),
+        (Lines(0.9), 0.1, "should be at least 0.9"),
+    ],
+)
+def test_a_failure_says_which_line_it_fell_under(held, high, said):
+    pairs = [SentencePair("d/1", "one", "two", 1, "c")]
+    scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
+    found = Estimate("mean_similarity", 0.1, 0.1, high, n=1, clusters=1)
+    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", held)
+    head = failure_message(failed, pairs, scores, model="--model=m").split("\n")[0]
+    assert head.endswith(f"for 'm' on d, but {said}")
 
 
 def test_items_are_packed_and_what_nobody_sees_is_made_visible():
@@ -162,7 +182,7 @@ def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsi
 
 
 def test_what_was_not_run_is_said_with_its_reason():
-    skipped = row(id="x/m-d-1/none", check="x", metric=None, value=None, low=None, high=None, threshold=None,
+    skipped = row(id="x/m-d-1/none", check="x", metric=None, value=None, low=None, high=None, floor=None, aim=None,
                   verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip
     page = html.render(results(row(), skipped), items())
     assert "x, level 1, m on d: d has no chains" in page
@@ -175,9 +195,9 @@ def test_a_baseline_is_shown_as_a_trend():
 
 def test_the_table_shows_each_model_s_own_threshold_where_they_differ():
     lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
-                  threshold=0.01, verdict="pass")  # fmt: skip
+                  floor=0.01, aim=0.01, verdict="pass")  # fmt: skip
     assert '<td class="number">k: 0.01<br>m: 0.8</td>' in html.render(_two_models(lenient), items())
-    assert '<td class="number">0.8</td>' in html.render(_two_models(lenient | {"threshold": 0.8}), items())
+    assert '<td class="number">0.8</td>' in html.render(_two_models(lenient | {"floor": 0.8, "aim": 0.8}), items())
 
 
 def _two_models(other):
@@ -250,6 +270,39 @@ def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     assert said == ["m passes 1 of 3 checks; fails 1 (antonym); fails 1 in a known way (jumble)"]
 
 
+def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_open():
+    rows = [row(id=f"x/m-d-{v}/y", verdict=v, level=v) for v in ("below_aim", "inconclusive", "pass")]
+    (said,) = view.headline(results(*rows))
+    assert said == "m passes 1 of 3 checks; is below the aim of 1 (antonym); 1 cannot be told from the aim"
+    assert "| below aim | " in markdown.render(results(*rows))
+    page = html.render(results(*rows), items())
+    assert '<td class="verdict below_aim"' in page
+    assert 'class="banner known"' in page
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "named"),
+    [
+        ({"floor": 0.5, "aim": 0.8}, "0.5 / 0.8", "0.5 / 0.8"),
+        ({"floor": 0.312, "floor_of": "jaccard", "aim": 0.8}, "0.31 / 0.8", "0.31 (jaccard) / 0.8"),
+        ({"floor": None, "aim": 0.8}, "- / 0.8", "- / 0.8"),
+        ({"floor": 0.9, "aim": 0.9}, "0.9", "0.9"),
+        ({"floor": None, "aim": None}, "-", "-"),
+    ],
+)
+def test_floor_and_aim_stand_together(held, said, named):
+    one = row(**held)
+    assert (view.wants(one), view.wants(one, name=True)) == (said, named)
+
+
+def test_a_check_without_a_verdict_is_shown_with_its_reason():
+    shown = row(verdict=None, floor=None, aim=None, reason="nonsense", metric="margin_rate")
+    declared = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate", "unjudged": "nonsense"}
+    found = results(shown) | {"claims": {shown["check"]: declared}}
+    assert view.judged(found) == [shown]
+    assert "shown: nonsense" in "\n".join(terminal.lines(found))
+
+
 @pytest.mark.parametrize(
     ("found", "said"),
     [
@@ -257,6 +310,7 @@ def test_the_headline_says_what_passes_what_fails_and_what_is_known():
         (["pass", "known_failure", "pass", "pass"], "not passed"),
         (["pass", "pass"], "not all run"),
         (["pass", "inconclusive", "pass", "pass"], "undecided"),
+        (["pass", "below_aim", "pass", "pass"], "not passed"),
     ],
 )
 def test_an_encoder_passes_only_with_all_four_criteria(found, said):

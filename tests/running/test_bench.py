@@ -1,6 +1,6 @@
 """The bench: nothing is encoded twice, what was done before a fault is kept, and scores are what they should be."""
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +21,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.scores import ChainScores, MarginScores, PairScores
 from encheck.similarity import cosine, dot, jaccard
 from encheck.store import Store, text_key
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
 from encheck.types import Chain, Items, Triplet
 
@@ -110,9 +111,9 @@ def bench_of(store, *models, data=(DATA,)):
     return Bench(subjects, {d.name: d for d in data}, store, maker=Maker())
 
 
-def prepared(store, *models, requests=REQUESTS, data=(DATA,), lock=nullcontext):
+def prepared(store, *models, requests=REQUESTS, data=(DATA,), locks=no_locks):
     bench = bench_of(store, *models, data=data)
-    bench.prepare(requests, lock=lock, progress=Progress(quiet=True))
+    bench.prepare(requests, locks=locks, progress=Progress(quiet=True))
     return bench
 
 
@@ -171,9 +172,9 @@ def test_what_is_in_the_store_needs_no_lock(store):
         taken.append("lock")
         yield
 
-    prepared(store, Counting(), lock=lock)
+    prepared(store, Counting(), locks=lambda model: [lock()])
     assert taken == ["lock"]
-    prepared(store, Counting(), lock=lock)
+    prepared(store, Counting(), locks=lambda model: [lock()])
     assert taken == ["lock"]
 
 
@@ -186,7 +187,7 @@ def test_what_another_process_encoded_while_this_one_waited_is_not_encoded_again
         yield
 
     model = Counting()
-    bench = prepared(store, model, lock=lock)
+    bench = prepared(store, model, locks=lambda model: [lock()])
     assert model.asked == []
     assert set(bench.subjects["tiny"].rows) == texts_of(bench)
     assert bench.subjects["tiny"].vectors.any(axis=1).all()
@@ -477,7 +478,7 @@ def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):
     claim = Claim(random_pairs)
     bench = Bench({"m": Subject("m", ModelConfig("m"), BagOfWords())}, {"demo": DATA}, Store(tmp_path / "s.sqlite"),
                   maker=Maker())  # fmt: skip
-    bench.prepare([("m", "demo", claim, 1)], lock=nullcontext, progress=Progress(quiet=True))
+    bench.prepare([("m", "demo", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
     items = bench.items("demo", claim, 1)
     resampler = bench.scores("m", "demo", items).resampler
     column = {name: i for i, name in enumerate(sorted(DATA.universe))}

@@ -18,6 +18,7 @@ from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
 from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import Scale, scores_of
 from encheck.statistics.bootstrap import Resampler
+from encheck.surface import Frequencies
 from encheck.types import BothOrders, Chain, Edit, Kind, Query, Repeated, SentencePair, Triplet, content_hash
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +72,11 @@ def scores(kind):
     resampler = Resampler([i.cluster for i in items])
     found = of.measured(items, overlap, resampler, Scale(0.0))
     return replace(
-        found, surface={n: of.measured(items, SurfaceScorer(n), resampler, Scale(0.0)) for n in of.surface_scorers}
+        found,
+        surface={
+            n: of.measured(items, SurfaceScorer(n, Frequencies.of(())), resampler, Scale(0.0))
+            for n in of.surface_scorers
+        },
     )
 
 

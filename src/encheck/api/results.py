@@ -10,8 +10,8 @@ from typing import Any
 from encheck.types import Verdict
 
 NAMES = (
-    "id", "check", "property", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "threshold",
-    "verdict", "reason",
+    "id", "check", "property", "level", "model", "data", "metric", "value", "low", "high", "n", "clusters", "floor",
+    "aim", "verdict", "reason",
 )  # fmt: skip
 
 
@@ -20,8 +20,9 @@ class Result:
     """One metric of one case, with its verdict where it decides.
 
     A case is a check x model x data x level. `property` is what the check tests (antonym, number, ...). `low` and
-    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. A metric that is
-    reported only has neither threshold nor verdict. A check that measured nothing has no metric, but a reason.
+    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. Under its `floor` a
+    metric fails, from its `aim` on it passes; one that is reported only has neither of them, and no verdict. A check
+    that measured nothing has no metric, but a reason.
     """
 
     id: str
@@ -36,7 +37,8 @@ class Result:
     high: float | None
     n: int
     clusters: int
-    threshold: float | None
+    floor: float | None
+    aim: float | None
     verdict: Verdict | None
     reason: str
 
@@ -68,10 +70,12 @@ class Results:
 
 def read(folder: Path) -> Results:
     """The results of a run's folder; UsageError where it is none, or damaged."""
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import read_items, read_results
 
-    raw = read_results(folder)
-    return Results(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, read_items(folder))
+    raw, items = read_results(folder), read_items(folder)
+    with as_written(folder):
+        return Results(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, items)
 
 
 def _result(row: Mapping[str, Any]) -> Result:

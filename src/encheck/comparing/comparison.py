@@ -52,7 +52,8 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
-        raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
+        named = ", ".join(map(str, folders))
+        raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
     benchmark, scores = _benchmark(models)
     shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
     points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]

@@ -47,7 +47,7 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> list[Spr
         models = {m["label"]: m["fingerprint"] for m in results["models"] if not m["error"]}
         prints |= set(models.values())
         for row in results["checks"]:
-            decides = everything or row["threshold"] is not None
+            decides = everything or row["aim"] is not None
             if decides and row["value"] is not None and row["model"] in models:
                 found, place = values.setdefault(_key(row), {}), f"{row['model']} of {folder}"
                 _add(found, models[row["model"]], row["value"], place)

@@ -10,15 +10,17 @@ import pytest
 from encheck.claims import entry_of
 from encheck.controller.collection import case_of
 from encheck.errors import NothingToMeasure
+from encheck.system.terminal import LINES, harmless, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
-    from encheck.types import CheckResult
+    from encheck.types import CheckResult, Declaration
 
 ROWS: pytest.StashKey[list[CheckResult]] = pytest.StashKey()
 STATUS = {
     "known_failure": ("known failures", "k", ("KNOWN FAILURE", {"yellow": True})),
     "stale_known_failure": ("stale known failures", "S", ("STALE KNOWN FAILURE", {"yellow": True})),
+    "below_aim": ("below aim", "b", ("BELOW AIM", {"yellow": True})),
     "inconclusive": ("inconclusive", "?", ("INCONCLUSIVE", {"yellow": True})),
 }
 
@@ -32,7 +34,10 @@ def record(item: pytest.Item, row: CheckResult) -> None:
     told = filter(None, (figure_line(row.estimate), surface_line(row.estimate)))
     item.user_properties.append((row.case.name_of(row.id), "; ".join(told)))
     if row.verdict:
-        item.user_properties += [("verdict", row.verdict), ("threshold", f"{row.threshold:g}")]
+        item.user_properties.append(("verdict", row.verdict))
+    if row.lines:
+        held = (("floor", row.lines.floor), ("aim", row.lines.aim))
+        item.user_properties += [(name, f"{line:g}") for name, line in held if line is not None]
 
 
 def called(item: pytest.Function) -> Generator[None, Any, Any]:
@@ -41,13 +46,19 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
         result = yield
     except NothingToMeasure as nothing:
         pytest.skip(str(nothing))
-    if all(row.threshold is None for row in item.stash.get(ROWS, [])):
+    rows = item.stash.get(ROWS, [])
+    if not any(row.lines or _is_shown(row, case_of(item).claim.declared) for row in rows):
         pytest.fail(
             f"{item.name} ended without a judgement and holds the model to nothing. "
             "Remedy: let it end with judge(METRIC), and declare metric= and aim= in @claim",
             pytrace=False,
         )
     return result
+
+
+def _is_shown(row: CheckResult, declared: Declaration) -> bool:
+    """Whether it is the figure of a check that declares to have no verdict."""
+    return bool(declared.unjudged) and row.reason == declared.unjudged
 
 
 def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session: Session) -> None:
@@ -64,6 +75,18 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session:
     report.encheck = payload(session, case, rows, entry)
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)
+
+
+def make_visible(report: pytest.TestReport) -> None:
+    """What pytest shows of a check that failed, was skipped or xfailed, and what was printed and logged meanwhile."""
+    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    if isinstance(report.longrepr, tuple):
+        path, line, reason = report.longrepr
+        report.longrepr = (path, line, visible(reason, keep=LINES))
+    elif report.longrepr is not None and (shown := visible(told := report.longreprtext, keep=LINES)) != told:
+        report.longrepr = shown
+    if reason := getattr(report, "wasxfail", ""):
+        report.wasxfail = visible(reason, keep=LINES)
 
 
 def _attach_fragment(report: Any) -> None:
@@ -85,7 +108,7 @@ def _without_verdict(item: pytest.Item, session: Session, excinfo: pytest.Except
 
 
 def status(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones and inconclusive checks have letters of their own: k, S, ?."""
+    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own."""
     rows = getattr(report, "encheck", {}).get("rows", [])
     verdicts = [row["verdict"] for row in rows if row["verdict"]]
     return STATUS.get(verdicts[0]) if verdicts else None

@@ -16,13 +16,14 @@ from encheck import options
 from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
     from encheck.gating.baseline import Baseline
 
-DESCRIBED, REFUSED, STORE = "encheck_described", "encheck_refused", "encheck_store"  # what xdist carries
+DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
+STORE, RUN = "encheck_store", "encheck_run"
 
 
 class Worker:
@@ -31,6 +32,7 @@ class Worker:
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.output = config, config.workeroutput  # type: ignore[attr-defined]
         self.store: str | None = config.workerinput.get(STORE)  # type: ignore[attr-defined]
+        self.run: str | None = config.workerinput.get(RUN)  # type: ignore[attr-defined]
 
     def start(self) -> None:
         """The controller has looked for faults already."""
@@ -75,13 +77,14 @@ class Controller:
         self.refusal = ""
         self.results: dict[str, Any] = {}
         self.page: Path | None = None
-        self.store = self._temporary_store() if config.option.encheck_no_store else None
+        self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
+        self.run: str | None = None
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
 
-    def _temporary_store(self) -> str:
+    def _temporary(self, name: str) -> str:
         folder = tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True)
         self.config.add_cleanup(folder.cleanup)
-        return str(Path(folder.name) / "store.sqlite")
+        return str(Path(folder.name) / name)
 
     def start(self) -> None:
         """Read the baselines, and find what is wrong before any worker starts."""
@@ -142,7 +145,9 @@ class Controller:
             yield
 
     def node_configured(self, node: Any) -> None:
-        """Tell a worker where the store of a run without a store is."""
+        """Tell a worker which lock the run's workers share, and where the store of a run without a store is."""
+        self.run = self.run or self._temporary("run.lock")
+        node.workerinput[RUN] = self.run
         if self.store is not None:
             node.workerinput[STORE] = self.store
 
@@ -211,17 +216,22 @@ class Controller:
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The table of verdicts, and where the report is."""
         if self.refusal:
-            terminal.write_line(f"ERROR: {visible(self.refusal, keep=LINES)}", red=True)
+            _tell(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
             from encheck.reporting.terminal import lines
 
             terminal.section("encheck")
             for line in lines(self.results):
-                terminal.write_line(line)
+                _tell(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
-            terminal.write_line(visible(problem, keep=LINES))
+            _tell(terminal, problem)
         if self.page and self.page.exists():
-            terminal.write_line(f"report: {self.page}")
+            _tell(terminal, f"report: {self.page}")
+
+
+def _tell(terminal: pytest.TerminalReporter, message: str, **markup: bool) -> None:
+    """All that encheck itself writes to pytest's terminal."""
+    terminal.write_line(visible(message, keep=LINES), **markup)
 
 
 class _Reports:
@@ -248,4 +258,4 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except EncheckError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.UsageError(visible(str(error), keep=LINES)) from error

@@ -39,7 +39,7 @@ def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[s
 
 def as_row(result: CheckResult) -> Row:
     """A row of results.json, in the order in which the schema names its fields."""
-    e = result.estimate
+    e, held = result.estimate, result.lines
     row: Row = {
         "id": result.id,
         "check": result.check,
@@ -55,7 +55,9 @@ def as_row(result: CheckResult) -> Row:
         "high": _number(e.high) if e else None,
         "n": e.n if e else 0,
         "clusters": e.clusters if e else 0,
-        "threshold": result.threshold,
+        "floor": held.floor if held else None,
+        "floor_of": held.rival or None if held else None,
+        "aim": held.aim if held else None,
         "verdict": result.verdict,
         "baseline": None,
         "excluded": dict(result.excluded),
@@ -67,13 +69,12 @@ def as_row(result: CheckResult) -> Row:
 
 
 def _surface(e: Estimate) -> dict[str, Row]:
-    """The figure of each surface scorer; the best one has its curve beside."""
-    found: dict[str, Row] = {
-        name: {k: _number(getattr(s, k)) for k in ("value", "low", "high")} for name, s in e.surface.items()
-    }
-    name, best = e.best_surface or ("", e)
-    if name and best.curve:
-        found[name]["curve"] = [dataclasses.asdict(point) for point in best.curve]
+    """The figure of each surface scorer, and its curve where it has one."""
+    found: dict[str, Row] = {}
+    for name, s in e.surface.items():
+        found[name] = {k: _number(getattr(s, k)) for k in ("value", "low", "high")}
+        if s.curve:
+            found[name]["curve"] = [dataclasses.asdict(point) for point in s.curve]
     return found
 
 
@@ -128,7 +129,7 @@ class Recorder:
     @property
     def measured_nothing(self) -> bool:
         """Whether checks were selected and every one of them was skipped."""
-        shown = any(row["threshold"] is not None for row in self.rows.values())
+        shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
 
     def results(
@@ -164,12 +165,13 @@ class Recorder:
         return {
             "id": named["id"],
             "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(time.perf_counter() - self._clock, 3),
+            "seconds": round(time.perf_counter() - self._clock - self._seconds("wait"), 3),
             "command": named["command"],
             "exit_status": end.status,
             "versions": named["versions"],
             "settings": named["settings"],
             "notes": sorted({*self.cut_short, *end.problems, *notes, *logged}),
+            "wait_seconds": self._seconds("wait"),
             "encode_seconds": self._seconds("encode"),
             "generate_seconds": self._seconds("generate"),
             "encoded": self._encoded(),
@@ -192,8 +194,7 @@ class Recorder:
         """
         texts = {k: v for d in self.described for k, v in d["texts"].items()}
         encoded = sum(self._encoded().values())
-        seconds = max((d["seconds"]["encode"] for d in self.described), default=0.0)
-        each = seconds / encoded if encoded else 0.0
+        each = self._seconds("encode") / encoded if encoded else 0.0
         return {
             name: {
                 "texts": texts.get(name, 0),

@@ -3,76 +3,71 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from encheck.claims import CONTRACT
-from encheck.controller.locks import _held, _held_if_free
+from encheck.controller.locks import Locks
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
 from encheck.running.case import Case
-from encheck.running.labels import label_of, labels
+from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.subject import Subject
 from encheck.scoring.scores import Scores
 from encheck.system.progress import Progress
+from encheck.system.waiting import WorkClock
 from encheck.types import (
     CheckResult,
     Estimate,
+    Floor,
     Items,
+    Lines,
     Verdict,
 )
-from encheck.verdict import judge, known_failure
+from encheck.verdict import judge, known_failure, lines, with_meaning
 
 log = logging.getLogger("encheck")
 
 
 class Session:
-    """The bench of a run, the cases that are measured on it, and the rows that come of them."""
+    """The bench of a run, the cases that are measured on it, and the rows that come of them.
 
-    def __init__(self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False) -> None:
+    `run` is the lock that the workers of a run share, where it has several.
+    """
+
+    def __init__(
+        self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False, run: str | None = None
+    ) -> None:
         self.settings, self.cases, self.quiet = settings, list(cases), quiet
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
+        self.clock = WorkClock()
+        self.locks = Locks(self.store.path, self.clock, run=run)
         subjects = resolve_models(settings, self.store)
-        self.english = resolve_english(settings, self.store, lock=self._parse_lock)
+        self.english = resolve_english(settings, self.store, lock=self.locks.parsing)
         locked = VariantLock.read(settings.lock) if settings.lock else None
-        writers = resolve_writers(settings, self.store, lock=self._lock)
+        writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
-        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker)
+        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
 
     def prepare(self) -> None:
         """Encode everything that the cases need.
 
-        Who tries the models out keeps the device until it has encoded: another worker would load them once more.
+        The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
+        A model whose device another run has is not tried out: there is enough to do before it is waited for.
         """
         requests = [(c.model, c.data, c.claim, c.level) for c in self.cases]
-        how: dict[str, Any] = {"lock": self._lock, "progress": Progress(quiet=self.quiet)}
-        with _held_if_free(self._device) as is_ours:
+        progress = Progress(quiet=self.quiet)
+        with self.locks.run_if_free() as is_ours:
             if is_ours:
-                self.bench.try_out(requests, **how)
-            self.bench.prepare(requests, **how)
-
-    @property
-    def _device(self) -> str:
-        """The lock of what encodes."""
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
-        return f"{self.store.path}.{label_of(self.settings.device)}-{label_of(visible)}.lock"
-
-    def _lock(self) -> AbstractContextManager[object]:
-        """One encoding process a device: the others wait, then find the vectors in the store."""
-        return _held(self._device, "encodes")
-
-    def _parse_lock(self) -> AbstractContextManager[object]:
-        """One parsing process at a time: the others wait, then find the parses in the store."""
-        return _held(f"{self.store.path}.parse.lock", "parses")
+                self.bench.try_out(requests, locks=self.locks.if_free, progress=progress)
+            self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
 
     def items(self, case: Case) -> Items:
         """What the case measures on."""
@@ -84,7 +79,7 @@ class Session:
         return self.bench.scores(case.model, case.data, self.items(case))
 
     def row(
-        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, threshold: float | None, reason: str
+        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str
     ) -> CheckResult:
         """A row of results.json; what a figure names a model for is noted."""
         metric = _metric_key(estimate)
@@ -100,7 +95,7 @@ class Session:
             data=case.data,
             estimate=estimate,
             verdict=verdict,
-            threshold=threshold,
+            lines=held,
             reason=reason,
             excluded=self._excluded(case),
         )
@@ -109,25 +104,36 @@ class Session:
         found = self.bench.found(case.data, case.claim, case.level)
         return found.excluded if found else {}
 
-    def judged(self, case: Case, estimate: Estimate, at_least: float) -> CheckResult:
-        """The row of a figure that decides, with its verdict."""
-        config = self.bench.subjects[case.model].config
-        threshold, own = self._threshold(case, at_least)
-        own_failures = self._known_failures(case.model)
-        known = known_failure(case.check, case.data, str(case.level), own_failures, declared=case.claim.known_failures)
-        verdict, reason = judge(estimate, threshold, known_failure=known)
-        if verdict in ("pass", "stale_known_failure") and self._seen(case.data, config.trained_on):
+    def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
+        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim.
+
+        Without them, and without a threshold of the user's, the figure is shown and decides nothing.
+        """
+        own = self._threshold(case)
+        floor, aim = (own, own) if own is not None else declared or (None, None)
+        if aim is None:
+            return self.row(case, estimate, None, None, case.claim.declared.unjudged)
+        held = lines(estimate, floor=floor, aim=aim)
+        verdict, reason = self._verdict(case, estimate, held)
+        if self.settings.baseline and own is None and verdict != "error" and case.claim.family != CONTRACT:
+            return self.row(case, estimate, None, held, "")  # shown; what decides is the gate
+        return self.row(case, estimate, verdict, held, reason)
+
+    def _verdict(self, case: Case, estimate: Estimate, held: Lines) -> tuple[Verdict, str]:
+        """What the figure decides, with what is known of the model."""
+        known = known_failure(case.check, case.data, str(case.level), self._known_failures(case.model))
+        verdict, reason = judge(estimate, held, known_failure=known, strict=self.settings.strict)
+        seen = self._seen(case.data, self.bench.subjects[case.model].config.trained_on)
+        if verdict in ("pass", "stale_known_failure") and seen:
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        if self.settings.baseline and not own and verdict != "error" and case.claim.family != CONTRACT:
-            return self.row(case, estimate, None, threshold, "")  # shown; what decides is the gate
-        return self.row(case, estimate, verdict, threshold, reason)
+        return verdict, with_meaning(reason, estimate)
 
     @staticmethod
     def _seen(data: str, trained_on: Sequence[str]) -> bool:
         return data in trained_on
 
-    def _threshold(self, case: Case, default: float) -> tuple[float, bool]:
-        """The model's own threshold, else the project's, else the check's, and whether somebody chose it.
+    def _threshold(self, case: Case) -> float | None:
+        """The model's own threshold, else the project's, else None. Whoever sets one asks for both: less fails.
 
         `check/level` goes before `check`.
         """
@@ -135,7 +141,7 @@ class Session:
         project = self.settings.project.get("thresholds", {})
         keys = (f"{case.check}/{case.level}", case.check)
         chosen = next((table[key] for table in (own, project) for key in keys if key in table), None)
-        return float(default if chosen is None else chosen), chosen is not None
+        return None if chosen is None else float(chosen)
 
     def _known_failures(self, model: str) -> dict[str, str] | None:
         own = self.bench.subjects[model].config.known_failures
@@ -162,7 +168,7 @@ class Session:
             "models": [_describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.bench.data],
             "notes": self.notes.lines,
-            "seconds": {**self.bench.seconds},
+            "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
         }

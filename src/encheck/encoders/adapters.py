@@ -147,10 +147,10 @@ ADAPTERS: Mapping[str, Adapter] = {
     ),
     "lexical": Adapter(
         _of("pairs.lexical:LexicalScorer"),
-        "baseline of word overlap",
+        "surface scorer: what needs no understanding",
         (),
         source="optional",
-        options={"weighting": ("jaccard", "tf-idf", "bm25")},
+        options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
         _of("server.encoder:OpenAiEncoder"),

@@ -113,6 +113,23 @@ class Oracle(_Fake):
         return meaning, max(1.0, moved / 2)
 
 
+class Contrary(Oracle):
+    """Knows the probes' meanings and holds what changes them nearer than what keeps them: below every floor.
+
+    The first text of a meaning and all that leave it stand together, the others that keep it far away.
+    """
+
+    def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None) -> None:
+        super().__init__(meanings)
+        self._first = {name: text for text, (name, _) in reversed(self.meanings.items())}
+
+    def _vector(self, text: str) -> Vectors:
+        meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
+        kept = away == 0 and text != self._first.get(meaning)
+        shared, own = (0.2, 1.0) if kept else (1.0, 0.02)
+        return np.float32(shared) * direction(meaning) + np.float32(own) * direction(text)
+
+
 class Overlap(_Fake):
     """A pair scorer without vectors: the share of words that two texts have in common."""
 

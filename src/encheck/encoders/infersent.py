@@ -64,6 +64,11 @@ class InferSentEncoder(LocalEncoder):
         """With version and word vectors."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 
+    @property
+    def devices(self) -> list[str]:
+        """The one that it computes on."""
+        return pick_devices(self.device.name)[:1]
+
     @cached_property
     def _lstm(self) -> Any:
         state = read_state(self.source)
@@ -73,7 +78,7 @@ class InferSentEncoder(LocalEncoder):
                 f"{self.source} takes word vectors of {lstm.input_size} dimensions, but {self.file.path} has "
                 f"{self.file.dimension}: {self._other}"
             )
-        return lstm.to(pick_devices(self.device.name)[0])
+        return lstm.to(self.devices[0])
 
     def words(self, text: str) -> list[str]:
         """Between the marks of begin and end, as the authors cut texts into words."""

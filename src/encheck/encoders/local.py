@@ -41,6 +41,11 @@ class LocalEncoder(TextEncoder):
         return str(self.source)
 
     @property
+    def devices(self) -> list[str]:
+        """Where it computes: the CPU, where the adapter does not say otherwise."""
+        return ["cpu"]
+
+    @property
     def dtype(self) -> str:
         """The precision of the weights; vectors are fp32 all the same."""
         return self.device.dtype or self.config.dtype or "float32"

@@ -83,6 +83,14 @@ class Verified(Model, Protocol):
         ...
 
 
+def devices_of(model: object) -> tuple[str, ...]:
+    """Where a model computes, by its own `devices`: cpu, cuda:0, mps; none for one on another machine.
+
+    A model that does not say computes on the CPU.
+    """
+    return tuple(getattr(model, "devices", ("cpu",)))
+
+
 def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> Iterator[Batch]:
     """The encoder's own batches, or plain slices of the texts; each checked before it is handed on."""
     if isinstance(encoder, BatchEncoder):

@@ -78,12 +78,16 @@ class SavedModelEncoder(LocalEncoder):
         named = f", among them {', '.join(self.outside)}" if self.outside else ""
         return super().about() | {"code": f"a SavedModel is a program: TensorFlow ran its graph's operators{named}"}
 
+    @property
+    def devices(self) -> list[str]:
+        """Every GPU that TensorFlow sees: it takes them all."""
+        gpus = _tensorflow().config.list_physical_devices("GPU")
+        return [f"cuda:{number}" for number in range(len(gpus))] or ["cpu"]
+
     @cached_property
     def model(self) -> Any:
         """The loaded model."""
-        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        import tensorflow
-
+        tensorflow = _tensorflow()
         with suppress(RuntimeError):  # too late where TensorFlow runs already
             tensorflow.config.threading.set_intra_op_parallelism_threads(threads())
         try:
@@ -115,8 +119,7 @@ class SavedModelEncoder(LocalEncoder):
             yield from halving(lambda at: self._run([texts[i] for i in at]), positions)
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
-        import tensorflow
-
+        tensorflow = _tensorflow()
         try:
             return self._vectors(self._function(tensorflow.constant(texts)))
         except Exception as error:
@@ -143,3 +146,10 @@ class SavedModelEncoder(LocalEncoder):
 def _operators_that_reach_out(graph: bytes) -> list[str]:
     """Operators that touch files, the network or Python, as their names stand in the graph."""
     return [name for name in OUTSIDE if re.search(rb"\x12" + bytes([len(name)]) + name.encode(), graph)]
+
+
+def _tensorflow() -> Any:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import tensorflow
+
+    return tensorflow

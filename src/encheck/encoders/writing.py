@@ -10,8 +10,8 @@ the model has no room for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
-from encheck.system.lock import Lock
+from encheck.system.lock import Locks, no_locks
 from encheck.types import content_hash
 
 TOKENS_PER_BATCH = 1_024  # before anything is written
@@ -38,12 +38,10 @@ class Writer(ABC):
 
     kind: str
 
-    def __init__(
-        self, name: str, *, device: str = "auto", store: Store | None = None, lock: Lock = nullcontext
-    ) -> None:
+    def __init__(self, name: str, *, device: str = "auto", store: Store | None = None, locks: Locks = no_locks) -> None:
         self.folder = folder_of(_config(name))
         check_folder(self.folder, marks=("config.json",))
-        self.device, self.store, self.lock, self.name = device, store, lock, name
+        self.device, self.store, self._locks, self.name = device, store, locks, name
         self.written = 0
 
     @property
@@ -62,12 +60,25 @@ class Writer(ABC):
         content = [f"{name}={hashed(path)}" for name, path in sorted(files_of(self.folder).items())]
         return f"{self.kind}:{content_hash(repr(sorted(self.settings.items())), *content)}"
 
+    @property
+    def devices(self) -> list[str]:
+        """The one that it computes on."""
+        return pick_devices(self.device)[:1]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold what must be held while it computes."""
+        with ExitStack() as held:
+            for lock in self._locks(self):
+                held.enter_context(lock)
+            yield
+
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """What it writes for each text, from the store where it is there."""
         wanted = list(dict.fromkeys(texts))
         found = self._stored(wanted)
         if missing := [text for text in wanted if text not in found]:
-            with self.lock():
+            with self.locked():
                 found |= self._stored(missing)
                 found |= self._made([text for text in missing if text not in found])
         return [found[text] for text in texts]
@@ -139,7 +150,7 @@ class Writer(ABC):
 
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            return self.load().to(pick_devices(self.device)[0]).eval()
+            return self.load().to(self.devices[0]).eval()
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.folder} to write with: {error}") from error
 

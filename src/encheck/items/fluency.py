@@ -64,7 +64,7 @@ class Surprisal:
         wanted = list(dict.fromkeys(texts))
         found = self._stored(wanted)
         if missing := [text for text in wanted if text not in found]:
-            with self.model.lock():
+            with self.model.locked():
                 found |= self._stored(missing)
                 found |= self._computed([text for text in missing if text not in found])
         return np.array([found[text] for text in texts], np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -28,12 +28,12 @@ def spelt(options: Iterable[Option], *, prefix: str = "") -> list[str]:
     return [f"--{prefix}{name}" for option in options for name in option.names]
 
 
-def add_options(group: OptionGroup, *, prefix: str = "") -> None:
-    """Add every option of encheck to a pytest option group, as `--{prefix}name`.
+def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = ()) -> None:
+    """Add every option of encheck but these settings to a pytest option group, as `--{prefix}name`.
 
     The installed plugin uses the prefix `encheck-`; `encheck.short_options` none.
     """
-    for option in OPTIONS.values():
+    for option in (one for name, one in OPTIONS.items() if name not in but):
         group.addoption(*spelt([option], prefix=prefix), dest=option.dest, **_for_argparse(option))
 
 

@@ -28,7 +28,7 @@ class Option:
     `name` and `alias` have no dashes. `convert` makes a value of one text (argparse's `type`); `parse` makes the
     setting of all that was given, and raises UsageError for what it may not be. `default` is what `parse` gets where
     nothing was given; `usual` describes it where the value itself says little. `kept`: results.json and baselines
-    record the setting.
+    record the setting. `is_pytests`: pytest has an option of that name, and the short one is read from it.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Option:
     takes_path: bool = False
     kept: bool = False
     hidden: bool = False
+    is_pytests: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ def _refuse_contradictions(option: Any) -> None:
             raise UsageError(f"{option_name} is for one model, but there are {len(models)}: {listed}")
     if option.encheck_anchor and not option.encheck_baseline:
         raise UsageError("--anchor requires --baseline=DIR: it is a second baseline")
+    if option.encheck_strict and option.encheck_baseline:
+        raise UsageError("--strict is for a run without --baseline: with one, the gate decides and aims do not")
     if option.encheck_inconclusive and not option.encheck_baseline:
         raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):

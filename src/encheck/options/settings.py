@@ -36,7 +36,8 @@ class Settings:
         "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, kept=True,
         parse=each_once("sbert"), usual="sbert",
         help="Model to test: a name that `encheck models` lists, a directory or file (./checkpoint), or a hub id "
-        "(owner/name). Repeatable.",
+        "(owner/name). Repeatable. For a checkpoint of others use `encheck run`, or write --model=DIR: after a blank, "
+        "plain pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
     )
     model_args: tuple[str, ...] = option(
         "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, kept=True, parse=all_given,
@@ -64,6 +65,10 @@ class Settings:
     lock: Path | None = option(
         "lock", group="what", metavar="FILE", takes_path=True, parse=path_of,
         help="Stop with an error where a variant differs from this file, which `encheck data variants --lock` wrote.",
+    )
+    strict: bool = option(
+        "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,
+        help="Fail a check that is below its aim, too. Without it, only what is below its floor fails.",
     )
     skip_bad_rows: bool = option(
         "skip-bad-rows", group="what", is_flag=True, kept=True, default=False,

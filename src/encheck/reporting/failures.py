@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from encheck.reporting.text import LINES, marked, visible
+from encheck.reporting.text import marked
 from encheck.scoring.example import Line
 from encheck.scoring.scores import Scores
+from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate, Item
 
 WORST = 3
@@ -21,6 +22,8 @@ def figure_line(estimate: Estimate) -> str:
     'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
     """
     e = estimate
+    if e.missing:
+        return f"{e.metric.replace('_', ' ')}: no estimate, {e.missing} (n={e.n}, {e.clusters} clusters)"
     value, low, high = rounded(e.value, e.low, e.high)
     return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
 
@@ -55,8 +58,7 @@ def failure_message(
     below reports/.
     """
     assert row.estimate is not None
-    expectation = f"should be at least {row.threshold:g}"
-    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {expectation}"
+    head = f"{row.property} {figure_line(row.estimate)} for {row.model!r} on {row.data}, but {_wanted(row)}"
     lines = [head, *([row.reason] if row.reason and row.verdict == "error" else [])]
     if beside := surface_line(row.estimate):
         lines.append(beside)
@@ -67,6 +69,17 @@ def failure_message(
         lines += map(_line, scores.example(items[position], position))
     lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
+
+
+def _wanted(row: CheckResult) -> str:
+    """Which of the lines it fell under, and the other one."""
+    assert row.estimate is not None
+    assert row.lines is not None
+    floor, aim = row.lines.floor, row.lines.aim
+    if floor is None or floor == aim or row.estimate.high >= floor:
+        return f"should be at least {aim:g}"
+    of = f", what {row.lines.rival} gets" if row.lines.rival else ""
+    return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
 def _line(line: Line) -> str:

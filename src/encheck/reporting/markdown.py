@@ -7,7 +7,7 @@ from typing import Any
 
 from encheck.reporting import gate
 from encheck.reporting.text import escape
-from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, matrix, sentence, surface
+from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, matrix, sentence, surface, wants
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
@@ -35,7 +35,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
         "model",
         "data",
         "figure [95% CI]",
-        "threshold",
+        "floor / aim",
         "best surface scorer",
         "n",
         "clusters",
@@ -58,11 +58,10 @@ def _matrix_row(cell: Mapping[str, Any]) -> list[str]:
 
 
 def _row(row: Mapping[str, Any]) -> list[str]:
-    threshold = "-" if row["threshold"] is None else f"{row['threshold']:g}"
     return [
         WORDS[row["verdict"]], sentence(row["check"]), row["level"], row["model"], row["data"],
-        f"{row['metric'] or ''} {figure(row)}".strip(), threshold, surface(row), str(row["n"]), str(row["clusters"]),
-        row["reason"],
+        f"{row['metric'] or ''} {figure(row)}".strip(), wants(row, name=True), surface(row),
+        str(row["n"]), str(row["clusters"]), row["reason"],
     ]  # fmt: skip
 
 

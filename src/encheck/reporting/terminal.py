@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from encheck.reporting import gate
-from encheck.reporting.text import LINES, table, visible
-from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface
+from encheck.reporting.text import table
+from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface, wants
+from encheck.system.terminal import LINES, visible
 
-COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "wants", "best surface", "n", "clusters")
+COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
@@ -43,6 +44,5 @@ def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    wants = "-" if row["threshold"] is None else f">= {row['threshold']:g}"
     counts = (str(row["n"] or "-"), str(row["clusters"] or "-"))
-    return (WORDS[row["verdict"]], sentence(row["check"]), row["level"], figure(row), wants, surface(row), *counts)
+    return (WORDS[row["verdict"]], sentence(row["check"]), row["level"], figure(row), wants(row), surface(row), *counts)

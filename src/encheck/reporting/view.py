@@ -10,6 +10,8 @@ from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.scoring.frame import Columns, Frame, edits_of
+from encheck.similarity import WORD_OVERLAP
+from encheck.types import Declaration
 
 Row = Mapping[str, Any]
 Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
@@ -22,6 +24,7 @@ CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
 WORDS: dict[str | None, str] = {
     None: "shown",
     "pass": "pass",
+    "below_aim": "below aim",
     "fail": "FAIL",
     "known_failure": "known failure",
     "stale_known_failure": "stale known failure",
@@ -29,21 +32,53 @@ WORDS: dict[str | None, str] = {
     "skipped": "skipped",
     "error": "ERROR",
 }
-_WORST_FIRST = ("error", "fail", "known_failure", "inconclusive", "stale_known_failure", "pass", None, "skipped")
+_WORST_FIRST = (
+    "error",
+    "fail",
+    "known_failure",
+    "below_aim",
+    "inconclusive",
+    "stale_known_failure",
+    "pass",
+    None,
+    "skipped",
+)
 
 
 def judged(results: Mapping[str, Any]) -> list[Row]:
-    """The rows that carry a verdict or a threshold, those of one model together, in the order of the criteria.
+    """The rows that carry a verdict or an aim, and those of checks without a verdict; those of one model together, in
+    the order of the criteria.
 
     Controls of a criterion stand with it: they share its property.
     """
-    last = len(CRITERIA) + 1
+    declared, last = declarations(results), len(CRITERIA) + 1
     numbers: dict[str, int] = {}
-    for declared in declarations(results).values():
-        numbers[declared.property] = min(declared.criterion or last, numbers.get(declared.property, last))
-    rows = [row for row in results["checks"] if row["verdict"] or row["threshold"] is not None]
+    for one in declared.values():
+        numbers[one.property] = min(one.criterion or last, numbers.get(one.property, last))
+    rows = [row for row in results["checks"] if decides(row) or is_shown(row, declared[row["check"]])]
     place = {row["id"]: numbers.get(row["property"], last) for row in rows}
     return sorted(rows, key=lambda r: (r["model"], r["data"], place[r["id"]], r["property"], r["id"]))
+
+
+def decides(row: Row) -> bool:
+    """Whether the figure is the one that its check is judged by, or would be without a gate."""
+    return bool(row["verdict"]) or row["aim"] is not None
+
+
+def is_shown(row: Row, declared: Declaration) -> bool:
+    """Whether it is the figure of a check that has no verdict."""
+    return bool(declared.unjudged) and row["metric"] == declared.metric
+
+
+def wants(row: Row, *, name: bool = False) -> str:
+    """Floor and aim, or the one number that is both; with `name` also whose figure the floor is."""
+    if row["aim"] is None:
+        return "-"
+    if row["floor"] == row["aim"]:
+        return f"{row['aim']:g}"
+    floor = "-" if row["floor"] is None else f"{round(row['floor'], 2):g}"
+    of = f" ({row['floor_of']})" if name and row["floor_of"] else ""
+    return f"{floor}{of} / {row['aim']:g}"
 
 
 def sentence(check: str) -> str:
@@ -76,9 +111,8 @@ def surface(row: Row) -> str:
 
 
 def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
-    """The curve of the best surface scorer; empty where there is none."""
-    best = best_surface(row)
-    return (best[1].get("curve") or ()) if best else ()
+    """The curve of word overlap; empty where there is none."""
+    return row["surface"].get(WORD_OVERLAP, {}).get("curve") or ()
 
 
 def headline(results: Mapping[str, Any]) -> list[str]:
@@ -90,15 +124,17 @@ def _headline(model: str, rows: Sequence[Row]) -> str:
     counts = {v: [r for r in rows if r["verdict"] == v] for v in WORDS}
     counted = [r for r in rows if r["verdict"] not in ("skipped", None)]
     if not counted and rows:
-        return f"{model}: thresholds are shown and decide nothing"
+        return f"{model}: floors and aims are shown and decide nothing"
     parts = [f"{model} passes {len(counts['pass']) + len(counts['stale_known_failure'])} of {len(counted)} checks"]
     for verdict, words in (("fail", "fails"), ("error", "cannot be measured on")):
         if counts[verdict]:
             parts.append(f"{words} {len(counts[verdict])} ({_names(counts[verdict])})")
     if counts["known_failure"]:
         parts.append(f"fails {len(counts['known_failure'])} in a known way ({_names(counts['known_failure'])})")
+    if counts["below_aim"]:
+        parts.append(f"is below the aim of {len(counts['below_aim'])} ({_names(counts['below_aim'])})")
     if counts["inconclusive"]:
-        parts.append(f"{len(counts['inconclusive'])} cannot be told from the threshold")
+        parts.append(f"{len(counts['inconclusive'])} cannot be told from the aim")
     if counts["stale_known_failure"]:
         parts.append(f"{len(counts['stale_known_failure'])} known failure(s) are stale: the model passes them now")
     return "; ".join(parts)
@@ -132,7 +168,7 @@ def _all_four(verdicts: Mapping[int, str | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
         return "passed"
-    if found & {"fail", "error", "known_failure"}:
+    if found & {"fail", "error", "known_failure", "below_aim"}:
         return "not passed"
     if len(verdicts) < len(CRITERIA) or "skipped" in found:
         return "not all run"

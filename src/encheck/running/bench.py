@@ -5,7 +5,6 @@ It has the items made and their texts encoded.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -20,34 +19,44 @@ from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
-from encheck.system.lock import Lock
+from encheck.system.lock import Locks
 from encheck.system.progress import Progress
+from encheck.system.waiting import WorkClock
 from encheck.types import Item, Items, Repeated, SentencePair
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run."""
+    """Models, data and store of one run; times are by its `clock`."""
 
-    def __init__(self, subjects: dict[str, Subject], data: dict[str, Dataset], store: Store, *, maker: Maker) -> None:
+    def __init__(
+        self,
+        subjects: dict[str, Subject],
+        data: dict[str, Dataset],
+        store: Store,
+        *,
+        maker: Maker,
+        clock: WorkClock | None = None,
+    ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self.scorer = Scorer(subjects, data, seed=maker.seed)
-        self.encoding = Encoding(subjects, store)
+        self._clock = clock or WorkClock()
+        self.encoding = Encoding(subjects, store, clock=self._clock)
         self._generating = 0.0
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
         """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
         key = (data, claim.items, level)
         if key not in self._items:
-            start = time.perf_counter()
+            start = self._clock.now()
             try:
                 self._items[key] = _built(claim, self.data[data], level, self.maker)
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
-            self._generating += time.perf_counter() - start
+            self._generating += self._clock.now() - start
         found = self._items[key]
         if not isinstance(found, Items):
             raise found
@@ -62,7 +71,7 @@ class Bench:
         """The random pairs that calibrate on this data."""
         return self.scorer.reference(data)
 
-    def prepare(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
+    def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other."""
         requests = list(requests)
         wanted: dict[str, list[Pair]] = {}
@@ -74,18 +83,18 @@ class Bench:
                 wanted.setdefault(model, []).extend(pair for i in (*items.kept, *items.tuning) for pair in i.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
                 wanted[model] += [(text, text) for text in self.scorer.identical(data)]
-        self.encode(wanted, lock=lock, progress=progress)
-        self._repeat(requests, lock)
+        self.encode(wanted, locks=locks, progress=progress)
+        self._repeat(requests, locks)
 
-    def _repeat(self, requests: Iterable[Request], lock: Lock) -> None:
+    def _repeat(self, requests: Iterable[Request], locks: Locks) -> None:
         """Encode again what a check of determinism asks for."""
         for model, data, claim, level in requests:
             found, subject = self.found(data, claim, level), self.subjects[model]
             texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
             if texts and not subject.error:
-                self.encoding.repeat(subject, texts, lock)
+                self.encoding.repeat(subject, texts, locks)
 
-    def try_out(self, requests: Iterable[Request], *, lock: Lock, progress: Progress) -> None:
+    def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode one pair with each model, before anything is generated: does it load, and give numbers?
 
         It is a pair that the run needs anyway. A model that can compute nothing before it has learned from all texts of
@@ -95,7 +104,7 @@ class Bench:
         tried = {m: self.reference(d)[:1] for m, d in first.items() if _computes(self.subjects[m].model)}
         self.encode(
             {model: [pair for item in some for pair in item.pairs] for model, some in tried.items()},
-            lock=lock,
+            locks=locks,
             progress=progress,
             fit=False,
         )
@@ -111,7 +120,7 @@ class Bench:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """How long generating and encoding took."""
+        """How long generating and encoding took, without what this process waited meanwhile."""
         return {"generate": self._generating, "encode": self.encoding.seconds}
 
     def scores(self, model: str, data: str, items: Items) -> Scores:

@@ -1,6 +1,6 @@
 """Encoding what a run needs and the store lacks: the one owner of what a model gave.
 
-All processes of a run make the same plan, in the same order. Whoever gets the lock first encodes it; the others
+All processes of a run make the same plan, in the same order. Whoever gets the locks first encodes it; the others
 find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
 workers.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -18,24 +18,29 @@ from numpy.typing import NDArray
 
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncheckError, EncoderError
+from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
 from encheck.running.subject import Pair, Subject
 from encheck.store import Kind, Store, text_key
-from encheck.system.lock import Lock
+from encheck.system.lock import Locks, no_locks
 from encheck.system.progress import Progress
+from encheck.system.waiting import WorkClock
 
+Floats = NDArray[np.float32]
+Compute = Callable[[list[int], Progress], Iterable[tuple[list[int], Floats]]]
 PAIRS_PER_BATCH = 1_024
 
 
 class Encoding:
-    """Has the models of a run encode, one after the other; `seconds` is the time that it took."""
+    """Has the models of a run encode, one after the other; `seconds` is the time of work that it took."""
 
-    def __init__(self, subjects: Mapping[str, Subject], store: Store) -> None:
+    def __init__(self, subjects: Mapping[str, Subject], store: Store, *, clock: WorkClock | None = None) -> None:
         self.subjects, self.store, self.seconds = subjects, store, 0.0
+        self._clock = clock or WorkClock()
 
-    def repeat(self, subject: Subject, texts: Sequence[str], lock: Lock) -> None:
+    def repeat(self, subject: Subject, texts: Sequence[str], locks: Locks) -> None:
         """Encode these texts again, in other company, for a check of determinism."""
-        how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "lock": lock}
+        how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "locks": locks}
         try:
             computed = again(subject.model, texts, fingerprint=f"{subject.fingerprint}/again", **how)
             subject.state.again.update(zip(texts, computed, strict=True))
@@ -44,24 +49,27 @@ class Encoding:
             subject.state.error.__cause__ = error
 
     def encode(
-        self, wanted: Mapping[str, Iterable[Pair]], *, lock: Lock = nullcontext, progress: Progress, fit: bool = True
+        self, wanted: Mapping[str, Iterable[Pair]], *, locks: Locks = no_locks, progress: Progress, fit: bool = True
     ) -> None:
         """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them.
 
-        A model that learns from the texts of the run does so first, unless `fit` is false.
+        A model that learns from the texts of the run does so first, unless `fit` is false. Where one of the locks is
+        another's, and does not wait for it, nothing is encoded with that model.
         """
-        start = time.perf_counter()
+        start = self._clock.now()
         for name, pairs in wanted.items():
-            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), lock, progress, fit=fit)
-        self.seconds += time.perf_counter() - start
+            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), locks, progress, fit=fit)
+        self.seconds += self._clock.now() - start
 
-    def _prepare(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress, *, fit: bool) -> None:
+    def _prepare(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress, *, fit: bool) -> None:
         fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
-        start = time.perf_counter()
+        start = self._clock.now()
         try:
             if fit and isinstance(subject.model, Fitted):
                 subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
-            fill(subject, pairs, lock, progress)
+            fill(subject, pairs, locks, progress)
+        except Busy:
+            pass
         except EncoderError as error:
             subject.state.error = error
         except EncheckError:
@@ -69,9 +77,9 @@ class Encoding:
         except Exception as error:
             subject.state.error = EncoderError(f"{type(error).__name__} while encoding: {error}")
             subject.state.error.__cause__ = error
-        subject.state.seconds += time.perf_counter() - start
+        subject.state.seconds += self._clock.now() - start
 
-    def _fill_vectors(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+    def _fill_vectors(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         keys = [text_key(t) for t in texts]
 
@@ -81,10 +89,10 @@ class Encoding:
                 progress.advance(len(positions))
                 yield [missing[i] for i in positions], vectors
 
-        subject.state.vectors = self._through_store(subject, keys, encode, lock, progress)
+        subject.state.vectors = self._through_store(subject, keys, encode, locks, progress)
         subject.state.rows = {text: i for i, text in enumerate(texts)}
 
-    def _fill_pairs(self, subject: Subject, pairs: list[Pair], lock: Lock, progress: Progress) -> None:
+    def _fill_pairs(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
         def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
             assert isinstance(subject.model, PairScorer)
             for start in range(0, len(missing), PAIRS_PER_BATCH):
@@ -95,40 +103,41 @@ class Encoding:
                 progress.advance(len(some))
                 yield some, scores[:, None].astype(np.float32)
 
-        scores = self._through_store(subject, [text_key(*p) for p in pairs], score, lock, progress)
+        scores = self._through_store(subject, [text_key(*p) for p in pairs], score, locks, progress)
         values = scores.ravel().astype(float).tolist()  # no column where no pair
         subject.state.scored = dict(zip(pairs, values, strict=True))
 
     def _through_store(
-        self,
-        subject: Subject,
-        keys: list[bytes],
-        compute: Callable[[list[int], Progress], Iterable[tuple[list[int], NDArray[np.float32]]]],
-        lock: Lock,
-        progress: Progress,
-    ) -> NDArray[np.float32]:
+        self, subject: Subject, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress
+    ) -> Floats:
         """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
-        kind, fingerprint, name = subject.kind, subject.fingerprint, subject.label
-        arrays, there = self.store.get(kind, fingerprint, keys)
-        if there.all():
-            self.store.touch(kind, fingerprint)
-            return arrays
-        with lock():
-            arrays, there = self.store.get(kind, fingerprint, keys)
+        kind, fingerprint = subject.kind, subject.fingerprint
+        look = partial(self.store.get, kind, fingerprint, keys)
+        with looking(look, locks(subject.model)) as (arrays, there):
+            if there.all():
+                self.store.touch(kind, fingerprint)
+                return arrays
             missing = [int(i) for i in np.flatnonzero(~there)]
-            with progress.task(f"encoding with {name}", len(missing)):
-                verify = subject.model.verify_fingerprint if isinstance(subject.model, Verified) else None
-                saver = Saver(self.store, kind, fingerprint, name, verify=verify)
-                try:
-                    with saver.keeping():
-                        for positions, computed in compute(missing, progress):
-                            if not arrays.shape[1]:
-                                arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
-                            _same_width(computed, arrays, fingerprint)
-                            arrays[positions] = computed
-                            saver.add([keys[i] for i in positions], computed)
-                finally:
-                    subject.state.encoded += saver.kept
+            with progress.task(f"encoding with {subject.label}", len(missing)):
+                return self._kept(subject, keys, compute(missing, progress), arrays)
+
+    def _kept(
+        self, subject: Subject, keys: list[bytes], batches: Iterable[tuple[list[int], Floats]], arrays: Floats
+    ) -> Floats:
+        """The arrays with what is computed, which the store keeps."""
+        fingerprint, model = subject.fingerprint, subject.model
+        verify = model.verify_fingerprint if isinstance(model, Verified) else None
+        saver = Saver(self.store, subject.kind, fingerprint, subject.label, verify=verify)
+        try:
+            with saver.keeping():
+                for positions, computed in batches:
+                    if not arrays.shape[1]:
+                        arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
+                    _same_width(computed, arrays, fingerprint)
+                    arrays[positions] = computed
+                    saver.add([keys[i] for i in positions], computed)
+        finally:
+            subject.state.encoded += saver.kept
         return arrays
 
 

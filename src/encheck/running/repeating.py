@@ -6,29 +6,30 @@ What was found is kept in the store beside the vectors, under a fingerprint of i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.protocol import Encoder, Model, PairScorer, Verified, batches_of, check_scores
+from encheck.running.looking import looking
 from encheck.similarity import ROUNDING, moved
 from encheck.store import Kind, Store, text_key
-from encheck.system.lock import Lock
+from encheck.system.lock import Locks
 
 
 def again(
-    model: Model, texts: Sequence[str], *, fingerprint: str, store: Store, kind: Kind, name: str, lock: Lock
+    model: Model, texts: Sequence[str], *, fingerprint: str, store: Store, kind: Kind, name: str, locks: Locks
 ) -> NDArray[np.float32]:
     """The vectors (or self-scores, shape [n, 1]) of the texts, computed a second time from the last to the first."""
     keys = [text_key(t) for t in texts]
-    arrays, there = store.get(kind, fingerprint, keys)
-    if there.all():
-        return arrays
-    with lock():
+    with looking(partial(store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
+        if there.all():
+            return arrays
         computed = _compute(model, texts)
         if isinstance(model, Verified):
             model.verify_fingerprint()
-    store.put(kind, fingerprint, keys, computed, name=f"{name}, again")
+        store.put(kind, fingerprint, keys, computed, name=f"{name}, again")
     return computed
 
 

@@ -23,7 +23,7 @@ from encheck.options import Settings, arguments_for
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.store import DEFAULT_LIMIT, Store, default_path
-from encheck.system.lock import Lock
+from encheck.system.lock import Lock, Locks, no_locks
 
 log = logging.getLogger("encheck")
 
@@ -82,9 +82,9 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
 
 
-def resolve_writers(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> Writers:
+def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
     """The language model and the translators that the settings name; UsageError where one does not exist."""
-    asked: dict[str, Any] = {"device": settings.device, "store": store, "lock": lock}
+    asked: dict[str, Any] = {"device": settings.device, "store": store, "locks": locks}
     model = Continuer(settings.continuation_model, **asked) if settings.continuation_model else None
     translate = back_translator(settings.back_translate, **asked) if settings.back_translate else None
     return Writers(model, Surprisal(model) if model else None, translate)

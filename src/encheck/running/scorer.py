@@ -15,10 +15,11 @@ from encheck.running.repeating import same
 from encheck.running.subject import Subject
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.scores import Floats, Scale, Scores, scores_of
+from encheck.scoring.scores import Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
-from encheck.similarity import SIMILARITIES
+from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
+from encheck.surface import WEIGHTED, Frequencies
 from encheck.types import Item, Items, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -33,6 +34,7 @@ class Scorer:
         self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._surface_scales: dict[tuple[str, str], Scale] = {}
+        self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -73,11 +75,23 @@ class Scorer:
 
     def _surface(self, kind: type[Scores], data: str, items: Items, resampler: Resampler) -> dict[str, Scores]:
         """The same items' scores by each surface scorer that stands beside this kind of items."""
-        found = {}
-        for by in map(SurfaceScorer, kind.surface_scorers):
-            scale = self._scale(self._surface_scales, by.name, data, by)
-            found[by.name] = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
+        found: dict[str, Scores] = {}
+        for name in kind.surface_scorers:
+            by = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
+            scale = self._scale(self._surface_scales, name, data, by)
+            one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
+            if name != WORD_OVERLAP and isinstance(one, MarginScores):
+                one = replace(one, has_curve=False)  # a curve costs more than all else
+            found[name] = one
         return found
+
+    def _counted(self, data: str) -> Frequencies:
+        """In how many of this data's sentences each word is."""
+        if data not in self._frequencies:
+            pairs, groups = self.data[data].pairs, self.data[data].groups
+            texts = [(p.first, p.second) for p in pairs] + [(g.source, g.paraphrase) for g in groups]
+            self._frequencies[data] = Frequencies.of(text for both in texts for text in both)
+        return self._frequencies[data]
 
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure) -> Scale:
         if (label, data) not in known:

@@ -40,8 +40,9 @@ from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
 from encheck.similarity import SIMILARITIES
 from encheck.store import Store
+from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import Chain, Query, Triplet
+from encheck.types import Chain, Crossed, Query, Triplet
 
 Encode = Callable[[list[str]], Any]
 MODEL = "model"
@@ -140,7 +141,8 @@ def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
 def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
     """Whether a case has items that are won or lost."""
     with suppress(NothingToMeasure):
-        return any(isinstance(i, Triplet | Query | Chain) for i in case.claim.items(dataset, case.level, maker).kept)
+        kept = case.claim.items(dataset, case.level, maker).kept
+        return any(isinstance(item, Triplet | Crossed | Query | Chain) for item in kept)
     return False
 
 
@@ -222,7 +224,7 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
     subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
     bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
     requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
-    bench.prepare(requests, lock=_no_lock, progress=Progress(quiet=True))
+    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
     bench.refuse_failed(MODEL)
     items, rows = {}, []
     for case in plan.cases:
@@ -239,12 +241,6 @@ def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]
             )  # fmt: skip
     entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
     return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
-
-
-def _no_lock() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 def __getattr__(name: str) -> Any:

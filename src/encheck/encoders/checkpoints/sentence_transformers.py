@@ -118,6 +118,11 @@ class SentenceTransformerEncoder(LocalEncoder):
         said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
         return super().about() | {name: value for name, value in said.items() if value}
 
+    @property
+    def devices(self) -> list[str]:
+        """One or several."""
+        return pick_devices(self.device.name)
+
     @cached_property
     def model(self) -> SentenceTransformer:
         """The loaded model, in evaluation mode on its first device."""
@@ -126,7 +131,7 @@ class SentenceTransformerEncoder(LocalEncoder):
     @cached_property
     def models(self) -> list[SentenceTransformer]:
         """The loaded model, once a device."""
-        first, *others = pick_devices(self.device.name)
+        first, *others = self.devices
         model = self._load(first)
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 

@@ -102,6 +102,11 @@ class TransformersEncoder(LocalEncoder):
     def _tokenizer_folder(self) -> Path:
         return self.base
 
+    @property
+    def devices(self) -> list[str]:
+        """One or several."""
+        return pick_devices(self.device.name)
+
     @cached_property
     def models(self) -> list[Any]:
         """The loaded model in evaluation mode, once a device."""
@@ -109,7 +114,7 @@ class TransformersEncoder(LocalEncoder):
 
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        first, *others = pick_devices(self.device.name)
+        first, *others = self.devices
         try:
             model = self.load().to(first).eval()
             _ = self.tokenizer

@@ -149,9 +149,14 @@ class LaserEncoder(LocalEncoder):
                 f"{BELONG}"
             )
 
+    @property
+    def devices(self) -> list[str]:
+        """The one that it computes on."""
+        return pick_devices(self.device.name)[:1]
+
     @cached_property
     def _run(self) -> Run:
-        state, device = self._state, pick_devices(self.device.name)[0]
+        state, device = self._state, self.devices[0]
         rows = len(state["model"].get("embed_tokens.weight", state["model"].get("encoder.embed_tokens.weight", ())))
         if rows <= (largest := max(self.vocabulary.values())):
             raise EncoderError(

@@ -45,7 +45,7 @@ class OnnxEncoder(LocalEncoder):
     def content(self) -> Mapping[str, Path]:
         """Model, tokenizer, and weights that lie beside the model."""
         words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
-        return {"model": self.file, **words, **self.weights}
+        return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
 
     def how(self) -> list[str]:
         """Pooling, maximum length and dimension."""
@@ -70,6 +70,14 @@ class OnnxEncoder(LocalEncoder):
             raise EncoderError(said(self.file, "ONNX Runtime", str(error))) from error
         self._refuse_fallback(session.get_providers())
         return session
+
+    @property
+    def devices(self) -> list[str]:
+        """The first GPU, or the one that was named, where ONNX Runtime computes on one."""
+        first = self._providers()[0]
+        if first == CPU:
+            return ["cpu"]
+        return [f"cuda:{first[1]['device_id']}" if isinstance(first, tuple) else "cuda"]
 
     def _providers(self) -> list[str | tuple[str, dict[str, str]]]:
         import onnxruntime

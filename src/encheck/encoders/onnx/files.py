@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import mmap
-import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from encheck.encoders.checkpoints.folders import check_vocabulary
 from encheck.encoders.files import COPY, CUT_OFF, must_exist, read_json
+from encheck.encoders.onnx.protobuf import locations
 from encheck.errors import ModelError
 
 FILES = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
-LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")  # an entry of external_data, then its length
 
 
 def model_file(source: Path) -> Path:
@@ -40,19 +38,24 @@ def tokenizer_folder(file: Path) -> Path:
 def external(file: Path) -> Mapping[str, Path]:
     """The files beside the model that hold its weights; ModelError where one is missing, or lies elsewhere."""
     found = {}
-    for name in sorted(set(_locations(file))):
-        path = Path(name)
-        if path.is_absolute() or ".." in path.parts:
+    for name in locations(file):
+        if _leads_out(name):
             raise ModelError(
                 f"{file} points out of its folder ({name}), which is not followed. {COPY}, with its weights"
             )
-        found[name] = must_exist(file.parent / path, f"{file} keeps weights in a file that is not beside it:", COPY)
+        found[name] = _beside(file, name)
     return found
 
 
-def _locations(file: Path) -> Iterator[str]:
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for match in LOCATION.finditer(data):
-            name = data[match.end() : match.end() + match[1][0]]
-            if name.isascii() and name.decode("ascii").isprintable():
-                yield name.decode("ascii")
+def _beside(file: Path, name: str) -> Path:
+    what = f"{file} keeps weights in a file that is not beside it:"
+    try:
+        return must_exist(file.parent / name, what, COPY)
+    except OSError as error:  # a name that no file can have, or a folder that may not be read
+        raise ModelError(f"{what} {name[:200]!r}: {error.strerror}. {COPY}") from error
+
+
+def _leads_out(name: str) -> bool:
+    """Whether a path leaves the folder that it starts in, on this system or on another."""
+    paths = (PurePosixPath(name), PureWindowsPath(name))
+    return any(path.anchor or ".." in path.parts for path in paths)

@@ -19,6 +19,11 @@ class OpenVinoEncoder(OnnxEncoder):
 
     engine = "openvino-1"
 
+    @property
+    def devices(self) -> list[str]:
+        """The CPU."""
+        return ["cpu"]
+
     @cached_property
     def graph(self) -> Any:
         """The model, read."""

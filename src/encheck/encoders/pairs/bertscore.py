@@ -62,6 +62,11 @@ class TokenScorer(PairModel):
         )  # fmt: skip
         self.encoder = TokenEncoder(source, plain, device=device, file_hash=file_hash)
 
+    @property
+    def devices(self) -> list[str]:
+        """Those of the token vectors."""
+        return self.encoder.devices
+
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""
         return self.encoder.content()

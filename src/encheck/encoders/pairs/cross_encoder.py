@@ -100,6 +100,11 @@ class CrossEncoderScorer(PairModel):
 
         return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
 
+    @property
+    def devices(self) -> list[str]:
+        """The one that it computes on."""
+        return pick_devices(self.device.name)[:1]
+
     @cached_property
     def model(self) -> Any:
         """The loaded model in evaluation mode; EncoderError where a weight is missing."""
@@ -120,7 +125,7 @@ class CrossEncoderScorer(PairModel):
                 f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn "
                 "at random. Remedy: a checkpoint with its classification head"
             )
-        return model.to(pick_devices(self.device.name)[0]).eval()
+        return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """Sorted by tokens and packed by a budget, the longest first."""

@@ -56,6 +56,11 @@ class PairModel(ABC):
         """From the content of the files and how they are used; a copied folder has the same one."""
         return self._fingerprint
 
+    @property
+    def devices(self) -> list[str]:
+        """Where it computes: the CPU, where the adapter does not say otherwise."""
+        return ["cpu"]
+
     def changed(self) -> None:
         """Forget the fingerprint: what it depends on is another now."""
         self.__dict__.pop("_fingerprint", None)

@@ -23,6 +23,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.server.http import Client, Refused
 from encheck.encoders.server.watch import ONE_MODEL, WRONG_SERVER, Watch, checked, widened
+from encheck.encoders.server.wire import room
 from encheck.encoders.text import PROBE, TextEncoder, coarse
 from encheck.errors import EncheckError, EncoderError, ModelError
 from encheck.types import content_hash
@@ -55,6 +56,11 @@ class RemoteEncoder(TextEncoder):
         return self.client.url
 
     @property
+    def devices(self) -> list[str]:
+        """None here."""
+        return []
+
+    @property
     def batch(self) -> int:
         """Texts a request, at most."""
         return int(self.config.options.get("batch", self.largest))
@@ -66,6 +72,10 @@ class RemoteEncoder(TextEncoder):
     @abstractmethod
     def model_name(self) -> str:
         """What the server calls the model."""
+
+    def room(self, texts: list[str]) -> int:
+        """The bytes that the vectors of these texts can need, in the dimension that the server had at first."""
+        return room(texts, self._width)
 
     @cached_property
     def _probe(self) -> str:
@@ -185,7 +195,7 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.post(path, body)
+        answer = self.client.post(path, body, most=self.room(texts))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
@@ -243,7 +253,8 @@ class TeiEncoder(RemoteEncoder):
 
     def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
-        rows = self.client.post("/embed", {"inputs": texts, "truncate": cut, "normalize": False})
+        body = {"inputs": texts, "truncate": cut, "normalize": False}
+        rows = self.client.post("/embed", body, most=self.room(texts))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(f"{self.place}/embed answers no list of {len(texts)} vectors. {WRONG_SERVER}")
         return _rows(rows, self.place)

@@ -12,12 +12,13 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from http.client import HTTPException, IncompleteRead
+from http.client import HTTPException
 from typing import Any
 
+from encheck.encoders.server.wire import FLOOR, Wire, pieces
 from encheck.errors import EncoderError, ModelError
 
 MAX_WAIT_SECONDS = 60.0
@@ -35,13 +36,6 @@ class Refused(Exception):  # noqa: N818 - a server's answer, turned into an Enco
     def __init__(self, status: int, said: str) -> None:
         super().__init__(f"HTTP {status}: {said}")
         self.status, self.said = status, said
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key elsewhere."""
-
-    def redirect_request(self, *_args: Any, **_named: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -80,13 +74,13 @@ class Client:
         if self.retries < 0:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
-    def post(self, path: str, body: object) -> Any:
-        """The JSON that comes back for this JSON."""
-        return self._ask(path, json.dumps(body).encode("utf-8"))
+    def post(self, path: str, body: object, *, most: int = FLOOR) -> Any:
+        """The JSON that comes back for this JSON; EncoderError where it has more than `most` bytes."""
+        return self._ask(path, json.dumps(body).encode("utf-8"), most)
 
-    def get(self, path: str) -> Any:
-        """The JSON that is there."""
-        return self._ask(path, None)
+    def get(self, path: str, *, most: int = FLOOR) -> Any:
+        """The JSON that is there; EncoderError where it has more than `most` bytes."""
+        return self._ask(path, None, most)
 
     def heed(self, stop: Future[None]) -> None:
         """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
@@ -106,11 +100,11 @@ class Client:
             raise EncoderError(f"{self.url} is asked no more: the run was stopped")
         return awaited.done()
 
-    def _ask(self, path: str, body: bytes | None) -> Any:
+    def _ask(self, path: str, body: bytes | None, most: int) -> Any:
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
             try:
-                return self._once(path, body)
+                return self._once(path, body, most)
             except Refused as refused:
                 if refused.status not in AGAIN:
                     raise
@@ -156,45 +150,37 @@ class Client:
         named = [name for name in sorted(os.environ, reverse=True) if name.lower() == f"{parts.scheme}_proxy"]
         return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
 
-    def _once(self, path: str, body: bytes | None) -> Any:
+    def _once(self, path: str, body: bytes | None, most: int) -> Any:
         """One request, in a thread that can be left behind: no run waits for a server that never ends."""
         answer: Future[bytes] = Future()
-        until = time.monotonic() + self.timeout
-        threading.Thread(target=self._fulfil, args=(answer, path, body, until), daemon=True).start()
-        if not self._first(answer, self.timeout):
-            raise self._late()
+        wire = Wire()
+        asked = (answer, wire, path, body, most)
+        threading.Thread(target=self._fulfil, args=asked, daemon=True, name=f"encheck asks {self.url}").start()
+        try:
+            if not self._first(answer, self.timeout):
+                raise TimeoutError(f"no whole answer in {self.timeout:g} s")
+        finally:
+            wire.end()
         return json.loads(answer.result())
 
-    def _late(self) -> TimeoutError:
-        return TimeoutError(f"no whole answer in {self.timeout:g} s")
-
-    def _fulfil(self, answer: Future[bytes], path: str, body: bytes | None, until: float) -> None:
+    def _fulfil(self, answer: Future[bytes], wire: Wire, path: str, body: bytes | None, most: int) -> None:
         try:
-            answer.set_result(self._request(path, body, until))
+            answer.set_result(self._request(wire, path, body, most))
         except BaseException as error:  # raised again by who waits for it
             answer.set_exception(error)
 
-    def _request(self, path: str, body: bytes | None, until: float) -> bytes:
+    def _request(self, wire: Wire, path: str, body: bytes | None, most: int) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
         request = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
         self._sign(request)
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=self.timeout) as answer:
-                return b"".join(self._pieces(answer, until))
+            with wire.open(request, timeout=self.timeout) as answer:
+                return b"".join(pieces(answer, most, f"{self.url}{path}{self.through}"))
         except urllib.error.HTTPError as error:
             with error:
                 refused = Refused(error.code, self._start(error))
             refused.wait = _seconds(error.headers.get("Retry-After"))  # type: ignore[attr-defined]
             raise refused from None
-
-    def _pieces(self, answer: Any, until: float) -> Iterator[bytes]:
-        """The answer's bytes as they come, while it may last: a read of all would wait for each byte anew."""
-        while piece := answer.read1(1 << 16):
-            if time.monotonic() > until:
-                raise self._late()
-            yield piece
-        if answer.length:
-            raise IncompleteRead(b"", answer.length)
 
     def _sign(self, request: urllib.request.Request) -> None:
         """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""

@@ -27,6 +27,7 @@ LONG = [
     (re.compile(r"\b(I|you|he|she|it|we|they)['’]ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(there|here)['’]s\b(?= (?:a|an|the|no|some|one)\b)", re.IGNORECASE), r"\1 is"),
 ]
+LONGEST = [*LONG, (re.compile(r"\b(it|that|there|here)['’]s\b", re.IGNORECASE), r"\1 is")]
 
 
 def contractions(text: str) -> Iterator[Edit]:
@@ -44,7 +45,9 @@ def expanded(text: str) -> str:
     >>> expanded("We can't say that they're wrong.")
     'We cannot say that they are wrong.'
     """
-    for pattern, put in (*LONG, (re.compile(r"\b(it|that|there|here)['’]s\b", re.IGNORECASE), r"\1 is")):
+    if "'" not in text and "’" not in text:
+        return text
+    for pattern, put in LONGEST:
         text = pattern.sub(put, text)
     return text
 

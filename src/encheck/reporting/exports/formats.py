@@ -25,8 +25,8 @@ from encheck.types import Declaration
 Results = Mapping[str, Any]
 Row = Mapping[str, Any]
 COLUMNS = (
-    "model", "data", "property", "check", "level", "metric", "value", "low", "high", "n", "clusters", "threshold",
-    "verdict", "baseline", "best_surface", "best_surface_value", "id",
+    "model", "data", "property", "check", "level", "metric", "value", "low", "high", "n", "clusters", "floor",
+    "aim", "verdict", "baseline", "best_surface", "best_surface_value", "id",
 )  # fmt: skip
 
 
@@ -58,14 +58,14 @@ def _split(rows: Sequence[Row]) -> str:
 
 
 def figures(results: Results, model: str) -> list[Row]:
-    """The rows of a model that have a figure, those that decide or have a threshold first."""
+    """The rows of a model that have a figure, those that decide or have an aim first."""
     rows = [r for r in results["checks"] if r["model"] == model and r["value"] is not None]
-    return sorted(rows, key=lambda r: (r["threshold"] is None, r["id"]))
+    return sorted(rows, key=lambda r: (r["aim"] is None, r["id"]))
 
 
 def deciding(results: Results, model: str) -> list[Row]:
     """One figure a check, data set and level: the one that decides."""
-    return [row for row in figures(results, model) if row["threshold"] is not None]
+    return [row for row in figures(results, model) if row["aim"] is not None]
 
 
 def _title(row: Row) -> str:
@@ -188,7 +188,7 @@ def _write_parquet(results: Results, folder: Path) -> list[Path]:
     import pyarrow.parquet
 
     path, rows = folder / "figures.parquet", _flat(results)
-    numbers = {"value", "low", "high", "threshold", "baseline", "best_surface_value"}
+    numbers = {"value", "low", "high", "floor", "aim", "baseline", "best_surface_value"}
     types = {
         k: pyarrow.float64() if k in numbers else pyarrow.int64() if k in ("n", "clusters") else None for k in COLUMNS
     }

@@ -20,8 +20,8 @@ from encheck.system.files import write_text
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {
-    "fail": "error", "error": "error", "inconclusive": "warning", "stale_known_failure": "warning",
-    "known_failure": "note",
+    "fail": "error", "error": "error", "below_aim": "warning", "inconclusive": "warning",
+    "stale_known_failure": "warning", "known_failure": "note",
 }  # fmt: skip
 PLACE = "models.yaml"
 FAILED = 1
@@ -93,7 +93,7 @@ def _of_checks(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _said(row: Mapping[str, Any]) -> str:
     claim, verdict = (row[name].replace("_", " ") for name in ("check", "verdict"))
     value = "no figure" if row["value"] is None else f"{row['metric']} {row['value']:.3f}"
-    wanted = "" if row["threshold"] is None else f", {row['threshold']:g} wanted"
+    wanted = "".join(f", {name} {row[name]:.3g}" for name in ("floor", "aim") if row[name] is not None)
     reason = f". {row['reason']}" if row["reason"] else ""
     return f"{claim}: {verdict} for {row['model']} on {row['data']} ({value}{wanted}){reason}"
 

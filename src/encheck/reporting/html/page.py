@@ -15,7 +15,7 @@ from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import LINES, visible
 
 Row = Mapping[str, Any]
 
@@ -90,8 +90,8 @@ def _hash(script: str) -> str:
 def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> list[dict[str, Any]]:
     """A line for each claim, level and data set, with a cell a model (None where it was not run).
 
-    `told` has what stands once for all models: threshold, the best surface scorer, numbers of items, and with `trend`
-    the baseline's figure.
+    `told` has what stands once for all models: floor and aim, the best surface scorer, numbers of items, and with
+    `trend` the baseline's figure.
     """
     lines: dict[tuple[str, str, str], dict[str, Row]] = {}
     anchors = {}
@@ -121,7 +121,7 @@ def _each(cells: Mapping[str, Row], text: Callable[[Row], str]) -> list[str]:
 
 
 def _wants(row: Row) -> str:
-    return "-" if row["threshold"] is None else f"{row['threshold']:g}"
+    return view.wants(row, name=True)
 
 
 def _counts(row: Row) -> str:
@@ -133,13 +133,13 @@ def _bar(row: Row) -> dict[str, float | None] | None:
     if row["low"] is None or row["value"] is None or row["low"] < -0.5 or row["high"] > 1.5:
         return None
     best = view.best_surface(row)
-    low, high, value, wants, surface = (
-        None if v is None else max(0.0, min(1.0, v)) * 100
-        for v in (row["low"], row["high"], row["value"], row["threshold"], best and best[1]["value"])
+    own = [row[name] for name in ("low", "high", "value", "floor", "aim")]
+    low, high, value, floor, aim, surface = (
+        None if v is None else max(0.0, min(1.0, v)) * 100 for v in (*own, best and best[1]["value"])
     )
     assert low is not None
     assert high is not None
-    return {"low": low, "width": max(high - low, 0.8), "value": value, "threshold": wants, "surface": surface}
+    return {"low": low, "width": max(high - low, 0.8), "value": value, "floor": floor, "aim": aim, "surface": surface}
 
 
 def _trend(row: Row) -> str:
