@@ -207,7 +207,7 @@ def encheck(tmp_path, monkeypatch):
 
 
 def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(encheck, tmp_path):
-    outcome = encheck("run", "-m", "symmetry", "--model=lopsided", "--report-dir=reports/out", "-q")
+    outcome = encheck("run", "-m", "symmetry", "--model=lopsided", "--report-dir=reports/out", "-q", "--strict")
     assert outcome.exit_code == 1
     assert "should be at least 0.97" in outcome.output
     found = json.loads((tmp_path / "reports/out/results.json").read_text("utf-8"))

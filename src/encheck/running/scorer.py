@@ -15,7 +15,7 @@ from encheck.running.repeating import same
 from encheck.running.subject import Subject
 from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.scores import Floats, MarginScores, Scale, Scores, scores_of
+from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -107,7 +107,9 @@ class Scorer:
 
 def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
     """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
-    return replace(scores, learned=Learned.of(items.tuning, by)) if items.tuning else scores  # type: ignore[call-arg]
+    if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
+        return replace(scores, learned=Learned.of(items.tuning, by))
+    return scores
 
 
 @dataclass(frozen=True)
