@@ -22,7 +22,7 @@ def test_near_and_far_exchanged_turn_every_sign(source, near, far):
     one = triplet(*map(" ".join, (source, near, far)))
     turned = replace(one, near=one.far, far=one.near)
     assert differences([one]).tolist() == (-differences([turned])).tolist()
-    assert favour(source := one.source, one.near, one.far) == -favour(source, one.far, one.near)
+    assert favour(one.source, one.near, one.far) == -favour(one.source, one.far, one.near)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from encheck.scoring.scale import Floats
 from encheck.surface import SURFACE, tokens
 from encheck.types import Triplet
 
-NAMES = (*SURFACE, "length", "word frequency")
-ORDER = NAMES.index("edit-distance")  # what strata go by
+SCORERS = ("edit-distance", *(name for name in SURFACE if name != "edit-distance"))
+NAMES = (*SCORERS, "length", "word frequency")
+ORDER = 0  # the column of the token edit distance, which strata go by
 
 
 def differences(items: Sequence[Triplet]) -> Floats:
@@ -28,10 +29,9 @@ def differences(items: Sequence[Triplet]) -> Floats:
 @lru_cache(maxsize=64)
 def _differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
     sources, near, far = ([some[k] for some in texts] for k in range(3))
-    found = [score(sources, near) - score(sources, far) for score in SURFACE.values()]
-    for more in (_length, _frequency):
-        found.append(np.array([more(s, a) - more(s, b) for s, a, b in texts]))
-    return np.column_stack(found).round(9)
+    found = [score(sources, near) - score(sources, far) for score in map(SURFACE.__getitem__, SCORERS)]
+    more = [np.array([said(s, a) - said(s, b) for s, a, b in texts]) for said in (_length, _frequency)]
+    return np.column_stack([*found, *more]).round(9)
 
 
 def favour(source: str, near: str, far: str) -> int:
