@@ -17,18 +17,20 @@ from pathlib import Path
 from typing import Any
 
 RECORD = Path(__file__).resolve().parents[1] / "docs/figures.json"
-NUMBERS = ("value", "low", "high")
+NUMBERS = ("value", "low", "high", "n")
+STRATA = ("kept_rate", "kept_n", "changed_rate", "changed_n")  # of an adjusted rate
 TOLERANCE = 2e-3
 
 
 def figures(run: Path) -> dict[str, dict[str, float]]:
-    """Every figure of a run by its id: value, interval and number of items."""
+    """Every figure of a run by its id: value, interval, number of items, and strata where it has them."""
     rows = json.loads((run / "results.json").read_text("utf-8"))["checks"]
-    return {
-        row["id"]: {**{name: round(row[name], 4) for name in NUMBERS}, "n": row["n"]}
-        for row in rows
-        if row["value"] is not None
-    }
+    return {row["id"]: _numbers(row) for row in rows if row["value"] is not None}
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    strata = {name: row["params"][name] for name in STRATA if name in row["params"]}
+    return {name: round(number, 4) for name, number in {**{n: row[n] for n in NUMBERS}, **strata}.items()}
 
 
 def differences(recorded: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -36,7 +38,7 @@ def differences(recorded: Mapping[str, Mapping[str, Any]], found: Mapping[str, M
     for name in sorted({*recorded, *found}):
         if name not in recorded or name not in found:
             yield f"{name}: only {'recorded' if name in recorded else 'in the run'}"
-        elif any(abs(recorded[name][n] - found[name][n]) > TOLERANCE for n in (*NUMBERS, "n")):
+        elif any(abs(recorded[name][n] - found[name][n]) > TOLERANCE for n in NUMBERS):
             yield f"{name}: recorded {recorded[name]}, the run has {found[name]}"
 
 
