@@ -23,14 +23,16 @@ TOLERANCE = 2e-3
 
 
 def figures(run: Path) -> dict[str, dict[str, float]]:
-    """Every figure of a run by its id: value, interval, number of items, and strata where it has them."""
+    """Every figure of a run by its id: value, interval, number of items, strata where it has them, and surface scorers."""
     rows = json.loads((run / "results.json").read_text("utf-8"))["checks"]
     return {row["id"]: _numbers(row) for row in rows if row["value"] is not None}
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
     strata = {name: row["params"][name] for name in STRATA if name in row["params"]}
-    return {name: round(number, 4) for name, number in {**{n: row[n] for n in NUMBERS}, **strata}.items()}
+    surface = {name: found["value"] for name, found in (row.get("surface") or {}).items()}
+    numbers = {**{name: row[name] for name in NUMBERS}, **strata, **surface}
+    return {name: round(number, 4) for name, number in numbers.items() if number is not None}
 
 
 def differences(recorded: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -22,7 +22,7 @@ QUOTED = {
         "another number is farther than the same number written otherwise in **{value:.0%}** ({low:.0f} to {high:.0f})"
     ),
     "other_entity_is_farther_than_edit_that_keeps_the_meaning/{}/adjusted_rate_calibrated": (
-        "another name in **{value:.0%}** ({low:.0f} to {high:.0f})"
+        "another name in **{value:.0%}** ({low:.0f} to {high:.0f}; TF-IDF alone gets {tfidf:.0%})"
     ),
     "negation_is_farther_than_edit_that_keeps_the_meaning/{}/adjusted_rate_calibrated": (
         "an added *not* than an added word of emphasis in **{value:.0%}** ({low:.0f} to {high:.0f})"
@@ -38,7 +38,8 @@ def readme():
 @pytest.mark.parametrize("name", QUOTED)
 def test_the_readme_quotes_what_was_recorded(readme, name):
     row = read()[name.format(CASE)]
-    assert QUOTED[name].format(value=row["value"], low=100 * row["low"], high=100 * row["high"]) in readme
+    numbers = {"value": row["value"], "low": 100 * row["low"], "high": 100 * row["high"], "tfidf": row.get("tf-idf")}
+    assert QUOTED[name].format(**numbers) in readme
 
 
 def test_the_share_of_opposites_is_what_the_margin_rate_leaves(readme):
