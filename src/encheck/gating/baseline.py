@@ -39,6 +39,7 @@ NOT_KEPT = ("curve", "surface", "excluded", "reason")  # of the rows: large, not
 STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",
+    "crossed": "triplet",
     "chain": "triplet",
     "search": "triplet",
     "both_orders": "turned",

@@ -22,7 +22,7 @@ from encheck.types import Triplet
 class MarginScores:
     """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
 
-    `unit` is what the similarities were divided by.
+    `unit` is what the similarities were divided by. `items` are the triplets, for what depends on their texts.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -34,6 +34,7 @@ class MarginScores:
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     unit: float = 1.0
+    items: tuple[Triplet, ...] = ()
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
@@ -41,7 +42,7 @@ class MarginScores:
         triplets: Sequence[Triplet] = items
         sources = [t.source for t in triplets]
         near, far = (by.pairs(sources, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets]))
-        return cls(near, far, resampler, scale)
+        return cls(near, far, resampler, scale, items=tuple(triplets))
 
     @property
     def margins(self) -> Floats:

@@ -1,0 +1,52 @@
+"""What the surface says of two edits, against an independent edit distance and by its own symmetry."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.metrics.distance import edit_distance as theirs
+
+from encheck.scoring.differences import NAMES, differences, edit_distance
+from encheck.types import Triplet
+
+WORDS = st.lists(st.sampled_from("the nurse called a surgeon twice".split()), min_size=1, max_size=9)
+
+
+def triplet(source, near, far):
+    return Triplet("d/0", source, near, far, "c")
+
+
+@given(WORDS, WORDS)
+def test_the_edit_distance_is_nltks(first, second):
+    assert edit_distance(first, second) == theirs(first, second)
+
+
+@given(WORDS, WORDS, WORDS)
+def test_near_and_far_exchanged_turn_every_sign(source, near, far):
+    one = triplet(*map(" ".join, (source, near, far)))
+    turned = replace(one, near=one.far, far=one.near)
+    assert differences([one]).tolist() == (-differences([turned])).tolist()
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "favoured"),
+    [
+        ("The surgeon was called by the nurse.", "The surgeon called the nurse.", {"length": -1}),
+        ("The nurse called the doctor.", "The nurse called the otolaryngologist.", {"word frequency": 1, "length": 1}),
+        (
+            "The nurse called the surgeon!",
+            "The surgeon called the nurse.",
+            {"token edit distance": 1, "shared words": 0},
+        ),
+        (
+            "Surgeon nurse the called the.",
+            "The nurse called a surgeon.",
+            {"word bigrams": -1, "character trigrams": -1},
+        ),
+    ],
+)
+def test_each_difference_says_what_its_name_says(near, far, favoured):
+    found = dict(zip(NAMES, differences([triplet("The nurse called the surgeon.", near, far)])[0], strict=True))
+    assert {name: np.sign(found[name]) for name in favoured} == favoured
