@@ -16,6 +16,7 @@ import encheck.datasets
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.labelled import from_rows
+from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
@@ -45,7 +46,7 @@ def load(
 ) -> Dataset:
     """The data set `NAME` or `NAME:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
-    Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are loaded.
+    Probes, embedded, of a file or fresh (`probes:fresh=SEED`), come whole. `label` names it in results where two of the same name are loaded.
     """
     name, _, path = spec.partition(":")
     if name not in names():
@@ -59,6 +60,8 @@ def load(
             raise DataError(f"data set {name!r} needs a path: {wanted}")
         dataset: Dataset = module.embedded()
         return replace(dataset, name=label or name)
+    if found := _made(module, path):
+        return replace(found, name=label or stem(spec).replace(":", "-"))
     bad = BadRows(skip=skip_bad_rows)
     has_groups = hasattr(module, "groups")
     rows = list(_read(module, path, bad))
@@ -71,6 +74,21 @@ def load(
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or name, skipped=tuple(bad.skipped))
     return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+
+
+def stem(spec: str) -> str:
+    """What results call the data of a specification: its name, and the seed of what is made from one.
+
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3")
+    ('mrpc', 'probes:fresh=3')
+    """
+    return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
+
+
+def _made(module: ModuleType, path: str) -> Dataset | None:
+    """What a module makes by itself where the path says so; None for a path to read."""
+    found: Dataset | None = module.made(path) if hasattr(module, "made") else None
+    return found
 
 
 def _refuse_unfinished(name: str, module: ModuleType) -> None:
