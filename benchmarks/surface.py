@@ -1,6 +1,6 @@
 """How often a scorer that goes by the surface alone is called one that sees meaning: the real figures and verdicts.
 
-    python benchmarks/surface.py [--runs 200] [--items 300]
+    python benchmarks/surface.py [--runs 200] [--items 300] [--of groups]
 
 Sentences of words in a row are edited without any meaning: a word is exchanged, put in, or moved, or two change places.
 Of each triplet one edit has more such changes than the other. In a share of the triplets that is the one which should
@@ -24,22 +24,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
 from encheck.language.lexicon.load import lexicon
 from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import worth
-from encheck.scoring.differences import ORDER, differences, likeness
+from encheck.scoring.differences import ORDER, differences, favour
+from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
-from encheck.similarity import SURFACE
 from encheck.statistics.bootstrap import Resampler
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.types import Estimate, Lines, Triplet
 from encheck.verdict import judge
 
 Floats = NDArray[np.float64]
 Draw = Callable[..., Any]
-SCORERS = ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")
-COLUMNS = {"edit-distance": 0, "bigrams": 1, "trigrams": 2}  # of `likeness`
+SCORERS = (*SURFACE, *WEIGHTED)
 POOL, VOCABULARY = 600, 400
 CHANCE, TRIES = 0.5, 20
 
@@ -112,6 +110,12 @@ def pool(near: int, far: int, size: int = POOL) -> tuple[Triplet, ...]:
 
 
 @cache
+def sides_of(near: int, far: int, size: int = POOL, *, favours: int) -> NDArray[np.intp]:
+    """Places of the triplets that can be a side of a crossed group: the edit distance favours one text."""
+    return np.flatnonzero([favour(t.source, t.near, t.far) == favours for t in pool(near, far, size)])
+
+
+@cache
 def margins(scorer: str, near: int, far: int, size: int = POOL) -> Floats:
     """How much nearer a scorer finds the near text of each triplet of a pool, shape [size]."""
     triplets = pool(near, far, size)
@@ -122,24 +126,20 @@ def margins(scorer: str, near: int, far: int, size: int = POOL) -> Floats:
 
 @cache
 def similarity(scorer: str, size: int = POOL) -> Callable[[Sequence[str], Sequence[str]], Floats]:
-    """A scorer's similarity of pairs; those that count documents have seen the largest pools."""
-    if scorer in COLUMNS:
-        return lambda first, second: np.array(
-            [likeness(a, b)[COLUMNS[scorer]] for a, b in zip(first, second, strict=True)]
-        )
-    if scorer in SURFACE:
-        return SURFACE[scorer]
-    model = load(ModelConfig(scorer, "lexical", options={"weighting": scorer}), device=Device("cpu"))
-    model.fit([text for t in (*pool(1, 2, size), *pool(2, 1, size)) for text in (t.source, t.near, t.far)])
-    return model.score_pairs
+    """A scorer's similarity of pairs; those that count documents have seen the pools of equal magnitudes."""
+    texts = (text for t in (*pool(1, 2, size), *pool(2, 1, size)) for text in (t.source, t.near, t.far))
+    return SurfaceScorer(scorer, Frequencies.of(texts) if scorer in WEIGHTED else None).pairs
 
 
-def drawn(scorer: str, setting: Setting, rng: np.random.Generator, *, items: int, size: int = POOL) -> MarginScores:
-    """Scores of triplets that were drawn from the pools of a setting."""
+def drawn(
+    scorer: str, setting: Setting, rng: np.random.Generator, *, items: int, size: int = POOL, crossed: bool = False
+) -> MarginScores:
+    """Scores of triplets that were drawn from the pools of a setting; `crossed`: of those that a group may have."""
     favours = rng.random(items) < setting.share
     found, scored = [], np.zeros(items)
     for side, sizes in ((True, (1, setting.kept)), (False, (setting.changed, 1))):
-        places = rng.integers(size, size=int((favours == side).sum()))
+        some = sides_of(*sizes, size, favours=1 if side else -1) if crossed else np.arange(size)
+        places = rng.choice(some, int((favours == side).sum()))
         scored[favours == side] = margins(scorer, *sizes, size)[places]
         found.append(iter([pool(*sizes, size)[i] for i in places]))
     noise = setting.noise * margins(scorer, 1, 2, size).std() * rng.standard_normal(items)
@@ -149,7 +149,7 @@ def drawn(scorer: str, setting: Setting, rng: np.random.Generator, *, items: int
 
 def drawn_groups(scorer: str, setting: Setting, rng: np.random.Generator, *, items: int) -> CrossedScores:
     """Scores of crossed groups: each has a triplet of either pool."""
-    halves = [drawn(scorer, replace(setting, share=share), rng, items=items) for share in (1.0, 0.0)]
+    halves = [drawn(scorer, replace(setting, share=share), rng, items=items, crossed=True) for share in (1.0, 0.0)]
     by_turns = np.arange(2 * items).reshape(2, items).T.ravel()
     near, far = (np.concatenate([getattr(half, side) for half in halves])[by_turns] for side in ("near", "far"))
     both = [triplet for half in halves for triplet in half.items]
@@ -246,10 +246,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--items", type=int, default=300)
+    parser.add_argument("--of", choices=("triplets", "groups", "both"), default="both")
     args = parser.parse_args()
     size = {"times": args.runs, "items": args.items}
-    for line in itertools.chain(of_triplets(**size), [""], of_groups(**size)):
-        print(line, flush=True)
+    tables = {"triplets": of_triplets, "groups": of_groups}
+    for name, table in tables.items():
+        for line in table(**size) if args.of in (name, "both") else ():
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

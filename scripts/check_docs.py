@@ -22,6 +22,9 @@ from pathlib import Path
 
 from encheck.datasets.load import load
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from figures import differences, figures, read
+
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -137,6 +140,18 @@ def failed_doctests(folder: Path) -> list[str]:
     return ["a doctest failed"] * bool(done.returncode)
 
 
+def stale_figures(folder: Path) -> list[str]:
+    """What the run of everything on the default encoder says otherwise than docs/figures.json."""
+    runs = [path.parent for path in folder.glob("*/reports/*/results.json")]
+    if not runs:
+        return ["the README's commands left no results.json to compare docs/figures.json with"]
+    return [f"docs/figures.json: {line}" for line in differences(read(), figures(max(runs, key=_size)))]
+
+
+def _size(run: Path) -> int:
+    return (run / "results.json").stat().st_size
+
+
 def main() -> int:
     problems = [p for path in documents() for p in broken_links(path)]
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as two:
@@ -146,6 +161,7 @@ def main() -> int:
         first, *others = readme  # the first command embeds everything: the others find it in the store
         jobs = [two.submit(job) for job in (first, partial(failed_doctests, folder), *others)]
         problems += [problem for job in jobs for problem in job.result()]
+        problems += stale_figures(folder)
     print("\n".join(problems) or "links, doctests and the README's commands hold")
     return bool(problems)
 

@@ -303,6 +303,22 @@ def test_a_file_with_a_broken_header_is_set_aside_and_rebuilt(filled, caplog, ju
     opened.close()
 
 
+@pytest.mark.parametrize("at", [0, 17, 18, 19, 21, 31, 47, 59, 60, 63, 71])
+def test_any_byte_of_the_header_may_be_wrong(filled, caplog, at):
+    before = filled.read_bytes()
+    for byte in {255, before[at] ^ 1} - {before[at]}:
+        filled.write_bytes(before[:at] + bytes([byte]) + before[at + 1 :])
+        opened = Store(filled)
+        found = opened.get("vector", "a", KEYS)
+        assert not found[1].any() or holds(opened)
+        for _ in range(2):  # the first may be lost to finding the damage
+            opened.put("vector", "new", KEYS[:9], VECTORS[:9], name="new")
+        assert missing(opened, "vector", "new", KEYS[:9]) == []
+        opened.close()
+        filled.with_name(f"{filled.name}-wal").unlink(missing_ok=True)
+    assert len(damaged_files(filled)) == caplog.text.count("is set aside as")
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_junk_in_the_middle_never_gives_a_wrong_vector(filled, seed):
     rng = random.Random(seed)
@@ -402,6 +418,7 @@ def test_a_row_that_is_not_what_was_written_for_its_key_is_missing(filled, chang
 
 
 def test_a_store_of_another_version_is_refused_and_left_alone(filled):
+    sql(filled, "ALTER TABLE model ADD COLUMN more TEXT")
     sql(filled, "PRAGMA user_version = 99")
     with pytest.raises(StoreError, match=r"written by another encheck \(store version 99\); use --store=PATH"):
         Store(filled)

@@ -17,7 +17,7 @@ from encheck.claims import lines_of
 from encheck.controller import arguments, collection, outcomes, unknown_names
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import guard_log, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
@@ -49,6 +49,7 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     collection.register_markers(config)
+    guard_log()
     with usage_errors():
         options.refuse_wrong(config.option)
     config.stash[PROCESS] = Worker(config) if hasattr(config, "workerinput") else Controller(config)
@@ -115,7 +116,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     from encheck.running.resources import resolve_data
 
     with usage_errors():
-        return [f"encheck: {roughly(found, resolve_data(_settings(config)))}"]
+        return [visible(f"encheck: {roughly(found, resolve_data(_settings(config)))}")]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -146,8 +147,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Send the rows and the items of a check along with its report."""
     report = yield
-    if collection.claim_at(item) and SESSION in item.config.stash:
-        outcomes.attach(report, item, call, item.config.stash[SESSION])
+    if collection.claim_at(item):
+        outcomes.make_visible(report)
+        if SESSION in item.config.stash:
+            outcomes.attach(report, item, call, item.config.stash[SESSION])
     return report
 
 
@@ -253,7 +256,7 @@ def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., N
         if row.verdict in ("fail", "error"):
             pytest.fail(session.message(encheck_case, row), pytrace=False)
         if row.verdict == "known_failure":
-            pytest.xfail(visible(row.reason, keep=LINES))
+            pytest.xfail(row.reason)
 
     return decide
 

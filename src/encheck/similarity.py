@@ -96,6 +96,3 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     union = len(a | b)
     return len(a & b) / union if union else 1.0
-
-
-SURFACE: dict[str, Callable[[Sequence[str], Sequence[str]], Values]] = {WORD_OVERLAP: jaccard}

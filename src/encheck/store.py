@@ -35,6 +35,8 @@ CREATE TABLE model (id INTEGER PRIMARY KEY, kind TEXT, fingerprint TEXT, name TE
 CREATE TABLE row (model INTEGER, key BLOB, data BLOB, crc INTEGER, PRIMARY KEY (model, key));
 CREATE TABLE file (path BLOB PRIMARY KEY, identity TEXT, sha256 TEXT);
 """
+# A new VERSION changes the schema too: tables as these under another number are a damaged header.
+_STATEMENTS = tuple(statement.rstrip(";") for statement in _SCHEMA.strip().split(";\n"))
 _PRINT = "COALESCE(CAST(fingerprint AS TEXT), '')"  # a model may have given None
 _TABLES = {"model", "row", "file"}
 BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite quotes a damaged schema
@@ -75,11 +77,15 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
         except BROKEN as error:
-            if not _is_damage(error):
+            if not self._is_damaged(error):
                 raise self._cannot(error) from error
             self._set_aside(error)
         except OSError as error:
             raise self._cannot(error) from error
+
+    def _is_damaged(self, error: Exception) -> bool:
+        """Whether the file is broken, whatever SQLite makes of it: it takes some broken headers for a newer format."""
+        return _is_damage(error) or (not isinstance(error, sqlite3.ProgrammingError) and _has_broken_header(self.path))
 
     def _cannot(self, error: Exception) -> StoreError:
         return StoreError(
@@ -98,8 +104,8 @@ class Store:
     def _begin(self) -> None:
         with self._transaction() as db:
             if not self._has_begun():
-                for statement in _SCHEMA.strip().split(";\n"):
-                    db.execute(statement.rstrip(";"))
+                for statement in _STATEMENTS:
+                    db.execute(statement)
                 db.execute(f"PRAGMA user_version = {VERSION}")
         self._log_ahead()
 
@@ -113,12 +119,14 @@ class Store:
                 raise
 
     def _has_begun(self) -> bool:
-        """Whether the file holds a store; StoreError where it holds anything else."""
-        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        """Whether the file holds a store; StoreError where it holds anything else, DatabaseError for a damaged one."""
+        tables = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if tables and not tables & _TABLES:
+        if tables and not tables.keys() & _TABLES:
             raise StoreError(f"{self.path} is a database of something else; name another file with --store=PATH")
         if tables and version != VERSION:
+            if set(tables.values()) == set(_STATEMENTS):
+                raise sqlite3.DatabaseError(f"its header says version {version}, its tables are of version {VERSION}")
             raise StoreError(f"{self.path} was written by another encheck (store version {version}); use --store=PATH")
         return bool(tables)
 
@@ -163,7 +171,7 @@ class Store:
                 for sql, values in statements:
                     db.execute(sql, values)
         except BROKEN as error:
-            if _is_damage(error):
+            if self._is_damaged(error):
                 self._set_aside(error)
             elif isinstance(error, sqlite3.OperationalError):
                 self._full = True
@@ -175,7 +183,7 @@ class Store:
         try:
             return self._db.execute(sql, values).fetchall()
         except BROKEN as error:
-            if not _is_damage(error):
+            if not self._is_damaged(error):
                 raise self._cannot(error) from error
             self._set_aside(error)
             return []
@@ -291,7 +299,7 @@ class Store:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BROKEN as error:
-            if _is_damage(error):
+            if self._is_damaged(error):
                 self._set_aside(error)
 
 
@@ -307,6 +315,22 @@ def _is_damage(error: Exception) -> bool:
     if code is None:  # raised by Python's own module: over text that is no UTF-8, or over a closed connection
         return not isinstance(error, sqlite3.ProgrammingError)
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _has_broken_header(path: Path) -> bool:
+    """Whether the numbers of the formats in the header are none that SQLite writes (sqlite.org/fileformat2.html, 1.3).
+
+    Such a file it calls read-only, or of an unsupported format.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError:
+        return False
+    if not header:
+        return False
+    formats = int.from_bytes(header[44:48], "big")
+    return len(header) < 100 or not {*header[18:20]} <= {1, 2} or formats > 4
 
 
 def _inode(path: Path) -> int:

@@ -101,7 +101,7 @@ def test_data_are_loaded_whole_or_as_a_sample(tmp_path):
 
 def test_a_run_gives_metrics_with_verdicts_and_writes_nothing(numbers, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    found = encheck.run(["oracle", "bag-of-words"], **numbers)
+    found = encheck.run(["oracle", "bag-of-words"], strict=True, **numbers)
     verdicts = {(row.model, row.check): row.verdict for row in found.judged}
     assert {model for (model, _), verdict in verdicts.items() if verdict == "pass"} == {"oracle"}
     assert found.exit_code == 1

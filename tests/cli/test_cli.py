@@ -209,6 +209,29 @@ def test_what_nobody_sees_of_a_text_is_made_visible(encheck, command):
     assert not re.search("[\x1b\x07\u202e]", said)
 
 
+SETTINGS = {
+    "pytest.ini": "[pytest]\naddopts = -p no:encheck.plugin -p no:encheck.short_options\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p no:encheck.plugin'\n",
+    "tox.ini": "[pytest]\naddopts = -p no:encheck.plugin\n",
+    "setup.cfg": "[tool:pytest]\naddopts = -p no:encheck.plugin\n",
+}
+
+
+@pytest.mark.parametrize("given", [("--model", "./ckpt"), ("--model=./ckpt",)], ids=["a blank", "an equals sign"])
+@pytest.mark.parametrize("others", [None, *SETTINGS])
+def test_no_setting_of_a_checkpoint_is_read_and_no_conftest_of_it_runs(encheck, given, others):
+    folder = Path("ckpt")
+    folder.mkdir()
+    for name in ("conftest.py", "test_own.py", "__init__.py"):
+        (folder / name).write_text("from pathlib import Path; Path('ran').touch()")
+    if others:
+        (folder / others).write_text(SETTINGS[others])
+    said = encheck("run", "-q", "-k", "twice", *given)
+    assert said.exit_code == 4
+    assert "ckpt is no checkpoint" in said.output
+    assert not Path("ran").exists()
+
+
 def test_an_item_that_is_not_there_is_said(run, encheck):
     run("-m", "antonym", "--model", "oracle")
     outcome = encheck("show", "mrpc/nope")

@@ -5,11 +5,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import encheck
-from encheck.options import GROUPS, OPTIONS, Settings, described, reference
+from encheck import short_options
+from encheck.errors import UsageError
+from encheck.options import GROUPS, OPTIONS, Settings, described, reference, refuse_wrong
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = """    colour: str = option(
@@ -69,6 +72,7 @@ def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
 
 def test_the_page_of_options_is_the_table():
     page = (ROOT / "docs/options.md").read_text("utf-8")
+    assert "For a checkpoint of others use `encheck run`" in page
     assert page.endswith(f"\n{reference()}"), "Remedy: python scripts/write_options.py"
 
 
@@ -85,3 +89,24 @@ def test_a_baseline_keeps_what_changes_the_scores():
         "device": "auto", "dtype": None, "epsilon": 0.0, "median_scope": "split", "generator_mode": "careful",
         "lexicon": "embedded", "spacy_model": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parsed", "is_strict"),
+    [
+        ({"override_ini": ["strict=true"]}, True),
+        ({"override_ini": None, "strict": True}, True),
+        ({"override_ini": None}, False),
+        ({"override_ini": ["xfail_strict=true"]}, False),
+    ],
+)
+def test_pytests_own_strict_is_encheck_s_too_where_options_are_short(parsed, is_strict):
+    config = SimpleNamespace(option=SimpleNamespace(encheck_strict=False, **parsed))
+    short_options.pytest_configure(config)
+    assert config.option.encheck_strict is is_strict
+
+
+def test_strict_beside_a_baseline_is_refused():
+    given = {one.dest: one.default for one in OPTIONS.values()} | {"encheck_strict": True, "encheck_baseline": "base"}
+    with pytest.raises(UsageError, match="--strict is for a run without --baseline"):
+        refuse_wrong(SimpleNamespace(**given))

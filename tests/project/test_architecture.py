@@ -42,6 +42,7 @@ LAYERS = [
     {"types", "errors"},
     {"system", "schema1"},
     {"statistics", "similarity"},
+    {"surface"},
     {"store"},
     {"language"},
     {"datasets"},

@@ -1,4 +1,4 @@
-"""What the surface says of two edits, against an independent edit distance and by its own symmetry."""
+"""What the surface says of two edits, and that it turns with them."""
 
 from dataclasses import replace
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.metrics.distance import edit_distance as theirs
 
-from encheck.scoring.differences import NAMES, differences, edit_distance
+from encheck.scoring.differences import NAMES, differences, favour
 from encheck.types import Triplet
 
 WORDS = st.lists(st.sampled_from("the nurse called a surgeon twice".split()), min_size=1, max_size=9)
@@ -18,16 +17,12 @@ def triplet(source, near, far):
     return Triplet("d/0", source, near, far, "c")
 
 
-@given(WORDS, WORDS)
-def test_the_edit_distance_is_nltks(first, second):
-    assert edit_distance(first, second) == theirs(first, second)
-
-
 @given(WORDS, WORDS, WORDS)
 def test_near_and_far_exchanged_turn_every_sign(source, near, far):
     one = triplet(*map(" ".join, (source, near, far)))
     turned = replace(one, near=one.far, far=one.near)
     assert differences([one]).tolist() == (-differences([turned])).tolist()
+    assert favour(one.source, one.near, one.far) == -favour(one.source, one.far, one.near)
 
 
 @pytest.mark.parametrize(
@@ -38,12 +33,12 @@ def test_near_and_far_exchanged_turn_every_sign(source, near, far):
         (
             "The nurse called the surgeon!",
             "The surgeon called the nurse.",
-            {"token edit distance": 1, "shared words": 0},
+            {"edit-distance": 1, "jaccard": 0},
         ),
         (
             "Surgeon nurse the called the.",
             "The nurse called a surgeon.",
-            {"word bigrams": -1, "character trigrams": -1},
+            {"bigrams": -1, "trigrams": -1},
         ),
     ],
 )

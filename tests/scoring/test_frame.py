@@ -18,7 +18,20 @@ from encheck.scoring.frame import CONTESTS, KINDS, Frame, edits_json, edits_of
 from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import Scale, scores_of
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import BothOrders, Chain, Edit, Kind, Query, Repeated, SentencePair, Triplet, content_hash
+from encheck.surface import Frequencies
+from encheck.types import (
+    BothOrders,
+    Chain,
+    Crossed,
+    Edit,
+    Kind,
+    Query,
+    Repeated,
+    SentencePair,
+    Side,
+    Triplet,
+    content_hash,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = CaseId("a_is_b", "my-model", "d/1", "pivot=a")
@@ -46,6 +59,13 @@ ITEMS = {
         Triplet(name(), "a red car", "a red bus", "a blue car", "c", (), EDITS, "gate", "near said", "far said"),
         Triplet(name(number=1), "a", "b", "c", "c2"),
     ],
+    "crossed": [
+        Crossed(
+            name("role_reversal", "crossed"),
+            (Side("a red car", "a red bus", "a blue car", (), EDITS), Side("a", "b", "c")), "c", "gate",
+        ),
+        Crossed(name("role_reversal", "crossed", 1), (Side("d", "e", "f"), Side("d", "g", "h")), "c2", "gate"),
+    ],
     "chain": [
         Chain(
             ItemId.of("d/1", content_hash("1"), "swap", 3, "pivot-b", 0), "a b c", "a c b", ("c a b", "c b a"), "c",
@@ -71,7 +91,11 @@ def scores(kind):
     resampler = Resampler([i.cluster for i in items])
     found = of.measured(items, overlap, resampler, Scale(0.0))
     return replace(
-        found, surface={n: of.measured(items, SurfaceScorer(n), resampler, Scale(0.0)) for n in of.surface_scorers}
+        found,
+        surface={
+            n: of.measured(items, SurfaceScorer(n, Frequencies.of(())), resampler, Scale(0.0))
+            for n in of.surface_scorers
+        },
     )
 
 
@@ -96,7 +120,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "crossed"])
 def test_a_file_of_schema_1_gives_the_same_frame(kind):
     """Of chains the scores were of (member, source) with pivot b, and in continuations."""
     columns = frame(kind).to_columns()
@@ -265,7 +289,9 @@ def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     assert (case, table.kind, table.items) == (CASE.of_any_model, OF_BASELINES[kind], made.ids)
     assert table.near.tolist() == made.near.scores.astype(np.float32).tolist()
     assert np.isnan(table.far).all() == (made.far is None)
-    far = [made.far.texts[0]] if kind in ("triplet", "chain") else []  # what a search found is no part of the item
+    far = (
+        [made.far.texts[0]] if kind in ("triplet", "crossed", "chain") else []
+    )  # what a search found is no part of the item
     assert table.texts[0] == content_hash(made.sources[0], made.near.texts[0], *far)
     assert len(table.labels) == len(table.items)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from encheck.annotation.sheets import ANSWERS, Line, write_sheet
-from encheck.reporting.text import visible
+from encheck.system.terminal import visible
 
 KEYS = "[s]ame  [d]ifferent  [?] unsure  [u]ndo  [q]uit"
 Clock = Callable[[], float]

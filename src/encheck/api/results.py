@@ -70,10 +70,12 @@ class Results:
 
 def read(folder: Path) -> Results:
     """The results of a run's folder; UsageError where it is none, or damaged."""
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import read_items, read_results
 
-    raw = read_results(folder)
-    return Results(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, read_items(folder))
+    raw, items = read_results(folder), read_items(folder)
+    with as_written(folder):
+        return Results(tuple(map(_result, raw["checks"])), raw["run"]["exit_status"], raw, items)
 
 
 def _result(row: Mapping[str, Any]) -> Result:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
 from encheck.cli import annotate, checks, data, gate, look, reports, store, variants
-from encheck.cli.shared import app
+from encheck.cli.shared import app, tell
+from encheck.system.terminal import guard_log, stream
 
 __all__ = ["annotate", "app", "checks", "data", "gate", "look", "main", "reports", "store", "variants"]
 
@@ -19,7 +20,7 @@ def _print_version(asked: bool) -> None:
     if asked:
         from encheck import __version__
 
-        typer.echo(__version__)
+        tell(__version__)
         raise typer.Exit
 
 
@@ -33,13 +34,15 @@ def _app(
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Run the command; a closed pipe (`encheck data | head`) is no error."""
+    """Run the command; a closed pipe (`encheck data | head`) is no error, and no text steers the terminal."""
+    guard_log()
     for name, own in (("stdout", "__stdout__"), ("stderr", "__stderr__")):
-        stream = getattr(sys, name)
-        if stream and stream is getattr(sys, own) and not stream.isatty():
-            drained = _drained(stream)
-            setattr(sys, name, drained)
-            setattr(sys, own, drained)
+        given = getattr(sys, name)
+        if given and given is getattr(sys, own):
+            given.flush()
+            guarded = stream(_Drain(given.fileno(), "w", closefd=False), given.encoding)
+            setattr(sys, name, guarded)
+            setattr(sys, own, guarded)
     app(args=list(argv) if argv is not None else None)
 
 
@@ -52,10 +55,3 @@ class _Drain(io.FileIO):
             return super().write(data)
         except BrokenPipeError:
             return memoryview(data).nbytes
-
-
-def _drained(stream: TextIO) -> TextIO:
-    """The same stream, for which a closed pipe is no error."""
-    stream.flush()
-    raw = _Drain(stream.fileno(), "w", closefd=False)
-    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, project, say, told
+from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, project, say, tell, told
 
 annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs, blind, and see how far they agree.")
 
@@ -36,7 +36,7 @@ def sheet(
         strata = relations_of if variants else cells_of
         lines = draw(pairs, n=n, seed=seed, split=split, strata_of=strata)
         write_sheet(out, lines, new=True)
-    typer.echo(f"{out}: {len(lines)} pairs; next: encheck data annotate label {shlex.quote(str(out))} --name YOU")
+    tell(f"{out}: {len(lines)} pairs; next: encheck data annotate label {shlex.quote(str(out))} --name YOU")
 
 
 @annotate_app.command("label")
@@ -53,8 +53,8 @@ def label_(
 
     with told():
         own, lines = own_sheet(sheet, name)
-        left = label(own, lines, ask=ask, show=typer.echo)
-    typer.echo(f"{own}: {len(lines) - left} of {len(lines)} answered")
+        left = label(own, lines, ask=ask, show=tell)
+    tell(f"{own}: {len(lines) - left} of {len(lines)} answered")
 
 
 @annotate_app.command()

@@ -9,7 +9,7 @@ import typer
 
 from encheck.api.packaged import packaged
 from encheck.cli.handing_on import HandsOn
-from encheck.cli.shared import app, told
+from encheck.cli.shared import app, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 
@@ -70,7 +70,7 @@ def run_checks(args: Sequence[str]) -> int:
     try:
         return int(pytest.main(arguments))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
-        typer.echo("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
+        tell("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
         return int(pytest.ExitCode.INTERRUPTED)
 
 

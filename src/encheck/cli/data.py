@@ -8,7 +8,7 @@ import typer
 import typer.core
 
 from encheck.cli.annotate import annotate_app
-from encheck.cli.shared import SkipBadRows, app, print_table, say, told
+from encheck.cli.shared import SkipBadRows, app, print_table, say, tell, told
 
 SHOW = "show"
 
@@ -47,7 +47,7 @@ def show(
             rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
             print_table(rows)
             fetched = ", ".join(sorted(name for name, module in names().items() if hasattr(module, "HUB")))
-            typer.echo(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
+            tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
     say(describe(loaded))

@@ -12,7 +12,7 @@ import typer
 
 from encheck.cli.checks import run_checks
 from encheck.cli.handing_on import HandsOn
-from encheck.cli.shared import app, told
+from encheck.cli.shared import app, tell, told
 from encheck.cli.table import shows_options
 from encheck.errors import UsageError
 from encheck.options import OPTIONS
@@ -74,11 +74,11 @@ def _weigh(new: str, old: str, others: Sequence[str]) -> int:
         )
     with tempfile.TemporaryDirectory(prefix="encheck-") as folder:
         kept = Path(folder, "baselines", *labels([old]))
-        typer.echo(f"encheck gate: first {old}, then {new}", err=True)
+        tell(f"encheck gate: first {old}, then {new}", err=True)
         mine, theirs = _for_model(new, old, others), _for_model(old, new, _for_old(others))
         code = run_checks([f"--model={old}", f"--save-baseline={kept}", f"--report-dir={folder}/report", *theirs])
         if not _is_baseline(kept):
-            typer.echo(f"encheck: {old} could not be measured, so there is nothing to weigh {new} against", err=True)
+            tell(f"encheck: {old} could not be measured, so there is nothing to weigh {new} against", err=True)
             return code or 1
         return run_checks([f"--model={new}", f"--baseline={kept}", *mine])
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, told
+from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, tell, told
 
 
 @app.command()
@@ -26,7 +26,7 @@ def models() -> None:
             is_ready, licence = "yes" if ready else "no", config.licence or "-"
             rows.append((config.label, is_ready, source, pinned(config), licence, config.description))
     print_table(rows)
-    typer.echo("A directory or file (--model=./checkpoint) and a hub id (--model=owner/name) need no entry.")
+    tell("A directory or file (--model=./checkpoint) and a hub id (--model=owner/name) need no entry.")
 
 
 @app.command()
@@ -41,6 +41,7 @@ def show(
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
     from encheck.options import Settings
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import find_item, newest_run
 
     with told():
@@ -50,4 +51,6 @@ def show(
             raise UsageError(f"no item of {folder} begins with {item!r}")
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         scorer = rescore(asked, rows) if model else None
-        say(describe(rows, scorer))
+        with as_written(folder):
+            lines = list(describe(rows, scorer))
+        say(lines)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, told
+from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, tell, told
 
 Everything = Annotated[
     bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
@@ -25,7 +25,7 @@ def report(
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
-        typer.echo(rebuild(folder, out or folder / "report.html"))
+        tell(rebuild(folder, out or folder / "report.html"))
 
 
 @app.command()
@@ -70,12 +70,12 @@ def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> 
 
     with as_written(*runs):
         found = compare_models(runs, seed=seed)
-        page = render(found)
+        page, said = render(found), list(lines(found))
     write_named(out, page)
     if json_file:
         write_json(json_file, found)
-    say(lines(found))
-    typer.echo(f"page: {out}")
+    say(said)
+    tell(f"page: {out}")
 
 
 @app.command(hidden=True)
@@ -93,8 +93,8 @@ def _across_seeds(runs: list[Path], *, everything: bool) -> None:
     from encheck.reporting.rebuild import as_written
 
     with as_written(*runs):
-        found = over_seeds(runs, everything=everything)
-    say(lines(found))
+        said = list(lines(over_seeds(runs, everything=everything)))
+    say(said)
 
 
 @app.command()
@@ -118,12 +118,14 @@ def export(
     """
     from encheck.reporting.exports.formats import FORMATS
     from encheck.reporting.exports.formats import export as write
+    from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import read_results, read_splits
 
     with told():
         results, splits, folder = read_results(run_folder), read_splits(run_folder), out or run_folder / "exports"
-        for path in write(results, folder, formats=formats or list(FORMATS), splits=splits):
-            typer.echo(path)
+        with as_written(run_folder):
+            written = write(results, folder, formats=formats or list(FORMATS), splits=splits)
+        say(map(str, written))
 
 
 @app.command(hidden=True)

@@ -12,7 +12,7 @@ import typer.core
 
 from encheck.cli.table import as_option
 from encheck.errors import EncheckError, unknown
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import LINES, visible
 
 WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
 
@@ -81,7 +81,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except EncheckError as error:
-        typer.echo(f"encheck: {visible(str(error), keep=LINES)}", err=True)
+        tell(f"encheck: {error}", err=True)
         raise typer.Exit(4) from error
 
 
@@ -100,6 +100,11 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def say(lines: Iterable[str]) -> None:
-    """Print lines, with what nobody sees made visible."""
+    """Print lines, each in its own."""
     for line in lines:
         typer.echo(visible(line))
+
+
+def tell(message: object, *, err: bool = False) -> None:
+    """Print a message, which may have lines; nothing else of the commands prints."""
+    typer.echo(visible(str(message), keep=LINES), err=err)

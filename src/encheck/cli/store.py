@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import StorePath, app, print_table, project, told
+from encheck.cli.shared import StorePath, app, print_table, project, tell, told
 from encheck.errors import UsageError
 
 store_app = typer.Typer(invoke_without_command=True, help="Look at the embedding store, and prune it.")
@@ -27,13 +27,13 @@ def store(context: typer.Context, path: StorePath = None) -> None:
         return
     where = path or default_path()
     if not where.exists():
-        typer.echo(f"{where}: nothing is kept yet")
+        tell(f"{where}: nothing is kept yet")
         return
     with told():
         opened = open_store(Settings(store=where, project=project()))
         rows = [("model", "kind", "fingerprint", "rows", "MB")]
         rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.contents()]
-        typer.echo(f"{where}: {opened.size() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
+        tell(f"{where}: {opened.size() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
     print_table(rows)
 
 
@@ -52,7 +52,7 @@ def prune(
     path = path or context.obj
     where = path or default_path()
     if not path and not where.exists():
-        typer.echo(f"{where}: nothing is kept yet")
+        tell(f"{where}: nothing is kept yet")
         return
     with told():
         _refuse_wrong(limit_mb, where)
@@ -66,8 +66,8 @@ def prune(
             opened.compact()
         else:
             for gone in opened.prune(limit=int(limit_mb * 1e6)):
-                typer.echo(f"forgot {gone.rows} rows of {gone.name}")
-        typer.echo(f"{opened.path}: {opened.size() / 1e6:.1f} MB")
+                tell(f"forgot {gone.rows} rows of {gone.name}")
+        tell(f"{opened.path}: {opened.size() / 1e6:.1f} MB")
 
 
 def _refuse_wrong(limit_mb: float, where: Path) -> None:

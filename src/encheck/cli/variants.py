@@ -22,6 +22,7 @@ from encheck.cli.shared import (
     app,
     project,
     say,
+    tell,
     told,
 )
 from encheck.cli.table import as_option
@@ -86,7 +87,7 @@ def variants(
         listings, language = _made(settings, works, data, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
         say(lines(listings, language=language, show=n))
         if lock:
-            typer.echo(f"{lock}: {_freeze(lock, listings, data, language=language, seed=seed)} variants")
+            tell(f"{lock}: {_freeze(lock, listings, data, language=language, seed=seed)} variants")
 
 
 def _made(

@@ -52,7 +52,8 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     }
     whole = _whole(models)
     if not any(differences.values()) and not whole:
-        raise UsageError("the runs share no items: compare runs on the same data, seed and generators")
+        named = ", ".join(map(str, folders))
+        raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
     benchmark, scores = _benchmark(models)
     shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
     points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]
@@ -99,10 +100,13 @@ def _is_whole(declared: Declaration) -> bool:
 
 
 def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, str]]:
-    """The four criteria first, as everywhere."""
+    """The four criteria first, as everywhere, each with the controls of its property."""
+    found: dict[str, int] = {}
+    for declared in first.declared.values():
+        found[declared.property] = max(declared.criterion, found.get(declared.property, 0))
 
     def place(d: Difference) -> tuple[bool, int, str, str, str]:
-        criterion = first.declared[d.check].criterion
+        criterion = found.get(d.property, 0)
         return (not criterion, criterion, d.property, d.check, d.level)
 
     return place

@@ -13,8 +13,9 @@ from encheck.ids import CaseId
 from encheck.metrics import named
 from encheck.reporting.html import page as html
 from encheck.reporting.html.payload import pack
-from encheck.reporting.text import pieces, visible
+from encheck.reporting.text import pieces
 from encheck.scoring.frame import edits_of
+from encheck.system.terminal import visible
 from encheck.verdict import MIN_CLUSTERS
 
 MAX_FLIPS_SHOWN = 5  # of each direction and case

@@ -10,6 +10,7 @@ import pytest
 from encheck.claims import entry_of
 from encheck.controller.collection import case_of
 from encheck.errors import NothingToMeasure
+from encheck.system.terminal import LINES, harmless, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
@@ -74,6 +75,18 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], session:
     report.encheck = payload(session, case, rows, entry)
     if item.config.getoption("htmlpath", None) is not None:
         _attach_fragment(report)
+
+
+def make_visible(report: pytest.TestReport) -> None:
+    """What pytest shows of a check that failed, was skipped or xfailed, and what was printed and logged meanwhile."""
+    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    if isinstance(report.longrepr, tuple):
+        path, line, reason = report.longrepr
+        report.longrepr = (path, line, visible(reason, keep=LINES))
+    elif report.longrepr is not None and (shown := visible(told := report.longreprtext, keep=LINES)) != told:
+        report.longrepr = shown
+    if reason := getattr(report, "wasxfail", ""):
+        report.wasxfail = visible(reason, keep=LINES)
 
 
 def _attach_fragment(report: Any) -> None:

@@ -16,7 +16,7 @@ from encheck import options
 from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
@@ -216,17 +216,22 @@ class Controller:
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The table of verdicts, and where the report is."""
         if self.refusal:
-            terminal.write_line(f"ERROR: {visible(self.refusal, keep=LINES)}", red=True)
+            _tell(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
             from encheck.reporting.terminal import lines
 
             terminal.section("encheck")
             for line in lines(self.results):
-                terminal.write_line(line)
+                _tell(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
-            terminal.write_line(visible(problem, keep=LINES))
+            _tell(terminal, problem)
         if self.page and self.page.exists():
-            terminal.write_line(f"report: {self.page}")
+            _tell(terminal, f"report: {self.page}")
+
+
+def _tell(terminal: pytest.TerminalReporter, message: str, **markup: bool) -> None:
+    """All that encheck itself writes to pytest's terminal."""
+    terminal.write_line(visible(message, keep=LINES), **markup)
 
 
 class _Reports:
@@ -253,4 +258,4 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except EncheckError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.UsageError(visible(str(error), keep=LINES)) from error

@@ -7,12 +7,13 @@ what rows have in common. The names that public data sets use for these columns 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from encheck.datasets.reader import BadRows, Row, header_of, json_rows, named_rows, pair_rows
 from encheck.errors import DataError, unknown
+from encheck.system.parquet import opened, rows_of
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
@@ -99,15 +100,25 @@ def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
 
 
 def _parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
-    import pyarrow
-    import pyarrow.parquet
-
     try:
-        table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no Parquet file, or was cut off; copy or write it again ({error})") from error
-    rows: Iterable[dict[str, Any]] = table.to_pylist()
-    return list(table.column_names), iter(enumerate(rows, 1))
+        file, size = opened(path), path.stat().st_size
+    except (ValueError, OSError) as error:
+        raise _no_parquet(path, error) from error
+    return list(file.schema_arrow.names), _numbered(path, rows_of(file, size=size))
+
+
+def _numbered(path: Path, rows: Iterator[dict[str, Any]]) -> Named:
+    try:
+        yield from enumerate(rows, 1)
+    except (ValueError, OSError) as error:
+        raise _no_parquet(path, error) from error
+
+
+def _no_parquet(path: Path, error: Exception) -> DataError:
+    said = str(error)
+    if said.startswith("has "):
+        return DataError(f"{path} {said}")
+    return DataError(f"{path} is no Parquet file, or was cut off; copy or write it again ({said})")
 
 
 FORMATS: dict[str, Callable[[Path, BadRows], tuple[list[str], Named]]] = {

@@ -114,7 +114,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         ("sha256", "similarity", "max_length"),
         ("sentencepiece", "sacremoses"),
         "laser",
-        options={"spm": str, "vocabulary": str},
+        options={"spm": str, "codes": str, "vocabulary": str},
     ),
     "savedmodel": Adapter(
         _of("savedmodel:SavedModelEncoder"),
@@ -143,14 +143,14 @@ ADAPTERS: Mapping[str, Adapter] = {
         "encoder whose predicate-argument spans are aligned",
         (*CODE, "prompt", *TORCH),
         source="hub",
-        options={"layer": int, "spacy_model": str},
+        options={"layer": int, "spacy_model": str, "matching": ("greedy", "one-to-one")},
     ),
     "lexical": Adapter(
         _of("pairs.lexical:LexicalScorer"),
-        "baseline of word overlap",
+        "surface scorer: what needs no understanding",
         (),
         source="optional",
-        options={"weighting": ("jaccard", "tf-idf", "bm25")},
+        options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
         _of("server.encoder:OpenAiEncoder"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import pickletools
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import ModelError
+from encheck.system.documents import parsed, text_of
 
 COPY = "Remedy: copy it again"
 CUT_OFF = f"was the copy cut off, or is it a git-lfs pointer? {COPY}"
@@ -46,8 +46,8 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     if not path.exists():
         return kind()
     try:
-        found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError, OSError) as error:
+        found = parsed(text_of(path), infinite=True)
+    except (ValueError, OSError) as error:
         raise ModelError(f"{path} is not JSON: {error}. {COPY}") from error
     if not isinstance(found, kind):
         raise ModelError(
@@ -124,7 +124,10 @@ def largest_token(tokenizer: Path) -> int:
     found = read_json(tokenizer, dict)
     model = found.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    added = [t for t in found.get("added_tokens") or () if isinstance(t, dict) and isinstance(t.get("id"), int)]
+    listed = found.get("added_tokens")
+    added = (
+        [t for t in listed if isinstance(t, dict) and isinstance(t.get("id"), int)] if isinstance(listed, list) else []
+    )
     special = {t["id"] for t in added if t.get("special")}
     ids = {t["id"] for t in added}
     if isinstance(vocabulary, dict):

@@ -18,12 +18,13 @@ from encheck.errors import ConfigError, unknown
 from encheck.system.config_text import config_text
 from encheck.system.schema import Place
 
+MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
 __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """The entries of one models.yaml; ConfigError names the line of whatever is wrong."""
-    text = config_text(path)
+    text = config_text(path, most=MOST_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -37,7 +38,28 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
         raise ConfigError(f"{path}: is nested too deep") from error
     if root is None:
         return {}
+    _refuse_endless(f"{path}:", root)
     return {label: _entry(path, line, label, node) for label, line, node in _items(path, root, "the file")}
+
+
+def _refuse_endless(where: str, root: yaml.Node) -> None:
+    """ConfigError where aliases and merge keys stand for more nodes than the limit, or for themselves."""
+    sizes: dict[int, int] = {}  # of what has been counted; 0 while it is
+    todo = [(root, False)]
+    while todo:
+        node, is_counted = todo.pop()
+        inner = [part for pair in node.value for part in (pair if isinstance(pair, tuple) else (pair,))]
+        inner = [] if isinstance(node, yaml.ScalarNode) else inner
+        if is_counted:
+            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in inner)
+        elif id(node) not in sizes:
+            sizes[id(node)] = 0
+            todo += [(node, True), *((part, False) for part in inner)]
+        elif not sizes[id(node)]:
+            raise ConfigError(f"{where}{node.start_mark.line + 1}: an alias stands for what it stands in")
+        if sizes.get(id(node), 0) > MOST_NODES:
+            line = node.start_mark.line + 1
+            raise ConfigError(f"{where}{line}: aliases stand for more than {MOST_NODES:,} values, which is the limit")
 
 
 def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
@@ -139,10 +161,15 @@ def _text_options(adapter: str) -> set[str]:
 
 
 def _argument(key: str, text: str) -> Any:
+    place = f"--model-arg {key}={text:.200}"
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"--model-arg {key}={text}: is not valid YAML") from error
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ConfigError(f"{place}: is not valid YAML") from error
+    if node is None:
+        return None
+    _refuse_endless(f"{place}:", node)
+    return _construct(Path(place), 1, node)
 
 
 def packaged_models() -> Path:

@@ -30,6 +30,9 @@ from encheck.scoring.frame import Columns, Frame
 from encheck.scoring.scale import Floats
 from encheck.scoring.table import Table
 from encheck.system import files
+from encheck.system.documents import json_of
+from encheck.system.json_schema import refuse_wrong, schema_of
+from encheck.system.parquet import table_of
 from encheck.types import Declaration, Kind, content_hash
 
 VERSION = 2
@@ -261,9 +264,16 @@ def _write_items(file: BinaryIO, tables: Mapping[str, Table]) -> None:
         columns["label"] += table.labels
         columns["near"] += table.near.tolist()
         columns["far"] += [None if v != v else v for v in table.far.tolist()]
-    types = {name: pyarrow.string() for name in STRINGS} | {"label": pyarrow.int8()}
-    arrays = {name: pyarrow.array(v, types.get(name, pyarrow.float32())) for name, v in columns.items()}
+    arrays = {name: pyarrow.array(v, _types()[name]) for name, v in columns.items()}
     pyarrow.parquet.write_table(pyarrow.table(arrays), file, compression="zstd")
+
+
+def _types() -> dict[str, Any]:
+    """The type of each column of the items file."""
+    import pyarrow
+
+    types = {name: pyarrow.string() for name in STRINGS} | {"label": pyarrow.int8()}
+    return types | dict.fromkeys(("near", "far"), pyarrow.float32())
 
 
 def read(folder: Path) -> Baseline:
@@ -272,10 +282,12 @@ def read(folder: Path) -> Baseline:
     summary, data = _read_parts(folder)
     try:
         said = schema1.baseline(summary) if summary["encheck_baseline"] == schema1.VERSION else summary
+        refuse_wrong(said, schema_of("encheck.gating", "baseline.schema.json"))
         return Baseline(folder, said, _read_items(data, said))
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        why = str(error) if type(error) is ValueError else repr(error)
         raise BaselineError(
-            f"{folder} holds other fields than --save-baseline writes ({error!r}). Make the baseline again"
+            f"{folder} holds other fields than --save-baseline writes ({why}). Make the baseline again"
         ) from error
 
 
@@ -303,15 +315,16 @@ def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
 
 def _read_summary(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json_of(path)
         version = found["encheck_baseline"]
     except OSError as error:
         raise BaselineError(f"{path.parent} is no baseline: {path.name} cannot be read ({error.strerror})") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise BaselineError(f"{path} is no summary of --save-baseline, or was cut off ({error!r})") from error
     if version not in (schema1.VERSION, VERSION):
         age = "newer" if isinstance(version, int) and version > VERSION else "other"
-        maker = found.get("versions", {}).get("encheck", "not said")
+        versions = found.get("versions")
+        maker = versions.get("encheck", "not said") if isinstance(versions, dict) else "not said"
         raise BaselineError(
             f"{path} is of the {age} baseline version {version!r}, but this encheck reads {schema1.VERSION} and "
             f"{VERSION}: install the encheck that made it ({maker}), or make the baseline again"
@@ -323,14 +336,47 @@ def _read_summary(path: Path) -> dict[str, Any]:
 
 
 def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
-    import pyarrow.parquet
-
-    columns = pyarrow.parquet.read_table(io.BytesIO(data)).to_pydict()
+    columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
+    _refuse_uneven(summary, {name: len(some) for name, some in at.items()})
     declared = declarations(summary)
     return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["check"])) for c in summary["cases"]}
+
+
+def _items_of(data: bytes) -> dict[str, list[Any]]:
+    """The columns of the items file; ValueError where one is missing, of another type, or has an empty field."""
+    import pyarrow
+
+    names = (*STRINGS, "label", "near", "far")
+    types = _types()
+    table = table_of(io.BytesIO(data), columns=names)
+    for name in names:
+        if table[name].type != types[name]:
+            raise ValueError(f"{ITEMS}: the column {name} is of {table[name].type}, but should be of {types[name]}")
+        if table[name].null_count and name not in ("label", "far", "split"):
+            raise ValueError(f"{ITEMS}: the column {name} has an empty field")
+    try:
+        table.validate(full=True)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{ITEMS}: {error}") from error
+    columns: dict[str, list[Any]] = table.to_pydict()
+    if not np.isfinite([v for name in ("near", "far") for v in columns[name] if v is not None]).all():
+        raise ValueError(f"{ITEMS}: a score is no number")
+    return columns
+
+
+def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int]) -> None:
+    """ValueError where a case has other items than the summary says, or is on data that it does not tell of."""
+    calibrated = {data["name"] for data in summary["data"] if data["calibration"]}
+    for case in summary["cases"]:
+        if counts.get(case["case"], 0) != case.get("items", counts.get(case["case"], 0)) or not counts.get(
+            case["case"]
+        ):
+            raise ValueError(f"{case['case']} has {counts.get(case['case'], 0)} items, but should have {case['items']}")
+        if case["data"] not in calibrated:
+            raise ValueError(f"the data {case['data']!r} of {case['case']} are without a calibration")
 
 
 def _rebuilt(

@@ -196,7 +196,13 @@ def _aligned(before: Table, after: Table, baseline: Baseline, results: Results) 
             )
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
-    return after.of(np.array([at[pair] for pair in wanted], np.intp))
+    found = after.of(np.array([at[pair] for pair in wanted], np.intp))
+    if found.splits != before.splits:
+        raise BaselineError(
+            f"{baseline.folder} has items of {before.case} in other splits than this run. Make the baseline again with "
+            "--save-baseline"
+        )
+    return found
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:

@@ -18,12 +18,30 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import LockError, UsageError
+from encheck.system.documents import parsed, text_of
 from encheck.system.files import is_special, write_text
+from encheck.system.json_schema import refuse_wrong
 from encheck.types import Edit, Variant, apply_edits, content_hash
 
 VERSION = 2
 LOG = logging.getLogger("encheck")
 MIN_SPAN_CHARACTERS = 4  # a shorter text is not worth a span
+HEAD = {
+    "type": "object",
+    "required": ["language", "seed", "works"],
+    "properties": {"language": {"type": "object"}, "seed": {"type": "integer"}, "works": {"type": "array"}},
+}
+LINE = {
+    "type": "object",
+    "required": ["source", "generator", "level", "edits", "variant"],
+    "properties": {
+        "source": {"type": "string"},
+        "generator": {"type": "string"},
+        "level": {"type": "integer"},
+        "edits": {"type": "array", "items": {"type": "array"}},
+        "variant": {"type": "string"},
+    },
+}
 Piece = str | tuple[int, int] | tuple[int, int, str]
 Key = tuple[str, str, int]  # hash of the source, generator, level
 
@@ -121,7 +139,14 @@ def rebuilt(source: str, line: Mapping[str, Any]) -> str:
 
 def _lines(path: Path) -> list[str]:
     """The lines of a lock file; texts may hold what else `splitlines` takes for the end of one."""
-    return path.read_text("utf-8").removesuffix("\n").split("\n")
+    return text_of(path).removesuffix("\n").split("\n")
+
+
+def _refuse_line(number: int, row: object) -> None:
+    try:
+        refuse_wrong(row, LINE)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from error
 
 
 def refuse_place(path: Path) -> None:
@@ -156,16 +181,20 @@ class VariantLock:
     def read(cls, path: Path) -> VariantLock:
         """The lock file at `path`."""
         try:
-            head, *rows = [json.loads(line) for line in _lines(path)]
+            head, *rows = [parsed(line) for line in _lines(path)]
             if head["encheck_lock"] != VERSION:
                 raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
             if len(rows) != head.get("variants", len(rows)):
                 raise LockError(f"{path} is cut off: it has {len(rows)} of {head['variants']} variants; get it again")
+            for number, row in enumerate(rows, 2):
+                _refuse_line(number, row)
             lines = {(row["source"], row["generator"], row["level"]): row for row in rows}
             works = frozenset((generator, level) for generator, level in head["works"])
+            refuse_wrong(head, HEAD)
             return cls(path, head["language"], head["seed"], works, lines)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise LockError(f"{path} is no lock file of `encheck data variants --lock` ({error!r})") from error
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            why = str(error) if type(error) is ValueError else repr(error)
+            raise LockError(f"{path} is no lock file of `encheck data variants --lock` ({why})") from error
 
     def check(
         self,

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 MIN_SIDE = 20  # clusters that a difference has to have on its smaller side
 SOME = 0.1  # the share of items in which a difference is seen, from which on it has to have two sides
 UNBALANCED = 0.1  # of a standardised difference: what is commonly taken for balance (Austin 2009, Stat. Med. 28)
+HALF = 0.5  # what the surface alone wins under the weights
 STRATA = {1: "kept", -1: "changed", 0: "tie"}
 
 
@@ -59,7 +60,17 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     if missing:
         n, clusters = len(wins), scores.resampler.clusters
         return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
-    return replace(_weighted(scores, wins, weights, slack=remainder(found, weights)), params=params)
+    estimate = _weighted(scores, wins, weights, slack=remainder(found, weights))
+    return replace(estimate, params={**params, "meaning": meaning(estimate)})
+
+
+def meaning(estimate: Estimate) -> str:
+    """Whether an adjusted rate says that meaning is seen: its whole interval is above one half."""
+    if estimate.missing:
+        return f"not told, {estimate.missing}"
+    if estimate.low > HALF:
+        return "detected"
+    return "turned round" if estimate.high < HALF else "not told from the surface"
 
 
 def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:

@@ -118,13 +118,13 @@ def unseen(scores: PairScores) -> Estimate:
     return _mean("unseen", scores, (scores.values == 0).astype(float))
 
 
-@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=False)
+@metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: PairScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
     return _whole("contract_kept", scores, scores.values)
 
 
-@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=False)
+@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
     """Share of texts that the scorer tells from themselves less their last words."""
     return _whole("ends_seen", scores, _told_apart(scores.values, scores.scale))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, Literal, ParamSpec
 
@@ -75,26 +75,31 @@ class Metric(Generic[P]):
         return table if self.unit == "item" else table.of(np.array([rows[0] for rows in table.chains], np.intp))
 
 
-def figure(function: Callable[Concatenate[Any, P], Estimate]) -> Callable[Concatenate[Any, P], Estimate]:
-    """Compute a figure for the model's scores and for those of each surface scorer."""
+def figure(
+    function: Callable[Concatenate[Any, P], Estimate], *, surface: Sequence[str] | None = None
+) -> Callable[Concatenate[Any, P], Estimate]:
+    """Compute a figure for the model's scores and for those of each surface scorer, or of those in `surface`."""
 
     def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
         estimate = function(scores, *args, **kwargs)
-        surface = {name: function(beside, *args, **kwargs) for name, beside in scores.surface.items()}
-        return replace(estimate, metric=estimate.metric + scores.suffix, surface=surface)
+        names = scores.surface if surface is None else [name for name in surface if name in scores.surface]
+        beside = {name: function(scores.surface[name], *args, **kwargs) for name in names}
+        return replace(estimate, metric=estimate.metric + scores.suffix, surface=beside)
 
     both.__name__, both.__doc__ = function.__name__, function.__doc__
     return both
 
 
-def metric(*, surface: bool = True, **declared: Any) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
+def metric(
+    *, surface: Sequence[str] | None = None, **declared: Any
+) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
     """Make a `Metric` of a function that estimates it; its name is the function's, the rest is declared here.
 
-    With `surface` the estimate has those of the surface scorers beside it.
+    The estimate has those of the surface scorers beside it, or of those in `surface`.
     """
 
     def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
-        found = Metric(function.__name__, figure(function) if surface else function, **declared)
+        found = Metric(function.__name__, figure(function, surface=surface), **declared)
         object.__setattr__(found, "__doc__", function.__doc__)
         return found
 

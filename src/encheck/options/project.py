@@ -14,13 +14,16 @@ from encheck.system.config_text import config_text
 from encheck.system.schema import shown
 
 TABLE = ("tool", "encheck")
+MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
+KEY = re.compile(r"""[\s\w.\["'\]-]+""")
 
 
 def project_table(path: Path) -> dict[str, Any]:
     """[tool.encheck] of a pyproject.toml, checked; empty where there is none. ConfigError names file, line and key."""
     if not path.exists():
         return {}
-    text = config_text(path)
+    text = config_text(path, most=MOST_BYTES)
+    _refuse_long_keys(path, text)
     table: Any = _parsed(path, text)
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
@@ -30,6 +33,12 @@ def project_table(path: Path) -> dict[str, Any]:
     if table:
         _refuse_wrong(path, text, table)
     return dict(table)
+
+
+def _refuse_long_keys(path: Path, text: str) -> None:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
+            raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
 
 
 def _refuse_wrong(path: Path, text: str, table: Mapping[str, Any]) -> None:

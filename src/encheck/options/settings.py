@@ -36,20 +36,23 @@ class Settings:
         "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, kept=True,
         parse=each_once("sbert"), usual="sbert",
         help="Model to test: a name that `encheck models` lists, a directory or file (./checkpoint), or a hub id "
-        "(owner/name). Repeatable.",
+        "(owner/name). Repeatable. For a checkpoint of others use `encheck run`, or write --model=DIR: after a blank, "
+        "plain pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
     )
     model_args: tuple[str, ...] = option(
         "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, kept=True, parse=all_given,
         help="Set a field of models.yaml, or an option of the adapter, for this run. Repeatable.",
     )
     data: tuple[str, ...] = option(
-        "data", group="what", metavar="NAME[:PATH]", repeatable=True, takes_path=True, kept=True,
+        "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True, kept=True,
         parse=each_once("probes"), usual="probes",
-        help="Data to test on: NAME or NAME:PATH. `encheck data` lists the names. Repeatable.",
+        help="Data to test on: NAME, NAME:PATH, or NAME@SPLIT:PATH for a paper's own split. `encheck data` lists the "
+        "names. Repeatable.",
     )
     sample: int | None = option(
         "sample", group="what", metavar="N", kept=True, parse=sample_of, default="2000",
-        help="Number of clusters to take from each data set, or `all`. Probes are taken whole.",
+        help="Number of clusters to take from the measured part of each data set, and from its validation part, or "
+        "`all`. Probes are taken whole.",
     )
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,

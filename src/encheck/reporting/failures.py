@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from encheck.reporting.text import LINES, marked, visible
+from encheck.reporting.text import marked
 from encheck.scoring.example import Line
 from encheck.scoring.scores import Scores
+from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate, Item
 
 WORST = 3

@@ -30,7 +30,15 @@ def as_written(*folders: Path) -> Iterator[None]:
 
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, jinja2.TemplateError) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        jinja2.TemplateError,
+    ) as error:
         raise UsageError(
             f"the results in {', '.join(map(str, folders))} are not as encheck writes them: {type(error).__name__}: "
             f"{error}. Run again, or hold them to results.schema.json"

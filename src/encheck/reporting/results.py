@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from encheck import schema1
 from encheck.errors import UsageError
 from encheck.system import files
+from encheck.system.documents import json_of
 from encheck.system.files import write_text
+from encheck.system.json_schema import refuse_other_types, schema_of
+from encheck.system.parquet import table_of
 
 SCHEMA_VERSION = 2
 RESULTS, ITEMS = "results.json", "items.parquet"
@@ -33,6 +36,7 @@ GIVEN = (
     "text_role",
     "slice",
 )  # what not every case has, nor every file of schema 1; docs/report.md says what each holds
+NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score")
 
 
 def versions() -> dict[str, str]:
@@ -48,9 +52,7 @@ def versions() -> dict[str, str]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of results.json."""
-    text = (resources.files("encheck.reporting") / "results.schema.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return dict(schema_of("encheck.reporting", "results.schema.json"))
 
 
 def write_named(path: Path, text: str) -> None:
@@ -82,10 +84,7 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
     import pyarrow
     import pyarrow.parquet
 
-    types = {name: pyarrow.string() for name in COLUMNS} | {"label": pyarrow.int8()}
-    types |= {name: pyarrow.float64() for name in COLUMNS if name.endswith(("_score", "_overlap"))}
-    types |= dict.fromkeys(GIVEN, pyarrow.string()) | {"gold": pyarrow.float64()}
-    types |= {"step": pyarrow.int32(), "source_is_second": pyarrow.bool_()}
+    types = _types()
     columns = {name: [v for case in sorted(items) for v in items[case][name]] for name in COLUMNS}
     for name in GIVEN:
         some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]
@@ -95,11 +94,20 @@ def write_items(folder: Path, items: Mapping[str, Mapping[str, list[Any]]]) -> N
         pyarrow.parquet.write_table(table, file, compression="zstd")
 
 
+def _types() -> dict[str, Any]:
+    """The type of each column of items.parquet."""
+    import pyarrow
+
+    types = {name: pyarrow.string() for name in (*COLUMNS, *GIVEN)} | {"label": pyarrow.int8()}
+    types |= {name: pyarrow.float64() for name in (*COLUMNS, "gold") if name.endswith(("_score", "_overlap", "gold"))}
+    return types | {"step": pyarrow.int32(), "source_is_second": pyarrow.bool_()}
+
+
 def read_results(folder: Path) -> dict[str, Any]:
     """results.json of a run, in the words of schema 2; UsageError where it is missing, damaged or of another schema."""
     path = folder / RESULTS
     try:
-        results = json.loads(path.read_text("utf-8"))
+        results = json_of(path)
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no run: it has no {RESULTS}") from error
     except (ValueError, OSError) as error:
@@ -108,29 +116,29 @@ def read_results(folder: Path) -> dict[str, Any]:
     if found not in (schema1.VERSION, SCHEMA_VERSION):
         which = "a newer encheck wrote it" if isinstance(found, int) and found > SCHEMA_VERSION else "run again"
         raise UsageError(f"{path} has schema version {found}, but this encheck reads 1 and {SCHEMA_VERSION}: {which}")
-    return dict(results) if found == SCHEMA_VERSION else _of_schema_1(results, path)
+    said = dict(results) if found == SCHEMA_VERSION else _of_schema_1(results, path)
+    try:
+        refuse_other_types(said, schema())
+    except ValueError as error:
+        raise UsageError(f"{path} is not as encheck writes it: {error}. Run again") from error
+    return said
 
 
 def _of_schema_1(results: Mapping[str, Any], path: Path) -> dict[str, Any]:
     try:
         return schema1.results(results)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{path} is not as encheck writes it: {error!r}. Run again") from error
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
     """The columns of items.parquet, case by case; nothing where there is no such file; UsageError for a damaged one."""
-    import pyarrow
-    import pyarrow.parquet
-
     path = folder / ITEMS
     if not path.exists():
         return {}
-    try:
-        given = [name for name in GIVEN if name in pyarrow.parquet.read_schema(path).names]
-        columns = pyarrow.parquet.read_table(path, columns=[*COLUMNS, *given]).to_pydict()
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
+    columns = _items_of(path, COLUMNS, also=GIVEN).to_pydict()
+    if not columns["case"]:
+        return {}
     ends = [i for i, case in enumerate(columns["case"]) if i == 0 or case != columns["case"][i - 1]]
     spans = zip(ends, [*ends[1:], len(columns["case"])], strict=True)
     return {columns["case"][a]: {name: values[a:b] for name, values in columns.items()} for a, b in spans}
@@ -138,16 +146,10 @@ def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
     """The splits of each case's items; nothing where there is no items.parquet; UsageError for a damaged one."""
-    import pyarrow
-    import pyarrow.parquet
-
     path = folder / ITEMS
     if not path.exists():
         return {}
-    try:
-        pairs = pyarrow.parquet.read_table(path, columns=["case", "split"]).group_by(["case", "split"]).aggregate([])
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
+    pairs = _items_of(path, ("case", "split")).group_by(["case", "split"]).aggregate([])
     found: dict[str, set[str]] = {}
     for case, split in zip(pairs["case"].to_pylist(), pairs["split"].to_pylist(), strict=True):
         found.setdefault(case, set()).add(split or "")
@@ -157,14 +159,30 @@ def read_splits(folder: Path) -> dict[str, set[str]]:
 def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
     """The rows of items.parquet whose item id is, or begins with, `item`."""
     import pyarrow.compute
-    import pyarrow.parquet
 
     path = folder / ITEMS
     if not path.exists():
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or was cut off")
-    table = pyarrow.parquet.read_table(path)
+    table = _items_of(path, COLUMNS, also=GIVEN)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
     return [row if row.get("kind") else schema1.row_with_kind(row) for row in rows]
+
+
+def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
+    """These columns of an items.parquet, each of the type that is written; UsageError for a damaged file."""
+    import pyarrow
+
+    try:
+        table = table_of(path, columns=columns, also=also)
+        for name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, table[name].cast(_types()[name]))
+        for name in {*NEVER_EMPTY}.intersection(table.column_names):
+            if table[name].null_count:
+                raise ValueError(f"the column {name!r} has an empty field")
+        table.validate(full=True)
+    except (ValueError, OSError, pyarrow.ArrowException) as error:
+        raise UsageError(f"{path} cannot be read: {str(error).splitlines()[0]}. Run again") from error
+    return table
 
 
 def newest_run(root: Path) -> Path:

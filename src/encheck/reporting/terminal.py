@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from encheck.reporting import gate
-from encheck.reporting.text import LINES, table, visible
+from encheck.reporting.text import table
 from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface, wants
+from encheck.system.terminal import LINES, visible
 
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 

@@ -1,17 +1,15 @@
-"""Texts as people are shown them: edits marked, hidden characters made visible, columns aligned."""
+"""Texts as people are shown them: edits marked, safe in Markdown, columns aligned."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
+from encheck.system.terminal import LINES, visible
 from encheck.types import Edit
 
 Piece = tuple[str, str]
 MAX_EDITS_MARKED = 8
-HIDDEN = {"Cc", "Cf", "Cs"}
-LINES = "\n\t"  # what `visible` keeps where a text may have lines
 
 
 def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
@@ -42,23 +40,6 @@ def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
     """
     signs = {"same": "{}", "del": "[-{}-]", "ins": "{{+{}+}}"}
     return "".join(signs[kind].format(piece) for kind, piece in pieces(source, text, edits))
-
-
-def visible(text: str, *, keep: str = "") -> str:
-    r"""The text with what nobody sees or what turns it round made visible, sign for sign, but for the signs of `keep`.
-
-    >>> visible("a\u202eb\x00c\nd")
-    'a\ufffdb\u2400c\u240ad'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if c in keep else _sign(c) for c in text)
-
-
-def _sign(c: str) -> str:
-    if c < " ":
-        return chr(0x2400 + ord(c))
-    return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in "\u200d\u200c" else c
 
 
 FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from encheck.system.terminal import LINES, visible
+
 log = logging.getLogger("encheck")
 
 
@@ -22,7 +24,7 @@ class Notes(logging.Handler):
         line = record.getMessage()
         if line not in self.lines:
             self.lines.append(line)
-            print(f"encheck: {line}", file=_stderr(), flush=True)
+            print(visible(f"encheck: {line}", keep=LINES), file=_stderr(), flush=True)
 
 
 @contextmanager

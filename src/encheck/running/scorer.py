@@ -13,11 +13,13 @@ from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Subject
+from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.scores import Floats, Scale, Scores, scores_of
+from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
-from encheck.similarity import SIMILARITIES
+from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
+from encheck.surface import WEIGHTED, Frequencies
 from encheck.types import Item, Items, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -32,6 +34,7 @@ class Scorer:
         self._resamplers: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Resampler] = {}
         self._scales: dict[tuple[str, str], Scale] = {}
         self._surface_scales: dict[tuple[str, str], Scale] = {}
+        self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -43,7 +46,9 @@ class Scorer:
         by = _Measured(self.subjects[model])
         if kind.searches:
             by.refuse_to_search()
-        found = kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by))
+        found = _with_tuning(
+            kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
+        )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -70,11 +75,23 @@ class Scorer:
 
     def _surface(self, kind: type[Scores], data: str, items: Items, resampler: Resampler) -> dict[str, Scores]:
         """The same items' scores by each surface scorer that stands beside this kind of items."""
-        found = {}
-        for by in map(SurfaceScorer, kind.surface_scorers):
-            scale = self._scale(self._surface_scales, by.name, data, by)
-            found[by.name] = kind.measured(items.kept, by, resampler, scale)
+        found: dict[str, Scores] = {}
+        for name in kind.surface_scorers:
+            by = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
+            scale = self._scale(self._surface_scales, name, data, by)
+            one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
+            if name != WORD_OVERLAP and isinstance(one, MarginScores):
+                one = replace(one, has_curve=False)  # a curve costs more than all else
+            found[name] = one
         return found
+
+    def _counted(self, data: str) -> Frequencies:
+        """In how many of this data's sentences each word is."""
+        if data not in self._frequencies:
+            pairs, groups = self.data[data].pairs, self.data[data].groups
+            texts = [(p.first, p.second) for p in pairs] + [(g.source, g.paraphrase) for g in groups]
+            self._frequencies[data] = Frequencies.of(text for both in texts for text in both)
+        return self._frequencies[data]
 
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure) -> Scale:
         if (label, data) not in known:
@@ -86,6 +103,13 @@ class Scorer:
             identity = float(by.pairs(texts, texts).mean())
             known[label, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
         return known[label, data]
+
+
+def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
+    """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
+    if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
+        return replace(scores, learned=Learned.of(items.tuning, by))
+    return scores
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from encheck.scoring.measure import Measure
 from encheck.scoring.scale import DECIMALS, Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
+from encheck.surface import SURFACE
 from encheck.types import Triplet
 
 
@@ -22,10 +23,11 @@ from encheck.types import Triplet
 class MarginScores:
     """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
 
-    `unit` is what the similarities were divided by. `items` are the triplets, for what depends on their texts.
+    `unit` is what the similarities were divided by. `items` are the triplets, for what depends on their texts. Without
+    `has_curve` a rate is of one epsilon alone.
     """
 
-    surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
+    surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
     searches: ClassVar[bool] = False
     near: Floats
     far: Floats
@@ -35,6 +37,7 @@ class MarginScores:
     suffix: str = ""
     unit: float = 1.0
     items: tuple[Triplet, ...] = ()
+    has_curve: bool = True
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:

@@ -10,7 +10,8 @@ import numpy as np
 
 from encheck.scoring.scale import Floats
 from encheck.scoring.search import overlap_grid
-from encheck.similarity import SURFACE, WORD_OVERLAP
+from encheck.similarity import WORD_OVERLAP
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
 
 
 class Measure(Protocol):
@@ -36,14 +37,21 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class SurfaceScorer:
-    """One of SURFACE by its name: it compares words or characters, which needs no understanding."""
+    """A surface scorer by its name: it compares words or characters, which needs no understanding.
+
+    `frequencies` are for those that weigh words.
+    """
 
     name: str = WORD_OVERLAP
+    frequencies: Frequencies | None = None
     decision: float | None = None
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """The similarity of each pair, shape [n]."""
-        return SURFACE[self.name](first, second)
+        if self.name in SURFACE:
+            return SURFACE[self.name](first, second)
+        assert self.frequencies is not None
+        return WEIGHTED[self.name](first, second, self.frequencies)
 
     def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The similarity of each query and document, shape [n, m]."""

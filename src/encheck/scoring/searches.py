@@ -25,6 +25,7 @@ from encheck.types import Query
 class SearchScores(MarginScores):
     """Similarity of each query with its own text and with the best other one, shape [n] each; `found` are these."""
 
+    surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = True
     found: tuple[str, ...] = ()
 

@@ -115,9 +115,9 @@ def is_special(path: Path) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    r"""Write a text file whole or not at all; half of a surrogate pair, as in names that are no UTF-8, as `\udcff`."""
     with whole(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 @contextmanager

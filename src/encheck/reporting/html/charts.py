@@ -17,7 +17,7 @@ BINS = 40
 def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
     """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
-    One line a series (level, and model where there are several), that of the best surface scorer dashed.
+    One line a series (level, and model where there are several), that of word overlap dashed.
     """
     name = "margin_rate_calibrated" if calibrated else "margin_rate"
     found = [row for row in rows if row["metric"] == name and row.get("curve")]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.ids import CaseId, figure_name
-from encheck.reporting.text import visible
 from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
 from encheck.scoring.frame import Columns, Frame
+from encheck.system.terminal import visible
 
 Row = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
@@ -36,7 +36,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _curve(row: Row) -> str:
-    """The share of items with a margin above epsilon, with its band, as SVG; the best surface scorer dashed."""
+    """The share of items with a margin above epsilon, with its band, as SVG; word overlap dashed."""
     from markupsafe import escape
 
     points = row["curve"]
@@ -51,7 +51,7 @@ def _curve(row: Row) -> str:
         f'<polygon points="{_path(band)}" fill="#0072b2" opacity="0.2"/>'
         f'<polyline points="{dashed}" fill="none" stroke="#7f7f7f" stroke-dasharray="5 4"/>'
         f'<polyline points="{line}" fill="none" stroke="#0072b2" stroke-width="2"/>{"".join(ticks)}</svg>'
-        f"<figcaption>{name}: share of items above epsilon; the best surface scorer dashed</figcaption></figure>"
+        f"<figcaption>{name}: share of items above epsilon; word overlap dashed</figcaption></figure>"
     )
 
 

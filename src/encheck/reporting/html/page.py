@@ -15,7 +15,7 @@ from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
-from encheck.reporting.text import LINES, visible
+from encheck.system.terminal import LINES, visible
 
 Row = Mapping[str, Any]
 

@@ -110,7 +110,7 @@ def _pictures(declared: Declaration, figures: Sequence[Row], frames: Frames) -> 
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
     candidates = [
         (
-            "Share of items whose calibrated margin is above epsilon, with its 95% band; best surface scorer dashed.",
+            "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
             charts.margin_curves(figures, calibrated=True),
         ),
         (

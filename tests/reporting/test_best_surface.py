@@ -1,10 +1,12 @@
 """What surface scorers get stands beside each figure, and the best one is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from encheck.controller.recorder import as_row
-from encheck.metrics.pairs import GRID, margin_rate
+from encheck.metrics.pairs import GRID, margin_rate, mean_margin
 from encheck.reporting import view
 from encheck.scoring.scores import MarginScores, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -35,8 +37,13 @@ def test_the_best_surface_scorer_is_named_and_rows_name_the_same(values, best):
     assert view.surface(row) == in_words
 
 
-def test_only_the_best_surface_scorer_keeps_its_curve_in_the_results():
-    scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=margins(0.4, 0.2))
+def test_the_curve_of_word_overlap_stands_in_the_results():
+    scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=replace(margins(0.4, 0.2), has_curve=False))
     row = as_row(CheckResult("id", "check", "property", "1", "m", "d", margin_rate(scores), "pass"))
-    assert "curve" not in row["surface"]["jaccard"]
-    assert [p["value"] for p in row["surface"]["bigrams"]["curve"]] == [float(e < 0.2) for e in GRID.round(2)]
+    assert row["surface"]["bigrams"] == {"value": 1, "low": pytest.approx(0.912, abs=1e-3), "high": 1}
+    assert [p["value"] for p in view.surface_curve(row)] == [float(e < -0.2) for e in GRID.round(2)]
+
+
+def test_mean_margins_stand_beside_word_overlap_alone():
+    scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=margins(0.4, 0.2))
+    assert list(mean_margin(scores).surface) == ["jaccard"]

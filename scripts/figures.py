@@ -1,0 +1,61 @@
+"""The figures of the default run, which README and docs quote: recorded in docs/figures.json, compared with a run.
+
+    encheck run --report-dir reports/figures
+    python scripts/figures.py record reports/figures
+    python scripts/figures.py compare reports/figures
+
+`make docs` compares them with the run of the README's first command, tests/project/test_figures.py compares them
+with the sentences. The fourth decimal may differ: processors and numbers of threads sum in other orders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+RECORD = Path(__file__).resolve().parents[1] / "docs/figures.json"
+NUMBERS = ("value", "low", "high")
+TOLERANCE = 2e-3
+
+
+def figures(run: Path) -> dict[str, dict[str, float]]:
+    """Every figure of a run by its id: value, interval and number of items."""
+    rows = json.loads((run / "results.json").read_text("utf-8"))["checks"]
+    return {
+        row["id"]: {**{name: round(row[name], 4) for name in NUMBERS}, "n": row["n"]}
+        for row in rows
+        if row["value"] is not None
+    }
+
+
+def differences(recorded: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What a run says otherwise than the record, a line each."""
+    for name in sorted({*recorded, *found}):
+        if name not in recorded or name not in found:
+            yield f"{name}: only {'recorded' if name in recorded else 'in the run'}"
+        elif any(abs(recorded[name][n] - found[name][n]) > TOLERANCE for n in (*NUMBERS, "n")):
+            yield f"{name}: recorded {recorded[name]}, the run has {found[name]}"
+
+
+def read() -> dict[str, dict[str, float]]:
+    """The recorded figures."""
+    return dict(json.loads(RECORD.read_text("utf-8")))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("record", "compare"))
+    parser.add_argument("run", type=Path, help="a report directory")
+    asked = parser.parse_args()
+    if asked.what == "compare":
+        problems = list(differences(read(), figures(asked.run)))
+        raise SystemExit("\n".join(problems) or 0)
+    lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(figures(asked.run).items()))
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

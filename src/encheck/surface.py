@@ -1,0 +1,167 @@
+"""What two texts share on the surface: similarities that need no understanding, and that a model should beat.
+
+Each is symmetric, and 1 for identical text. Words are lower-cased, punctuation left out. SURFACE has those that see two
+texts alone, all of them in [0, 1]; WEIGHTED those that know in how many texts a word is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from encheck.similarity import WORD_OVERLAP, Values, jaccard, words
+
+K1, B = 1.5, 0.75  # as in Robertson and Zaragoza 2009
+_TEXTS, _PAIRS = 10_000, 50_000  # kept: checks on the same data score many pairs more than once
+Texts = Sequence[str]
+
+
+@lru_cache(maxsize=_TEXTS)
+def tokens(text: str) -> tuple[str, ...]:
+    """The lower-cased words of a text, in order."""
+    return tuple(words(text))
+
+
+def edit_similarity(first: Texts, second: Texts) -> Values:
+    """1 less the edit distance of the words (Levenshtein 1966), divided by the number of words of the longer text.
+
+    Two texts without any word count as equal (1). Shape [n].
+
+    >>> edit_similarity(["Ann saw Bob."], ["Bob saw Ann."]).round(3).tolist()
+    [0.333]
+    """
+    return _of_each(_edit_similarity, first, second)
+
+
+def bigrams(first: Texts, second: Texts) -> Values:
+    """Share of distinct pairs of neighbouring words that two texts have in common; shape [n].
+
+    Start and end count as words: so every text has a bigram, and first and last words tell.
+
+    >>> bigrams(["a red car"], ["a red bus"]).round(3).tolist()
+    [0.333]
+    """
+    return _of_each(_bigrams, first, second)
+
+
+def trigrams(first: Texts, second: Texts) -> Values:
+    """Share of distinct runs of three characters that two texts have in common, in lower case; shape [n].
+
+    Two blanks before the text and one after it count, and blanks in a row as one: so every text has a trigram.
+
+    >>> trigrams(["cat"], ["cats"]).tolist()
+    [0.5]
+    """
+    return _of_each(_trigrams, first, second)
+
+
+SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
+    WORD_OVERLAP: jaccard,
+    "edit-distance": edit_similarity,
+    "bigrams": bigrams,
+    "trigrams": trigrams,
+}
+
+
+def _of_each(score: Callable[[str, str], float], first: Texts, second: Texts) -> Values:
+    return np.array([score(a, b) for a, b in zip(first, second, strict=True)], np.float64)
+
+
+@lru_cache(maxsize=_PAIRS)
+def _edit_similarity(first: str, second: str) -> float:
+    from rapidfuzz.distance import Levenshtein
+
+    return float(Levenshtein.normalized_similarity(tokens(first), tokens(second)))
+
+
+@lru_cache(maxsize=_PAIRS)
+def _bigrams(first: str, second: str) -> float:
+    a, b = (set(zip(("", *found), (*found, ""), strict=True)) for found in (tokens(first), tokens(second)))
+    return len(a & b) / len(a | b)
+
+
+@lru_cache(maxsize=_PAIRS)
+def _trigrams(first: str, second: str) -> float:
+    a, b = _runs(first), _runs(second)
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared)
+
+
+@lru_cache(maxsize=2_000)
+def _runs(text: str) -> frozenset[str]:
+    padded = f"  {' '.join(text.lower().split())} "
+    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """In how many of some texts each word is; the number of these texts, and of words in one of them on average."""
+
+    counts: Mapping[str, int]
+    texts: int
+    length: float
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Frequencies:
+        """Counted in these texts, each once."""
+        bags = [tokens(text) for text in sorted(set(texts))]
+        counts = Counter(word for bag in bags for word in set(bag))
+        return cls(counts, len(bags), sum(map(len, bags)) / max(len(bags), 1) or 1.0)
+
+
+def tf_idf(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
+    """Cosine of the texts' words, each weighted by its count and its idf, as scikit-learn smooths it; shape [n].
+
+    Two texts without any word count as equal (1).
+    """
+    return np.array([_tf_idf(a, b, frequencies) for a, b in zip(first, second, strict=True)], np.float64)
+
+
+@lru_cache(maxsize=_PAIRS)
+def _tf_idf(first: str, second: str, frequencies: Frequencies) -> float:
+    (a, norm), (b, other) = _weighted(first, frequencies), _weighted(second, frequencies)
+    if not a or not b:
+        return float(not a and not b)
+    return min(sum(x * b.get(word, 0.0) for word, x in a.items()) / (norm * other), 1.0)
+
+
+@lru_cache(maxsize=_TEXTS)
+def _weighted(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float], float]:
+    """The weight of each word of a text, and the length of that vector."""
+    every, counts = 1 + frequencies.texts, frequencies.counts
+    found = {w: n * (math.log(every / (1 + counts.get(w, 0))) + 1) for w, n in Counter(tokens(text)).items()}
+    return found, math.sqrt(sum(x * x for x in found.values()))
+
+
+def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
+    """BM25 of either text as a query on the other, each against what the query gets of itself; shape [n].
+
+    The mean of both ways: 1 for identical text, more where a short text's words come often in the other.
+    """
+
+    def score(a: str, b: str) -> float:
+        bags = Counter(tokens(a)), Counter(tokens(b))
+        if not all(bags):
+            return float(not any(bags))
+        return sum(_bm25(q, d, frequencies) / _bm25(q, q, frequencies) for q, d in (bags, bags[::-1])) / 2
+
+    return _of_each(score, first, second)
+
+
+def _bm25(query: Mapping[str, int], document: Mapping[str, int], frequencies: Frequencies) -> float:
+    norm = K1 * (1 - B + B * sum(document.values()) / frequencies.length)
+    shared = ((_rarity(word, frequencies) * n, document[word]) for word, n in query.items() if word in document)
+    return sum(weight * count * (K1 + 1) / (count + norm) for weight, count in shared)
+
+
+def _rarity(word: str, frequencies: Frequencies) -> float:
+    count = frequencies.counts.get(word, 0)
+    return math.log(1 + (frequencies.texts - count + 0.5) / (count + 0.5))
+
+
+WEIGHTED: Mapping[str, Callable[[Texts, Texts, Frequencies], Values]] = {"tf-idf": tf_idf, "bm25": bm25}

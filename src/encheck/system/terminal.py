@@ -1,0 +1,74 @@
+"""Text on its way to a terminal: what nobody sees, and what would steer the terminal, is made visible here.
+
+Three ways lead there, and each goes through `visible`: what encheck prints, what it logs (`Shown`), and what libraries
+print while the `encheck` command runs (`Stream`).
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import unicodedata
+from typing import Any
+
+HIDDEN = {"Cc", "Cf", "Cs"}
+JOINERS = "\u200d\u200c"  # emoji and several scripts need them
+LINES = "\n\t"  # what `visible` keeps where a text may have lines
+OWN_MOVES = re.compile(r"(\x1b\[[0-9;]*[mAK]|[\r\n\t])")  # colours, and what a progress bar moves by
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    r"""The text with what nobody sees or what turns it round made visible, sign for sign, but for the signs of `keep`.
+
+    >>> visible("a\u202eb\x00c\nd")
+    'a\ufffdb\u2400c\u240ad'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in keep else _sign(c) for c in text)
+
+
+def _sign(c: str) -> str:
+    if c < " ":
+        return chr(0x2400 + ord(c))
+    return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in JOINERS else c
+
+
+def harmless(text: str) -> str:
+    r"""What a library printed, visible but for colours and what a progress bar moves by.
+
+    >>> harmless("\x1b[31mred\x1b[0m\x1b]0;title\x07")
+    '\x1b[31mred\x1b[0m␛]0;title␇'
+    """
+    return "".join(part if i % 2 else visible(part) for i, part in enumerate(OWN_MOVES.split(text)))
+
+
+class Shown(logging.Filter):
+    """Makes the messages of a logger visible, whoever handles them: pytest shows the log of a check that failed."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        record.msg, record.args = visible(record.getMessage(), keep=LINES), ()
+        return True
+
+
+def guard_log() -> None:
+    """Have `Shown` see what encheck logs from now on."""
+    log = logging.getLogger("encheck")
+    if not any(isinstance(known, Shown) for known in log.filters):
+        log.addFilter(Shown())
+
+
+class Stream(io.TextIOWrapper):
+    """A standard stream that passes no control character on but those of colours and progress bars."""
+
+    def write(self, text: str) -> int:
+        """Write the text; its length."""
+        super().write(harmless(text))
+        return len(text)
+
+
+def stream(raw: Any, encoding: str) -> Stream:
+    """Such a stream over a binary one; what the encoding has no sign for is written as an escape."""
+    return Stream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)

@@ -1,0 +1,78 @@
+"""Surface scorers against other implementations, and what they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from nltk import edit_distance
+from nltk.util import ngrams
+
+from encheck.encoders.load import Device, load
+from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.models_file import packaged_models, read_models
+from encheck.surface import SURFACE, WEIGHTED, Frequencies, bigrams, edit_similarity, tf_idf, trigrams
+
+TEXTS = st.lists(st.sampled_from(["a", "A", "red", "dogs", "dog's", "Éa", "42"]), max_size=7).map(" ".join)
+ANY = st.text(max_size=12)
+CORPUS = ["a red dog", "the dogs", "A", "42 dogs saw 42 cats"]
+
+
+def scorers():
+    found = Frequencies.of(CORPUS)
+    weighted = {name: lambda a, b, score=score: score(a, b, found) for name, score in WEIGHTED.items()}
+    return {**SURFACE, **weighted}
+
+
+def shared(first, second):
+    return len(first & second) / len(first | second)
+
+
+@given(TEXTS, TEXTS)
+@example("", "")
+@example("a", "")
+def test_edit_similarity_is_that_of_nltks_edit_distance(first, second):
+    a, b = first.lower().split(), second.lower().split()
+    expected = 1 - edit_distance(a, b) / max(len(a), len(b), 1)
+    assert edit_similarity([first], [second])[0] == pytest.approx(expected)
+
+
+@given(TEXTS, TEXTS)
+@example("", "")
+@example("red", "a")
+def test_bigrams_are_those_of_nltk(first, second):
+    made = ({*ngrams(["<s>", *t.lower().split(), "</s>"], 2)} for t in (first, second))
+    assert bigrams([first], [second])[0] == pytest.approx(shared(*made))
+
+
+@given(TEXTS, TEXTS)
+@example("", "")
+@example(" a  red dog", "a red dog")
+def test_trigrams_are_those_of_nltk(first, second):
+    made = ({*ngrams(f"  {' '.join(t.lower().split())} ", 3)} for t in (first, second))
+    assert trigrams([first], [second])[0] == pytest.approx(shared(*made))
+
+
+@given(st.lists(st.tuples(ANY | TEXTS, ANY | TEXTS), min_size=1, max_size=4))
+@example([("", "red"), ("", "")])
+def test_every_scorer_is_symmetric_and_gives_identical_text_1(pairs):
+    first, second = map(list, zip(*pairs, strict=True))
+    for name, score in scorers().items():
+        found = score(first, second)
+        assert found == pytest.approx(score(second, first)), name
+        assert score(first, first) == pytest.approx(np.ones(len(first))), name
+        assert (found >= 0).all(), name
+        assert name == "bm25" or (found <= 1).all(), name
+
+
+def test_words_that_no_text_has_weigh_most():
+    found = tf_idf(["a zebra", "a red"], ["a", "a"], Frequencies.of([*CORPUS, "a"]))
+    assert found[0] < found[1] < 1
+
+
+@pytest.mark.parametrize("name", [*SURFACE, *WEIGHTED])
+def test_every_scorer_is_a_model_that_can_be_named_and_gives_the_same(name):
+    entry = read_models(packaged_models())[name]
+    assert (entry.adapter, entry.options) == ("lexical", {"weighting": name})
+    model = load(ModelConfig(name, "lexical", options=dict(entry.options)), device=Device("cpu"))
+    model.fit(CORPUS)
+    assert model.score_pairs(CORPUS, CORPUS[::-1]).tolist() == scorers()[name](CORPUS, CORPUS[::-1]).tolist()
