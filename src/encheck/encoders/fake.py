@@ -88,8 +88,9 @@ class Oracle(_Fake):
     """Knows which texts mean the same, and sees word order: passes every check on data it was told.
 
     `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps it, more leaves it. Without
-    them it was told the embedded probes, and with `fresh` the fresh ones of that seed as well. A text that it was not told, but whose words in another order it was, is taken for a jumble: the farther, the more
-    of its words stand elsewhere.
+    them it was told the embedded probes, and with `fresh` the fresh ones of that seed as well. A text that it was not
+    told, but whose words in another order it was, is taken for a jumble: the farther, the more of its words stand
+    elsewhere.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:

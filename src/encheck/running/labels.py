@@ -44,10 +44,10 @@ def data_labels(specs: Sequence[str]) -> dict[str, str]:
 
 def _distinct(named: Iterable[tuple[str, str]]) -> dict[str, str]:
     out: dict[str, str] = {}
-    for stem, spec in named:
-        label, number = label_of(stem), 1
+    for name, spec in named:
+        label, number = label_of(name), 1
         while label in out:
             number += 1
-            label = f"{label_of(stem)}-{number}"
+            label = f"{label_of(name)}-{number}"
         out[label] = spec
     return out

@@ -50,7 +50,7 @@ class Frame:
 def frames() -> tuple[Frame, ...]:
     """All frames, in the order of the file."""
     forms = {row[0]: _form(row) for row in _rows("forms")}
-    lists = {name: options for name, options in _rows("lists")}
+    lists = dict(_rows("lists"))
     return tuple(
         Frame(phenomenon, forms[form], template, dict(_filler(one, lists) for one in given))
         for phenomenon, form, template, *given in _rows("frames")
@@ -60,7 +60,7 @@ def frames() -> tuple[Frame, ...]:
 def _rows(name: str) -> list[list[str]]:
     """The rows of a table of this package, without its head."""
     text = (resources.files(__package__) / f"{name}.tsv").read_text("utf-8")
-    return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[name != "lists" :]
+    return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
 
 
 def _form(row: list[str]) -> Form:

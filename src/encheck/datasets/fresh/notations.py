@@ -7,8 +7,8 @@ from random import Random
 
 Pair = tuple[str, str]
 SIZES = ("near", "middle", "far")
-ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen""".split()
+ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen""".split()
 TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 SPOKEN = {5: "fifth", 8: "eighth", 9: "ninth", 1: "first", 2: "second", 3: "third", 12: "twelfth"}
 MONTHS = "January February March April May June July August September October November December".split()
@@ -30,8 +30,8 @@ MONTHS_LONG = {
 }  # fmt: skip
 PARTS = ((0.25, "a quarter of a percent"), (0.5, "half a percent"), (0.75, "three quarters of a percent"))
 RANGES = (
-    (1, 2), (2, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 7), (5, 8), (6, 8), (7, 10), (8, 10), (10, 12), (12, 15), (15, 20),
-    (20, 25), (25, 30),
+    (1, 2), (2, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 7), (5, 8), (6, 8), (7, 10), (8, 10), (10, 12), (12, 15),
+    (15, 20), (20, 25), (25, 30),
 )  # fmt: skip
 
 
@@ -167,9 +167,16 @@ def drawn(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
     """
     values = NOTATIONS[notation](rng)
     size = rng.choice(SIZES)
-    least, most = {"near": (1, 1), "middle": (2, max(2, len(values) // 4)), "far": (len(values) // 3, len(values))}[size]
+    least, most = _apart(size, len(values))
     first = rng.randrange(len(values))
-    others = [i for i in range(len(values)) if max(least, 1) <= abs(i - first) <= most]
+    others = [i for i in range(len(values)) if least <= abs(i - first) <= most]
     if not others:
         return drawn(notation, rng)
     return values[first], values[rng.choice(others)], size
+
+
+def _apart(size: str, count: int) -> tuple[int, int]:
+    """How many places two of so many values lie apart, at least and at most."""
+    if size == "near":
+        return 1, 1
+    return (2, max(2, count // 4)) if size == "middle" else (max(count // 3, 1), count)
