@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from random import Random
 
@@ -30,55 +31,60 @@ def _of_frame(frame: Frame, seed: int, taken: set[str]) -> Iterator[Group]:
     rng = Random(f"{seed}/{frame.id}")  # noqa: S311 - no secret
     made = 0
     for _ in range(TRIES):
-        group = _crossed(frame, rng) if frame.form.near else _mirrored(frame, rng)
-        texts = {group.source, *(variant.text for variant in group.variants)}
-        if len(texts) == len(group.variants) + 1 and not texts & taken:
-            taken |= texts
+        source, texts = _crossed(frame, rng) if frame.form.near else _mirrored(frame, rng)
+        all_texts = {source, *(text.text for text in texts)}
+        if len(all_texts) > len(texts) and not all_texts & taken:
+            taken |= all_texts
             made += 1
-            yield group
+            yield _group(frame, source, texts)
         if made == A_FRAME:
             return
 
 
-def _crossed(frame: Frame, rng: Random) -> Group:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text of a group before its edits are worked out."""
+
+    text: str
+    relation: str
+    why: str
+    favours: str = ""
+
+
+def _crossed(frame: Frame, rng: Random) -> tuple[str, list[_Text]]:
     """One source, and two edits of it, each with and without the values of two fillers exchanged."""
-    form, values = frame.form, _filled(frame, rng)
-    source = _text(frame, form.source, values)
-    near, far = _exchanged(values, form.near_exchanges), _exchanged(values, form.far_exchanges)
-    variants = [
-        _variant(frame, source, "kept", _text(frame, form.near, values), values),
-        _variant(frame, source, "kept", _text(frame, form.near, near), values, is_changed=True),
-        _variant(frame, source, "changed", _text(frame, form.far, values), values),
-        _variant(frame, source, "changed", _text(frame, form.far, far), values, is_changed=True),
-    ]
-    return _group(frame, source, tuple(variants))
+    form, name, values = frame.form, frame.phenomenon, _filled(frame, rng)
+    texts = []
+    for favours, inside, exchanged in (
+        ("kept", form.near, form.near_exchanges),
+        ("changed", form.far, form.far_exchanges),
+    ):
+        other = _text(frame, inside, _exchanged(values, exchanged))
+        texts.append(_Text(_text(frame, inside, values), f"{name}_kept", values["kept"], favours))
+        texts.append(_Text(other, name, values["changed"], favours))
+    return _text(frame, form.source, values), texts
 
 
-def _mirrored(frame: Frame, rng: Random) -> Group:
+def _mirrored(frame: Frame, rng: Random) -> tuple[str, list[_Text]]:
     """Two sources; each of two texts says what the one says and not what the other says."""
-    values, other = _two(frame, rng)
+    name, (values, other) = frame.phenomenon, _two(frame, rng)
     source, mirror = (_text(frame, frame.form.source, v) for v in (values, other))
     kept, changed = (_text(frame, frame.form.source, v | {"n": v["m"]}) for v in (values, other))
-    variants = (
-        _variant(frame, source, "", kept, values),
-        _variant(frame, source, "", changed, values, is_changed=True),
-        Variant(mirror, f"{frame.phenomenon}_mirror", 1, edits(source, mirror), GENERATOR, values["changed"]),
-    )
-    return _group(frame, source, variants)
+    texts = [
+        _Text(kept, f"{name}_kept", values["kept"]),
+        _Text(changed, name, values["changed"]),
+        _Text(mirror, f"{name}_mirror", values["changed"]),
+    ]
+    return source, texts
 
 
-def _group(frame: Frame, source: str, variants: tuple[Variant, ...]) -> Group:
+def _group(frame: Frame, source: str, texts: Sequence[_Text]) -> Group:
     """A group without a free paraphrase: the sentence stands for it, and checks of paraphrases exclude such groups."""
-    name = f"{frame.id}-{content_hash(source)[:8]}"
-    return Group(name, source, source, frame.id, variants, None, SPLIT)
-
-
-def _variant(
-    frame: Frame, source: str, favours: str, text: str, values: Mapping[str, str], *, is_changed: bool = False
-) -> Variant:
-    relation = frame.phenomenon if is_changed else f"{frame.phenomenon}_kept"
-    why = values["changed" if is_changed else "kept"]
-    return Variant(text, relation, 1, edits(source, text), GENERATOR, f"{frame.form.name}: {why}", favours)
+    variants = tuple(
+        Variant(t.text, t.relation, 1, edits(source, t.text), GENERATOR, f"{frame.form.name}: {t.why}", t.favours)
+        for t in texts
+    )
+    return Group(f"{frame.id}-{content_hash(source)[:8]}", source, source, frame.id, variants, None, SPLIT)
 
 
 def _text(frame: Frame, form: str, values: Values) -> str:
