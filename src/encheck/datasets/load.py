@@ -16,6 +16,7 @@ import encheck.datasets
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.labelled import from_rows
+from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
@@ -46,8 +47,8 @@ def load(
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
-    all pairs. Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are
-    loaded. SPLIT is one that the data set's module names in READINGS.
+    all pairs. Probes, embedded, of a file or fresh (`probes:fresh=SEED`), come whole. `label` names it in results where
+    two of the same name are loaded. SPLIT is one that the data set's module names in READINGS.
     """
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -63,6 +64,8 @@ def load(
             raise DataError(f"data set {name!r} needs a path: {wanted}")
         dataset: Dataset = module.embedded()
         return replace(dataset, name=label or full)
+    if found := _made(module, path):
+        return replace(found, name=label or stem(spec).replace(":", "-"))
     bad = BadRows(skip=skip_bad_rows)
     has_groups = hasattr(module, "groups")
     rows = list(_read(module, path, bad, reading))
@@ -75,6 +78,21 @@ def load(
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or full, skipped=tuple(bad.skipped))
     return from_rows(label or full, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+
+
+def stem(spec: str) -> str:
+    """What results call the data of a specification: its name, and the seed of what is made from one.
+
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3")
+    ('mrpc', 'probes:fresh=3')
+    """
+    return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
+
+
+def _made(module: ModuleType, path: str) -> Dataset | None:
+    """What a module makes by itself where the path says so; None for a path to read."""
+    found: Dataset | None = module.made(path) if hasattr(module, "made") else None
+    return found
 
 
 def _refuse_unfinished(name: str, module: ModuleType) -> None:

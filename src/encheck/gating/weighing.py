@@ -90,6 +90,7 @@ def weigh(
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
     """
     rows = [row for row in results["checks"] if row["model"] == model]
+    _refuse_other_data(baseline, results)
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
     after = side_of(results, items, model)
     before = side_of_baseline(baseline).as_declared_by(after)
@@ -203,6 +204,16 @@ def _aligned(before: Table, after: Table, baseline: Baseline, results: Results) 
             "--save-baseline"
         )
     return found
+
+
+def _refuse_other_data(baseline: Baseline, results: Results) -> None:
+    """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
+    then, now = (sorted(data["name"] for data in of["data"]) for of in (baseline.summary, results))
+    if then and now and not set(then) & set(now):
+        raise BaselineError(
+            f"{baseline.folder} is of {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of the "
+            "baseline, or make the baseline again with --save-baseline"
+        )
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
