@@ -23,7 +23,7 @@ TOLERANCE = 2e-3
 
 
 def figures(run: Path) -> dict[str, dict[str, float]]:
-    """Every figure of a run by its id: value, interval, number of items, strata and surface scorers where it has them."""
+    """Every figure of a run by its id: value, interval and number of items; strata and surface scorers."""
     rows = json.loads((run / "results.json").read_text("utf-8"))["checks"]
     return {row["id"]: _numbers(row) for row in rows if row["value"] is not None}
 
