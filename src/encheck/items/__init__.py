@@ -11,7 +11,7 @@ from encheck.items.builders import (
     labelled_pairs,
 )
 from encheck.items.chains import continuation_chains, swap_chains
-from encheck.items.searches import cut, queries, random_pairs, repeated
+from encheck.items.searches import cut, queries, random_pairs, ranked_queries, repeated
 
 __all__ = [
     "against_paraphrase",
@@ -26,6 +26,7 @@ __all__ = [
     "labelled_pairs",
     "queries",
     "random_pairs",
+    "ranked_queries",
     "repeated",
     "swap_chains",
 ]

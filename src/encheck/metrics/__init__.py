@@ -1,7 +1,7 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
 from encheck.errors import unknown
-from encheck.metrics import classification, correlation, health, nonobvious, pairs, ranking, symmetry
+from encheck.metrics import classification, correlation, health, nonobvious, pairs, ranking, search, symmetry
 from encheck.metrics.metric import CALIBRATED, Metric
 from encheck.metrics.pairs import (
     auc,
@@ -26,7 +26,7 @@ __all__ = [
     "share_above",
     "similarity_gap",
 ]
-_MODULES = (classification, correlation, health, nonobvious, pairs, ranking, symmetry)
+_MODULES = (classification, correlation, health, nonobvious, pairs, ranking, search, symmetry)
 _METRICS: dict[str, Metric[...]] = {
     found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
 }

@@ -17,7 +17,9 @@ from encheck.types import Edit, Item, Kind
 
 Columns = Mapping[str, Sequence[Any]]
 KINDS: tuple[str, ...] = get_args(Kind)
-CONTESTS: frozenset[Kind] = frozenset({"triplet", "chain", "search"})  # a far text that the near one has to beat
+CONTESTS: frozenset[Kind] = frozenset(
+    {"triplet", "chain", "search", "ranked"}
+)  # a far text that the near one has to beat
 TWO_SCORES = CONTESTS | {"both_orders"}
 
 
@@ -52,7 +54,8 @@ class Frame:
     `far` is the second text of each item, or its second score; None where items have one. `roles` says in which role
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members. `source_is_second` marks rows whose pairs were scored the other way round: (near, source), (far, source).
-    `slices` names the part of the data that an item is of. `gold` is people's score, `keys` the data's own names.
+    `slices` names the part of the data that an item is of. `gold` is people's score, `keys` the data's own names,
+    `answers` what a query found, as `Answers` writes it.
     """
 
     kind: Kind
@@ -69,6 +72,7 @@ class Frame:
     steps: tuple[int, ...] = ()
     source_is_second: tuple[bool, ...] = ()
     slices: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
     roles: tuple[str, str] = ("", "")
 
     @classmethod
@@ -149,7 +153,14 @@ class Frame:
 
 
 _FAR = ("far", "far_edits", "far_score", "far_overlap")
-_SOME = {"gold": "gold", "key": "keys", "step": "steps", "source_is_second": "source_is_second", "slice": "slices"}
+_SOME = {
+    "gold": "gold",
+    "key": "keys",
+    "step": "steps",
+    "source_is_second": "source_is_second",
+    "slice": "slices",
+    "answers": "answers",
+}
 _ROLES = ("source_role", "text_role")
 
 

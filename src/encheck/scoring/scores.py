@@ -8,6 +8,7 @@ from encheck.scoring.both_orders import BothOrdersScores
 from encheck.scoring.chains import ChainScores, tied
 from encheck.scoring.margins import MarginScores
 from encheck.scoring.pairs import PairScores
+from encheck.scoring.ranked import RankedScores
 from encheck.scoring.repeated import RepeatedScores
 from encheck.scoring.scale import DECIMALS, Floats, Scale
 from encheck.scoring.searches import OccurrenceScores, SearchScores
@@ -21,6 +22,7 @@ __all__ = [
     "MarginScores",
     "OccurrenceScores",
     "PairScores",
+    "RankedScores",
     "RepeatedScores",
     "Scale",
     "Scores",
@@ -37,6 +39,7 @@ _OF_KIND: Mapping[Kind, type[Scores]] = {
     "chain": ChainScores,
     "search": SearchScores,
     "occurrence": OccurrenceScores,
+    "ranked": RankedScores,
     "repeated": RepeatedScores,
 }
 
