@@ -7,20 +7,23 @@ ask.
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
-from encheck.metrics import margin_rate, mean_margin
+from encheck.metrics import adjusted_rate, margin_rate, mean_margin
 
 
 @claim(
     contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "changed")),
     property="quantifier",
-    metric=margin_rate.calibrated,
+    metric=adjusted_rate.calibrated,
+    gates=margin_rate,
+    floor=0.5,
     aim=0.8,
     source="docs/probes.md",
 )
 def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another quantifier moves the sentence farther than a quantifier that says the same."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
 
 
 @claim(

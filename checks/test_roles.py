@@ -6,23 +6,27 @@ says.
 
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
-from encheck.items import contrast
-from encheck.metrics import margin_rate, mean_margin
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
 
 
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "changed")),
     property="roles",
     family="order",
-    metric=margin_rate.calibrated,
+    metric=adjusted_rate.calibrated,
+    gates=margin_rate,
+    floor=0.5,
     aim=0.8,
     source="docs/probes.md",
     selects=True,
 )
 def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """The roles exchanged moves the sentence farther than the same words with the roles kept."""
-    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
-    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
 
 
 @claim(
@@ -42,3 +46,19 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_roles(scores, judge,
     """
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    crossed("role_reversal"),
+    property="roles",
+    family="order",
+    metric=both_directions.calibrated,
+    gates=directions_mean,
+    aim=0.8,
+    source="docs/probes.md",
+    selects=True,
+)
+def test_roles_are_seen_in_both_directions(scores, judge, report, epsilon):
+    """Whichever of the two edits keeps more of the word order, the one that exchanges the roles is farther."""
+    report(*figures(scores.calibrated, epsilon=epsilon))
+    judge(both_directions(scores.calibrated, epsilon=epsilon))

@@ -5,7 +5,8 @@
 
 For each triplet claim of the run, items are divided by the token edit distance from the source to each of the two
 edits: the surface favours the edit that should be nearer, the one that should be farther, or neither. A claim about
-meaning is a finding only where the model wins in all three. Ties are no wins. Intervals resample clusters, 2,000 times.
+meaning is a finding only where the model wins in all three. A tie counts one half. Intervals resample clusters, 2,000
+times.
 """
 
 import argparse
@@ -52,7 +53,8 @@ def main() -> None:
     for case in dict.fromkeys(row["case"] for row in triplets):
         some = [row for row in triplets if row["case"] == case]
         sides = np.array([favours(row["source"], row["near"], row["far"]) for row in some])
-        won = np.array([row["near_score"] - row["far_score"] > ROUNDING for row in some], float)
+        margins = np.array([row["near_score"] - row["far_score"] for row in some])
+        won = np.where(np.abs(margins) <= ROUNDING, 0.5, margins > 0)
         clusters = np.array([row["cluster"] for row in some])
         print(f"{case}\n{line('all', won, clusters, len(some))}")
         for side, name in STRATA.items():

@@ -19,7 +19,9 @@ Verdict = Literal[
     "pass", "below_aim", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"
 ]
 Floor = float | Literal["surface"] | None
-Kind = Literal["pair", "labelled", "both_orders", "triplet", "chain", "search", "occurrence", "ranked", "repeated"]
+Kind = Literal[
+    "pair", "labelled", "both_orders", "triplet", "crossed", "chain", "search", "occurrence", "ranked", "repeated"
+]
 
 
 def content_hash(*texts: str) -> str:
@@ -66,7 +68,8 @@ def changes(source: str, edits: tuple[Edit, ...]) -> str:
 class Variant:
     """A text made from a source sentence by edits; `generator` says by whom ("written" = by hand).
 
-    `certificate` says why it holds: which words, of which tag, by which relation, under which conditions.
+    `certificate` says why it holds: which words, of which tag, by which relation, under which conditions. `favours`
+    says of a crossed group's variant which text the surface favours on its side: "kept" or "changed"; "" of others.
     """
 
     text: str
@@ -75,6 +78,7 @@ class Variant:
     edits: tuple[Edit, ...] = ()
     generator: str = "written"
     certificate: str = ""
+    favours: str = ""
 
 
 KEEPING = frozenset(
@@ -122,9 +126,10 @@ class Group:
     split: str = ""
     passage: Passage | None = None
 
-    def variant(self, relation: str, level: int = 1) -> Variant | None:
-        """The hand-written variant of this relation and level, if there is one."""
-        return next((v for v in self.variants if v.relation == relation and v.level == level), None)
+    def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
+        """The hand-written variant of this relation and level, if there is one; see `Variant` for `favours`."""
+        wanted = (relation, level, favours)
+        return next((v for v in self.variants if (v.relation, v.level, v.favours) == wanted), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +187,51 @@ class Triplet:
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """What a model has to score: the near pair, then the far pair."""
         return ((self.source, self.near), (self.source, self.far))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One direction of a crossed group: a source, the text that keeps its meaning (near), one that changes it (far)."""
+
+    source: str
+    near: str
+    far: str
+    near_edits: tuple[Edit, ...] = ()
+    far_edits: tuple[Edit, ...] = ()
+    near_why: str = ""
+    far_why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """Two contrasts of one kind whose surfaces pull against each other.
+
+    In the crossed form both sides have the same source; the surface of the first favours the kept text, that of the
+    second the changed one. In the mirrored form each text is the kept one of one source and the changed one of the
+    other.
+    """
+
+    kind: ClassVar[Kind] = "crossed"
+    id: ItemId
+    sides: tuple[Side, Side]
+    cluster: str
+    split: str = ""
+
+    @property
+    def triplets(self) -> tuple[Triplet, ...]:
+        """Its sides by themselves, numbered 1 and 2."""
+        return tuple(
+            Triplet(
+                ItemId(self.id).member(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
+                self.split, s.near_why, s.far_why,
+            )
+            for number, s in enumerate(self.sides, 1)
+        )  # fmt: skip
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What a model has to score: near and far pair of the first side, then of the second."""
+        return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,20 +383,27 @@ class Chain:
         return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
-Item = SentencePair | Triplet | BothOrders | Chain | Query | RankedQuery | Repeated
+Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | RankedQuery | Repeated
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a check measures on, and why each of the others was excluded."""
+    """What a check measures on, and why each of the others was excluded.
+
+    `tuning` are labelled pairs that thresholds are chosen on; none of them is measured.
+    """
 
     kept: tuple[Item, ...]
     excluded: dict[str, int] = field(default_factory=dict)
+    tuning: tuple[SentencePair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One point of a margin curve: the share (and number) of items whose margin is above `epsilon`."""
+    """One point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts one half.
+
+    `count` is the number of those above.
+    """
 
     epsilon: float
     value: float
@@ -361,6 +418,7 @@ class Estimate:
 
     Where a figure compares two labels, the clusters are those of the label that has fewer.
     `surface` has the same figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap).
+    `missing` says what an estimate would have needed where there is none: its value is NaN then.
     """
 
     metric: str
@@ -372,6 +430,7 @@ class Estimate:
     curve: tuple[CurvePoint, ...] = ()
     surface: Mapping[str, Estimate] = field(default_factory=dict)
     params: Mapping[str, float | str] = field(default_factory=dict)
+    missing: str = ""
 
     @builtins.property
     def best_surface(self) -> tuple[str, Estimate] | None:

@@ -30,12 +30,14 @@ def judge(
     The whole interval under the floor fails; the whole of it at or above the aim passes; the whole of it under the aim,
     and not under the floor, is `below_aim`, which `strict` makes a failure. Otherwise the data cannot tell, which is
     `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
-    compares two). A figure that is not a number could not be measured: `error`. A known failure excuses a failure and
-    nothing else; where the figure passes, it is stale.
+    compares two), and what could not be estimated for what is `missing`. Any other figure that is not a number could
+    not be measured: `error`. A known failure excuses a failure and nothing else; where the figure passes, it is stale.
 
     >>> judge(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
     ('below_aim', 'above the floor')
     """
+    if estimate.missing:
+        return "inconclusive", estimate.missing
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"
     if estimate.clusters < MIN_CLUSTERS:
@@ -49,6 +51,16 @@ def judge(
     if strict:
         return _failed("below the aim, which --strict makes a failure", known_failure)
     return "below_aim", _standing(estimate, held)
+
+
+def with_meaning(reason: str, estimate: Estimate) -> str:
+    """The reason, and what the figure says of whether the model sees meaning at all, where it says that.
+
+    >>> with_meaning("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
+    'above the floor; meaning: detected'
+    """
+    said = estimate.params.get("meaning")
+    return "; ".join(filter(None, (reason, f"meaning: {said}" if said else "")))
 
 
 def _failed(reason: str, known: str | None) -> tuple[Verdict, str]:

@@ -16,7 +16,13 @@ import pytest
 from encheck.reporting.results import schema
 
 SHORTENED = "sentence_is_nearer_to_its_paraphrase_before_it_goes_on"  # of its chains, short ones have a larger chance
+CROSSED = {
+    "roles_are_seen_in_both_directions",
+    "order_of_events_is_seen_in_both_directions",
+}  # the probes have none yet
+CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
 NO_GRADES = "similarity_ranks_pairs_as_people_do"  # the probes have labels and no grades
+NO_NEGATED = "negated_antonym_is_nearer_than_antonym"  # nobody wrote one for the probes
 SYMMETRIC = "prediction_stays_when_the_sentences_are_exchanged"  # true of any encoder; `lopsided` fails it
 SOUND = {  # what a model without any meaning can still do right
     "constant": {"same_text_gets_the_same_answer_twice"},
@@ -87,7 +93,9 @@ def whole(kept, results, tmp_path):
 
 
 def verdicts(found):
-    return {(row["check"], row["level"]): row["verdict"] for row in found["checks"] if row["verdict"]}
+    """The verdicts but for what these data cannot tell of any model: crossed groups, and a surface that decides."""
+    rows = [row for row in found["checks"] if row["verdict"] and row["check"] not in CROSSED]
+    return {(row["check"], row["level"]): row["verdict"] for row in rows if not row["reason"].startswith(CONFOUNDED)}
 
 
 @pytest.mark.parametrize("data", [(), pytest.param(("--encheck-data=probes",), marks=pytest.mark.long)])
@@ -95,7 +103,10 @@ def test_the_oracle_passes_everything(whole, data):
     run = whole("--encheck-model=oracle", *data)
     passed = [claim for (claim, _), verdict in verdicts(run.found).items() if verdict == "pass"]
     assert set(verdicts(run.found).values()) == {"pass", "skipped"}
-    assert {name for (name, _), verdict in verdicts(run.found).items() if verdict == "skipped"} == {NO_GRADES}
+    assert {name for (name, _), verdict in verdicts(run.found).items() if verdict == "skipped"} == {
+        NO_GRADES,
+        NO_NEGATED,
+    }
     assert len(passed) >= 18
     assert run.ret == 0
 
@@ -104,7 +115,8 @@ def test_the_summary_shows_verdicts_matrix_and_where_the_report_is(whole):
     said = whole("--encheck-model=oracle").said
     assert re.search(r"^oracle on probes$", said, re.MULTILINE)
     assert "all four criteria: passed" in said
-    assert re.search(r"^oracle passes (\d+) of \1 checks", said, re.MULTILINE)
+    passed, counted = re.search(r"^oracle passes (\d+) of (\d+) checks", said, re.MULTILINE).groups()
+    assert f"{int(counted) - int(passed)} cannot be told from the aim" in said
     assert re.search(r"^report: .*report\.html$", said, re.MULTILINE)
 
 
@@ -117,7 +129,7 @@ def judged(found):
 @pytest.mark.parametrize("model", ["constant", "random"])
 def test_every_check_has_teeth(whole, model):
     run = whole(f"--encheck-model={model}")
-    harmless = {NO_GRADES, SYMMETRIC, *SOUND[model]}
+    harmless = {NO_GRADES, NO_NEGATED, SYMMETRIC, *SOUND[model]}
     found = {v for (claim, _), v in verdicts(run.found).items() if claim not in harmless}
     assert found <= {"fail", "below_aim", "error"}
     red = {row["property"] for row in run.found["checks"] if row["verdict"] in ("fail", "error")}
@@ -131,7 +143,7 @@ def test_a_model_without_meaning_is_certainly_above_chance_nowhere(whole, model)
     rows = judged(whole(f"--encheck-model={model}").found)
     known = [(row, said["chance"]) for row, said in rows if said["chance"] is not None and row["check"] != SHORTENED]
     above = [row["check"] for row, chance in known if row["low"] > chance]
-    assert len(known) >= 30
+    assert len(known) >= 25
     assert len(above) <= (2 if model == "random" else 0)
 
 
@@ -164,7 +176,9 @@ def test_a_bag_of_words_passes_nothing_that_needs_more_than_words(whole):
     run = whole("--encheck-model=bag-of-words")
     missed = {claim for (claim, _), verdict in verdicts(run.found).items() if verdict in ("fail", "below_aim")}
     assert {"synonym_is_nearer_than_control", "antonym_is_farther_than_synonym_of_the_same_word"} <= missed
-    assert {"jumble_is_farther_than_reorder", "role_reversal_is_farther_than_reorder"} <= missed
+    assert not {claim for (claim, _), verdict in verdicts(run.found).items() if verdict == "pass"} & {
+        "jumble_is_farther_than_reorder", "role_reversal_is_farther_than_reorder",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 import tiny_models
 
+from encheck.encoders.laser.bpe import Bpe
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.saved_graph import reaching_out
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
@@ -270,6 +272,69 @@ def test_laser2_is_the_maximum_over_time_of_torchs_lstm(tmp_path):
     assert np.abs(opened(config).encode(texts) - expected).max() < 1e-5
 
 
+def lstms_maximum(config, rows):
+    """What torch's own LSTM makes of these rows of ids, the maximum over time of each."""
+    import torch
+
+    state = torch.load(config.name, weights_only=True)
+    table = torch.nn.Embedding.from_pretrained(state["model"].pop("embed_tokens.weight"), padding_idx=1)
+    lstm = torch.nn.LSTM(5, 4, 2, bidirectional=True)
+    lstm.load_state_dict({name.removeprefix("lstm."): weight for name, weight in state["model"].items()})
+    with torch.inference_mode():
+        return np.array([lstm(table(torch.tensor(row))[:, None])[0].max(dim=0).values[0].numpy() for row in rows])
+
+
+def test_laser1_cuts_lower_cased_words_of_moses_by_its_codes(tmp_path):
+    import torch
+    from tokenizers import Tokenizer, models
+
+    config = tiny_models.laser1(tmp_path)
+    known = torch.load(config.name, weights_only=True)["dictionary"]
+    lines = (tmp_path / "93langs.fcodes").read_text("utf-8").splitlines()
+    merges = [tuple(line.split(" ")[:2]) for line in lines]
+    letters = {symbol for merge in merges for symbol in (*merge, "".join(merge))} | {f"{c}</w>" for c in ".,"}
+    theirs = Tokenizer(
+        models.BPE({s: i for i, s in enumerate(sorted(letters))}, merges, end_of_word_suffix="</w>", unk_token=None)
+    )
+
+    def ids(words):
+        pieces = [piece for word in words.split() for piece in theirs.encode(word).tokens]
+        marked = [p.removesuffix("</w>") if p.endswith("</w>") else f"{p}@@" for p in pieces]
+        return [*(known.get(p, 3) for p in marked), 2]
+
+    texts = ["The Dog SINGS", "the dog sings on the cat"]
+    expected = lstms_maximum(config, [ids(text.lower()) for text in texts])
+    model = opened(config)
+    assert np.abs(model.encode(texts) - expected).max() < 1e-5
+    assert np.abs(model.encode(["the dog sings."]) - model.encode(["the dog sings ."])).max() < 1e-6
+    assert set(model.content()) == {"encoder", "codes", "vocabulary"}
+
+
+def test_a_merged_piece_that_the_vocabulary_lacks_is_taken_apart_again():
+    bpe = Bpe.read(["l o 3", "lo w</w> 2", "n e 1", "ne w</w> 1"], ["lo@@ 1", "w 5", "new 1"])
+    assert bpe.pieces("low") == ["lo@@", "w"]
+    assert bpe.pieces("new") == ["new"]
+    assert bpe.pieces("x") == ["x"]
+    assert bpe.pieces("newlow") == ["n@@", "e@@", "w@@", "lo@@", "w"]
+
+
+@pytest.mark.parametrize(
+    ("harm", "expected"),
+    [
+        (lambda f: (f / "93langs.fcodes").unlink(), "93langs.fcodes"),
+        (lambda f: (f / "93langs.fvocab").unlink(), "93langs.fvocab"),
+        (lambda f: (f / "93langs.fcodes").write_text("one\n"), "line 1 is 'one', but should be two pieces and a count"),
+        (lambda f: (f / "93langs.fvocab").write_text("犬 1\n鳥 1\n"), "they do not belong together"),
+    ],
+    ids=["no codes", "no vocabulary", "no pairs", "another vocabulary"],
+)
+def test_a_laser1_that_is_broken_is_refused_with_its_name(tmp_path, harm, expected):
+    config = tiny_models.laser1(tmp_path)
+    harm(tmp_path)
+    with pytest.raises((EncoderError, ModelError), match=expected):
+        opened(config).encode(["the dog"])
+
+
 def torchs_transformer(model, *, first):
     """torch's encoder layers with fairseq's weights in them."""
     import torch
@@ -432,6 +497,64 @@ def test_operators_that_reach_out_are_named_and_not_run_unless_trusted(tmp_path)
     assert "WriteFile" in trusted.about()["code"]
     assert trusted.encode(["the dog"]).shape == (1, 8)
     assert (tmp_path / "made").exists()
+
+
+OTHERS = {
+    "saving": lambda ops, place: ops.SaveV2(prefix=place, tensor_names=["a"], shape_and_slices=[""], tensors=[[1.0]]),
+    "mapping": lambda ops, place: ops.ImmutableConst(dtype="uint8", shape=[4], memory_region_name=place),
+}
+
+
+@pytest.mark.parametrize(("name", "operator"), [("saving", "SaveV2"), ("mapping", "ImmutableConst")])
+def test_what_only_a_saver_may_do_is_refused_where_the_model_does_it(tmp_path, name, operator):
+    import tensorflow as tf
+
+    class Reaches(tf.Module):
+        def __init__(self):
+            self.table = tf.Variable(tf.ones([50, 8]))
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def __call__(self, texts):
+            OTHERS[name](tf.raw_ops, str(tmp_path / "made"))
+            return tf.gather(self.table, tf.strings.to_hash_bucket_fast(texts, 50))
+
+    tf.saved_model.save(Reaches(), str(tmp_path / "reaches"))
+    with pytest.raises(ModelError, match=rf"saved_model.pb is code that asks for {operator}, which is not run"):
+        opened(ModelConfig("t", name=str(tmp_path / "reaches"), adapter="savedmodel")).encode(["the dog"])
+    assert not list(tmp_path.glob("made*"))
+
+
+def test_a_saver_that_the_model_calls_is_no_savers_own():
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    saved = saved_model_pb2.SavedModel()
+    meta = saved.meta_graphs.add()
+    meta.saver_def.save_tensor_name, meta.saver_def.restore_op_name = "save:0", "restore"
+    node, function = meta.graph_def.node.add(), meta.graph_def.library.function.add()
+    node.name, node.op = "save", "PartitionedCall"
+    node.attr["f"].func.name = function.signature.name = "saves"
+    function.node_def.add().op = "SaveV2"
+    assert reaching_out(saved.SerializeToString()) == []
+    caller = meta.graph_def.library.function.add().node_def.add()
+    caller.op, caller.attr["f"].func.name = "PartitionedCall", "saves"
+    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
+    del meta.graph_def.library.function[1]
+    meta.signature_def["serving_default"].outputs["outputs"].name = "save:0"
+    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
+
+
+def test_the_saver_of_an_older_graph_is_passed_over_unless_the_model_leads_to_it():
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    saved = saved_model_pb2.SavedModel()
+    meta = saved.meta_graphs.add()
+    meta.saver_def.save_tensor_name, meta.saver_def.restore_op_name = "save/control:0", "save/restore_all"
+    for name, operator in (("save/SaveV2", "SaveV2"), ("dense", "MatMul")):
+        node = meta.graph_def.node.add()
+        node.name, node.op = name, operator
+    assert reaching_out(saved.SerializeToString()) == []
+    meta.graph_def.node[1].input.append("^save/SaveV2")
+    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
 
 
 SAVEDMODEL = {

@@ -41,9 +41,15 @@ def two_classes():
 
 
 def test_what_fp32_rounds_is_a_tie_on_either_scale():
-    """An encoder without word order gives the same vector but for the order of its sums: it wins nothing."""
+    """An encoder without word order gives the same vector but for the order of its sums: a tie counts one half."""
     scores = margins([0.9 + 1e-7, 0.9, 0.9 + 1e-5], [0.9, 0.9 + 2e-7, 0.9], reference=0.99)
-    assert margin_rate(scores).value == margin_rate(scores.calibrated).value == pytest.approx(1 / 3)
+    assert margin_rate(scores).value == margin_rate(scores.calibrated).value == pytest.approx(2 / 3)
+
+
+def test_a_scorer_without_a_scale_has_ties_and_wins_one_half():
+    same = margins([1.0] * 30, [1.0] * 30, reference=1.0)
+    assert margin_rate(same).value == margin_rate(same.calibrated).value == 0.5
+    assert {point.count for point in margin_rate(same.calibrated).curve} == {0}
 
 
 def test_means_and_gap_are_those_of_numpy(two_classes):
@@ -139,12 +145,8 @@ def test_the_rate_lies_in_its_interval_and_falls_with_epsilon(found, epsilon):
     assert margin_rate(margins(near, far), epsilon=epsilon + 0.1).value <= rate.value
 
 
-def test_a_tie_is_no_win():
-    assert margin_rate(margins([0.5] * 30, [0.5] * 30)).value == 0
-
-
-def test_a_margin_equal_to_epsilon_is_no_win_though_floats_are_noisy():
-    assert margin_rate(margins([0.3] * 30, [0.2] * 30), epsilon=0.1).value == 0
+def test_a_margin_equal_to_epsilon_is_a_tie_though_floats_are_noisy():
+    assert margin_rate(margins([0.3] * 30, [0.2] * 30), epsilon=0.1).value == 0.5
 
 
 def test_where_all_items_agree_the_interval_still_has_width():

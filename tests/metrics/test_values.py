@@ -5,6 +5,9 @@ import pytest
 from test_metrics import margins, pairs
 
 from encheck.metrics import margin_rate, mean_margin, mean_similarity, similarity_gap
+from encheck.metrics.health import recall_at_1
+from encheck.metrics.pairs import won
+from encheck.metrics.ranking import in_order, reversed_at, top_of
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 
@@ -20,9 +23,9 @@ def table(near=NEAR, far=FAR):
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.45, -0.2])
 def test_the_share_won_is_the_mean_of_wins(epsilon):
-    won = margin_rate.values(table(), SCALE, epsilon=epsilon)
-    assert set(won.tolist()) <= {0.0, 1.0}
-    assert won.mean() == margin_rate(margins(NEAR, FAR).calibrated, epsilon=epsilon).value
+    wins = margin_rate.values(table(), SCALE, epsilon=epsilon)
+    assert set(wins.tolist()) <= {0.0, 0.5, 1.0}
+    assert wins.mean() == margin_rate(margins(NEAR, FAR).calibrated, epsilon=epsilon).value
 
 
 def test_the_mean_margin_and_the_mean_similarity_are_means_of_the_items():
@@ -41,3 +44,13 @@ def test_the_curve_of_a_margin_goes_from_minus_three_tenths_to_three_tenths():
     curve = margin_rate(margins(NEAR, FAR)).curve
     assert [point.epsilon for point in curve] == pytest.approx(np.linspace(-0.3, 0.3, 61).tolist())
     assert [point.count for point in curve] == [int((point.epsilon + 1e-12 < NEAR - FAR).sum()) for point in curve]
+
+
+def test_a_tie_counts_one_half_wherever_something_is_won():
+    """Between two texts, of a point of the curve, and of a step of a chain; a search is no contest of two."""
+    tied = margins(NEAR[2:3], FAR[2:3])
+    assert won(table(NEAR[2:3], FAR[2:3]), SCALE).tolist() == [0.5]
+    assert (margin_rate(tied).value, recall_at_1(tied).value) == (0.5, 0.0)
+    assert {p.epsilon: p.value for p in margin_rate(tied).curve}[0.0] == 0.5
+    assert top_of(np.array([[0.7, 0.7]])).tolist() == in_order(np.array([[0.7, 0.7]])).tolist() == [0.5]
+    assert reversed_at(np.array([[0.7, 0.7]]), 1).tolist() == [0.5]

@@ -191,7 +191,13 @@ def test_what_was_encoded_again_is_kept(tmp_path):
     from contextlib import nullcontext
 
     store = Store(tmp_path / "s.sqlite")
-    how = {"fingerprint": "f/again", "store": store, "kind": "vector", "name": "m", "lock": nullcontext}
+    how = {
+        "fingerprint": "f/again",
+        "store": store,
+        "kind": "vector",
+        "name": "m",
+        "locks": lambda _model: [nullcontext()],
+    }
     found = [again(Counting(), ["a b", "c"], **how) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))

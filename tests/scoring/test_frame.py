@@ -23,6 +23,7 @@ from encheck.surface import Frequencies
 from encheck.types import (
     BothOrders,
     Chain,
+    Crossed,
     Documents,
     Edit,
     Kind,
@@ -30,6 +31,7 @@ from encheck.types import (
     RankedQuery,
     Repeated,
     SentencePair,
+    Side,
     Triplet,
     content_hash,
 )
@@ -62,6 +64,13 @@ ITEMS = {
     "triplet": [
         Triplet(name(), "a red car", "a red bus", "a blue car", "c", (), EDITS, "gate", "near said", "far said"),
         Triplet(name(number=1), "a", "b", "c", "c2"),
+    ],
+    "crossed": [
+        Crossed(
+            name("role_reversal", "crossed"),
+            (Side("a red car", "a red bus", "a blue car", (), EDITS), Side("a", "b", "c")), "c", "gate",
+        ),
+        Crossed(name("role_reversal", "crossed", 1), (Side("d", "e", "f"), Side("d", "g", "h")), "c2", "gate"),
     ],
     "chain": [
         Chain(
@@ -124,7 +133,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ranked"])  # which is younger
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("crossed", "ranked")])  # which are younger
 def test_a_file_of_schema_1_gives_the_same_frame(kind):
     """Of chains the scores were of (member, source) with pivot b, and in continuations."""
     columns = frame(kind).to_columns()
@@ -302,7 +311,9 @@ def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     assert (case, table.kind, table.items) == (CASE.of_any_model, OF_BASELINES[kind], made.ids)
     assert table.near.tolist() == made.near.scores.astype(np.float32).tolist()
     assert np.isnan(table.far).all() == (made.far is None)
-    far = [made.far.texts[0]] if kind in ("triplet", "chain") else []  # what a search found is no part of the item
+    far = (
+        [made.far.texts[0]] if kind in ("triplet", "crossed", "chain") else []
+    )  # what a search found is no part of the item
     assert table.texts[0] == content_hash(made.sources[0], made.near.texts[0], *far)
     assert len(table.labels) == len(table.items)
 

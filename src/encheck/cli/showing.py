@@ -10,6 +10,8 @@ from typing import Any
 
 from encheck.options import Settings
 from encheck.reporting.text import marked
+from encheck.scoring.crossed import FAVOURED
+from encheck.scoring.differences import favour
 from encheck.scoring.frame import CONTESTS, edits_of
 
 log = logging.getLogger("encheck")
@@ -21,6 +23,8 @@ def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
     """Lines that show each row, the edits marked; with a scorer, what it says now."""
     for row in rows:
         yield f"{row['item']}  ({row['case']})"
+        if row["kind"] == "crossed":
+            yield f"  side {row['step']} of 2: {FAVOURED[favour(row['source'], row['near'], row['far'])]}"
         yield f"  source           {row['source']}"
         yield from _side(row, "near", scorer)
         if row["kind"] in CONTESTS:

@@ -30,7 +30,7 @@ from encheck.types import (
     Lines,
     Verdict,
 )
-from encheck.verdict import judge, known_failure, lines
+from encheck.verdict import judge, known_failure, lines, with_meaning
 
 log = logging.getLogger("encheck")
 
@@ -127,7 +127,7 @@ class Session:
         seen = self._seen(case.data, self.bench.subjects[case.model].config.trained_on)
         if verdict in ("pass", "stale_known_failure") and seen:
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
-        return verdict, reason
+        return verdict, with_meaning(reason, estimate)
 
     @staticmethod
     def _seen(data: str, trained_on: Sequence[str]) -> bool:
@@ -179,10 +179,11 @@ class Session:
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in self.cases:
             found = self.bench.found(case.data, case.claim, case.level)
-            kept = found.kept if found else ()
-            pairs = (pair for item in kept for pair in item.pairs)
+            pairs = (pair for item in (*found.kept, *found.tuning) for pair in item.pairs) if found else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
-            texts[case.property].update((case.model, text) for some in texts_of(kept).values() for text in some)
+            texts[case.property].update(
+                (case.model, text) for some in texts_of(found.kept if found else ()).values() for text in some
+            )
         return {name: len(found) for name, found in texts.items()}
 
     def _describe_data(self, name: str) -> dict[str, Any]:

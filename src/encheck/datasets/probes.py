@@ -21,6 +21,7 @@ from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edi
 LICENCE = "Apache-2.0 (written for encheck)"
 FILES = "a .jsonl file in the schema of the embedded probes"
 KEPT = ("paraphrase", "rewrite")
+FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence", "continuation")
 
 
@@ -54,8 +55,8 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
         raise ValueError(f"the id {texts['id']!r} stands twice")
     source = texts["sentence"]
     variants = tuple(_variant(source, v) for v in entry["variants"])
-    if len({(v.relation, v.level) for v in variants}) < len(variants):
-        raise ValueError("has two variants of the same relation and level")
+    if len({(v.relation, v.level, v.favours) for v in variants}) < len(variants):
+        raise ValueError("has two variants of the same relation and level, and of what the surface favours")
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), None)
     if paraphrase is None:
         raise ValueError("has no paraphrase")
@@ -86,7 +87,10 @@ def _variant(source: str, entry: dict[str, Any]) -> Variant:
     edits = tuple(Edit(e["start"], e["end"], e["text"]) for e in entry["edits"])
     if apply_edits(source, edits) != text:
         raise ValueError(f"the edits of {name} do not give its text")
-    return Variant(text, relation, level, edits)
+    favours = entry.get("favours", "")
+    if favours not in FAVOURS:
+        raise ValueError(f"{name} has favours={favours!r}, but should have {FAVOURS[0]!r}, {FAVOURS[1]!r} or none")
+    return Variant(text, relation, level, edits, favours=favours)
 
 
 def dataset(found: list[Group]) -> Dataset:
@@ -117,6 +121,9 @@ def meanings() -> Iterator[tuple[str, tuple[str, float]]]:
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:
+            if (stem := v.relation.removesuffix("_mirror")) != v.relation or group.variant(f"{stem}_mirror"):
+                yield v.text, (f"{group.id}/{stem}", 0.0)  # what the second sentence of a mirrored group says
+                continue
             distance = 0.0 if keeps_meaning(v.relation) else DISTANCE.get(v.relation, 1.0)
             yield v.text, (group.id, distance)
             yield from _in_passages(group, v.text, distance)

@@ -11,7 +11,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -42,6 +42,9 @@ class Row(NamedTuple):
     cluster: str | None = None
     score: float | None = None
     key: str = ""
+
+
+Readings = Mapping[str, "Callable[[Path, BadRows], Iterator[Row]]"]  # of one data set, by the name of its split
 
 
 @dataclass

@@ -42,6 +42,7 @@ NOT_KEPT = ("curve", "surface", "excluded", "reason")  # of the rows: large, not
 STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",
+    "crossed": "triplet",
     "chain": "triplet",
     "search": "triplet",
     "ranked": "triplet",

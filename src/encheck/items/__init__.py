@@ -11,6 +11,7 @@ from encheck.items.builders import (
     labelled_pairs,
 )
 from encheck.items.chains import continuation_chains, swap_chains
+from encheck.items.crossed import crossed
 from encheck.items.searches import cut, queries, random_pairs, ranked_queries, repeated
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "both_orders",
     "continuation_chains",
     "contrast",
+    "crossed",
     "cut",
     "edited",
     "graded_pairs",

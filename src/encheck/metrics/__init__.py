@@ -1,7 +1,20 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
 from encheck.errors import unknown
-from encheck.metrics import classification, correlation, health, nonobvious, pairs, ranking, search, symmetry
+from encheck.metrics import (
+    adjusted,
+    classification,
+    correlation,
+    crossed,
+    health,
+    nonobvious,
+    pairs,
+    ranking,
+    search,
+    symmetry,
+)
+from encheck.metrics.adjusted import adjusted_rate
+from encheck.metrics.crossed import both_directions, directions_mean, worse_direction
 from encheck.metrics.metric import CALIBRATED, Metric
 from encheck.metrics.pairs import (
     auc,
@@ -16,8 +29,11 @@ from encheck.metrics.pairs import (
 
 __all__ = [
     "Metric",
+    "adjusted_rate",
     "auc",
+    "both_directions",
     "cohens_d",
+    "directions_mean",
     "margin_rate",
     "mean_margin",
     "mean_of_label",
@@ -25,8 +41,9 @@ __all__ = [
     "named",
     "share_above",
     "similarity_gap",
+    "worse_direction",
 ]
-_MODULES = (classification, correlation, health, nonobvious, pairs, ranking, search, symmetry)
+_MODULES = (adjusted, classification, correlation, crossed, health, nonobvious, pairs, ranking, search, symmetry)
 _METRICS: dict[str, Metric[...]] = {
     found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
 }

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
-from encheck.metrics.pairs import margin_rate, won
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -46,6 +46,10 @@ def _held(table: Table, _scale: Scale) -> Floats:
     return table.near
 
 
+def _finds(table: Table, _scale: Scale) -> Floats:
+    return (table.margins > 0).astype(float)
+
+
 def _ends(table: Table, scale: Scale) -> Floats:
     return _told_apart(table.near, scale)
 
@@ -56,16 +60,17 @@ def _told_apart(values: Floats, scale: Scale) -> Floats:
         return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
 
-@metric(values=won, kind="rate", label="share won", surface=())
+@metric(values=_finds, kind="rate", label="share won")
 def recall_at_1(scores: MarginScores) -> Estimate:
-    """Share of queries whose own text is nearer than every other one; a tie is no find."""
-    found = margin_rate(scores)
-    surface = {name: _as_recall(beside) for name, beside in found.surface.items()}
-    return replace(_as_recall(found), surface=surface)
+    """Share of queries whose own text is nearer than every other one.
 
-
-def _as_recall(rate: Estimate) -> Estimate:
-    return replace(rate, metric="recall_at_1", curve=(), params={})
+    A tie is no find: a search is no contest of two, and chance gets next to nothing of it.
+    """
+    finds = (scores.margins > 0).astype(float)
+    totals = scores.resampler.totals(np.column_stack([finds, np.ones_like(finds)]))
+    found = estimated("recall_at_1", scores, finds.mean(), ratio(totals[:, 0], totals[:, 1]))
+    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
+    return replace(found, low=low, high=high)
 
 
 @metric(values=_rooms, delta=0.1, label="room")

@@ -24,12 +24,12 @@ CALIBRATED = "_calibrated"
 class Metric(Generic[P]):
     """One metric: called with scores it is its `estimate`, for the model and for the surface scorers beside it.
 
-    Larger is better. `values(table, scale)` gives each item's own value, shape [n], on the calibrated scale where it
-    is no rate; None for a metric of a whole set, and `whole` says why. `contrast` turns these into what each item says
-    of a difference between labels. Values of `unit` "chain" have one entry a chain. `reported` says why the gate never
-    weighs it although every item has a value. `delta` is the loss that matters to the gate where it is not the rule's
-    for its kind. `references(table)` says how often the calibration's reference counts in the numerator of the mean
-    value; None for a metric on no calibrated scale.
+    Larger is better. `values(table, scale)` gives each item's own value, shape [n], on the calibrated scale where it is
+    no rate; None for a metric of a whole set, and `whole` says why. `contrast` turns these into what each item says of
+    a difference between labels. Values of `unit` "chain" have one entry a chain, or a crossed group. `reported` says
+    why the gate never weighs it although every item has a value. `delta` is the loss that matters to the gate where it
+    is not the rule's for its kind. `references(table)` says how often the calibration's reference counts in the
+    numerator of the mean value; None for a metric on no calibrated scale.
     """
 
     name: str

@@ -21,12 +21,24 @@ from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
 GRID = np.arange(-30, 31) / 100
+ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
 
 def won(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    """1 where the near text is nearer by more than `epsilon` on the calibrated scale, else 0; a tie is no win."""
-    margins = table.margins / scale.unit if epsilon else table.margins
-    return (margins > epsilon).astype(float)
+    """1 where the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
+    return worth(table.margins / scale.unit if epsilon else table.margins, epsilon)
+
+
+def worth(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
+    """What each margin is worth: 1 above `epsilon`, 1/2 at it, which is a tie, 0 below; as the two broadcast.
+
+    A margin of a scorer without a scale (NaN) is a tie: nothing is told apart.
+
+    >>> worth(np.array([0.2, 0.0, -0.1, np.nan])).tolist()
+    [1.0, 0.5, 0.0, 0.5]
+    """
+    above, below = margins > epsilon + ROUNDING, margins < epsilon - ROUNDING
+    return (above.astype(float) + ~below) / 2
 
 
 def similarities(table: Table, scale: Scale) -> Floats:
@@ -157,15 +169,17 @@ def mean_margin(scores: MarginScores) -> Estimate:
 def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 
-    Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items, as the figures do.
-    Ties are no wins. Near 0 and 1 the interval is no narrower than Clopper-Pearson's over clusters.
+    Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items above, as the figures do.
+    A tie counts one half. Near 0 and 1 the interval is no narrower than Clopper-Pearson's over clusters.
     """
-    margins = scores.margins
-    grid = np.append(GRID if scores.has_curve else (), epsilon)
-    above = (margins[:, None] > grid + 1e-12).astype(float)
-    counts = above.sum(axis=0).astype(int)
-    ends = _ends_of(scores, above, counts)
-    points = [_point(scores, e, int(n), len(margins), *ends[int(n)]) for e, n in zip(grid, counts, strict=True)]
+    margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
+    worths = worth(margins[:, None], grid)
+    ends = _ends_of(scores, worths)
+    above = (worths == 1).sum(axis=0)
+    points = [
+        _point(scores, e, int(n), float(w.mean()), *ends[w.sum()])
+        for e, n, w in zip(grid, above, worths.T, strict=True)
+    ]
     last = points.pop()
     return Estimate(
         "margin_rate", last.value, last.low, last.high, len(margins), scores.resampler.clusters,
@@ -173,21 +187,22 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     )  # fmt: skip
 
 
-def _ends_of(scores: MarginScores, above: Floats, counts: NDArray[np.int_]) -> dict[int, tuple[float, float]]:
-    """The interval's ends by the number of items above: points of one curve with the same number are the same set."""
-    distinct, first = np.unique(counts, return_index=True)
-    low, high = _ends_of_shares(scores.resampler, above[:, first].astype(bool).tobytes(), len(first))
-    return {int(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
+def _ends_of(scores: MarginScores, worths: Floats) -> dict[float, tuple[float, float]]:
+    """The interval's ends by the sum of what items are worth: points of one curve with the same sum are the same."""
+    distinct, first = np.unique(worths.sum(axis=0), return_index=True)
+    halves = (2 * worths[:, first]).astype(np.int8)
+    low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
+    return {float(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
 
 
 @lru_cache(maxsize=64)
-def _ends_of_shares(resampler: Resampler, above: bytes, sets: int) -> tuple[Floats, Floats]:
-    """The intervals of the shares of items in so many sets; kept, as raw and calibrated rates are often of one set."""
-    inside = np.frombuffer(above, bool).reshape(-1, sets).astype(float)
-    totals = resampler.totals(np.column_stack([inside, np.ones(len(inside))]))
+def _ends_of_shares(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
+    """The intervals of the shares won in so many sets of half wins; kept, as raw and calibrated rates often agree."""
+    won_by = np.frombuffer(halves, np.int8).reshape(-1, sets) / 2
+    totals = resampler.totals(np.column_stack([won_by, np.ones(len(won_by))]))
     return interval(ratio(totals[:, :-1], totals[:, -1:]))
 
 
-def _point(scores: MarginScores, epsilon: float, count: int, n: int, low: float, high: float) -> CurvePoint:
-    ends = widened(count / n, low, high, n=n, clusters=scores.resampler.clusters)
-    return CurvePoint(float(epsilon), count / n, *ends, count)
+def _point(scores: MarginScores, epsilon: float, above: int, share: float, low: float, high: float) -> CurvePoint:
+    ends = widened(share, low, high, n=len(scores.near), clusters=scores.resampler.clusters)
+    return CurvePoint(float(epsilon), share, *ends, above)

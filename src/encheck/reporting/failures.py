@@ -22,6 +22,8 @@ def figure_line(estimate: Estimate) -> str:
     'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
     """
     e = estimate
+    if e.missing:
+        return f"{e.metric.replace('_', ' ')}: no estimate, {e.missing} (n={e.n}, {e.clusters} clusters)"
     value, low, high = rounded(e.value, e.low, e.high)
     return f"{e.metric.replace('_', ' ')} = {value} (95% CI {low} to {high}, n={e.n}, {e.clusters} clusters)"
 

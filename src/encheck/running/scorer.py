@@ -13,11 +13,12 @@ from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Pair, Subject
+from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.nearest import Found, nearest
 from encheck.scoring.ranked import BM25, reranked
-from encheck.scoring.scores import Floats, MarginScores, Scale, Scores, scores_of
+from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -57,7 +58,9 @@ class Scorer:
             beside = SurfaceScorer(BM25, index=by.index)
             surface = {BM25: kind.measured(items.kept, beside, resampler, UNCALIBRATED)}
             return replace(found, surface=surface)  # type: ignore[arg-type]
-        found = kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by))
+        found = _with_tuning(
+            kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
+        )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -108,7 +111,7 @@ class Scorer:
         for name in kind.surface_scorers:
             by = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
             scale = self._scale(self._surface_scales, name, data, by)
-            one: Scores = kind.measured(items.kept, by, resampler, scale)
+            one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
             if name != WORD_OVERLAP and isinstance(one, MarginScores):
                 one = replace(one, has_curve=False)  # a curve costs more than all else
             found[name] = one
@@ -138,6 +141,13 @@ def _first_stage(queries: Sequence[RankedQuery], index: Lexical) -> list[NDArray
     """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
     count = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries))
     return [rows for rows, _ in index.ranked([q.source for q in queries], count)]
+
+
+def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
+    """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
+    if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
+        return replace(scores, learned=Learned.of(items.tuning, by))
+    return scores
 
 
 @dataclass(frozen=True)

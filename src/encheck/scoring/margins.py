@@ -23,7 +23,8 @@ from encheck.types import Triplet
 class MarginScores:
     """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
 
-    `unit` is what the similarities were divided by. Without `has_curve` a rate is of one epsilon alone.
+    `unit` is what the similarities were divided by. `items` are the triplets, for what depends on their texts. Without
+    `has_curve` a rate is of one epsilon alone.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
@@ -36,6 +37,7 @@ class MarginScores:
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     unit: float = 1.0
+    items: tuple[Triplet, ...] = ()
     has_curve: bool = True
 
     @classmethod
@@ -44,7 +46,7 @@ class MarginScores:
         triplets: Sequence[Triplet] = items
         sources = [t.source for t in triplets]
         near, far = (by.pairs(sources, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets]))
-        return cls(near, far, resampler, scale)
+        return cls(near, far, resampler, scale, items=tuple(triplets))
 
     @property
     def margins(self) -> Floats:

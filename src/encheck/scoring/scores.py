@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from encheck.scoring.both_orders import BothOrdersScores
 from encheck.scoring.chains import ChainScores, tied
+from encheck.scoring.crossed import CrossedScores
 from encheck.scoring.margins import MarginScores
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import RankedScores
@@ -18,6 +19,7 @@ __all__ = [
     "DECIMALS",
     "BothOrdersScores",
     "ChainScores",
+    "CrossedScores",
     "Floats",
     "MarginScores",
     "OccurrenceScores",
@@ -30,12 +32,13 @@ __all__ = [
     "scores_of",
     "tied",
 ]
-Scores = PairScores | MarginScores | BothOrdersScores | ChainScores
+Scores = PairScores | MarginScores | CrossedScores | BothOrdersScores | ChainScores
 _OF_KIND: Mapping[Kind, type[Scores]] = {
     "pair": PairScores,
     "labelled": PairScores,
     "both_orders": BothOrdersScores,
     "triplet": MarginScores,
+    "crossed": CrossedScores,
     "chain": ChainScores,
     "search": SearchScores,
     "occurrence": OccurrenceScores,

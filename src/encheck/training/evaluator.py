@@ -42,7 +42,7 @@ from encheck.similarity import SIMILARITIES
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import Chain, Query, Triplet
+from encheck.types import Chain, Crossed, Query, Triplet
 
 Encode = Callable[[list[str]], Any]
 MODEL = "model"
@@ -141,7 +141,8 @@ def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
 def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
     """Whether a case has items that are won or lost."""
     with suppress(NothingToMeasure):
-        return any(isinstance(i, Triplet | Query | Chain) for i in case.claim.items(dataset, case.level, maker).kept)
+        kept = case.claim.items(dataset, case.level, maker).kept
+        return any(isinstance(item, Triplet | Crossed | Query | Chain) for item in kept)
     return False
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from encheck.ids import CaseId
+from encheck.scoring.crossed import FAVOURED
+from encheck.scoring.differences import favour
 from encheck.scoring.frame import Frame
 from encheck.system.terminal import visible
 
@@ -90,9 +92,17 @@ def _case(frame: Frame, count: int, texts: dict[str, int], epsilon: float, unit:
         found[name] = [_number(columns[name][i]) for i in order]
     for name in ("item", "split", "label"):
         found[name] = [columns[name][i] for i in order]
+    if frame.kind == "crossed":
+        found["side"] = [_side(columns, i) for i in order]
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
+
+
+def _side(columns: Mapping[str, Sequence[Any]], row: int) -> str:
+    """Which side of a crossed group a row is, and what its surface favours."""
+    source, near, far = (columns[name][row] for name in ("source", "near", "far"))
+    return f"side {columns['step'][row]} of 2, {FAVOURED[favour(source, near, far)]}"
 
 
 def _number(value: float | None) -> float | None:

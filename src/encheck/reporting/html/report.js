@@ -85,6 +85,7 @@
   const example = (c, i, texts, options) => {
     const found = make("div", undefined, "example");
     const source = texts[c.source[i]];
+    if (c.side) found.append(make("p", c.side[i], "soft"));
     found.append(line("source", null, source, source, []));
     const pair = c.label[i] === 0 ? "other" : "near";
     found.append(line(pair, c.near_score[i], source, texts[c.near[i]], c.near_edits[i]));

@@ -1,0 +1,64 @@
+"""From a data set to crossed groups: two contrasts of one kind whose surfaces pull against each other."""
+
+from __future__ import annotations
+
+from encheck.datasets.dataset import Dataset
+from encheck.ids import ItemId
+from encheck.items.builders import Builder, Outcome, collect
+from encheck.items.variants import Maker
+from encheck.scoring.differences import favour
+from encheck.types import Crossed, Group, Items, Side, Variant, content_hash
+
+MIRROR = "mirror"
+
+
+def crossed(phenomenon: str) -> Builder:
+    """Crossed groups of one phenomenon, in the crossed or in the mirrored form (docs/probes.md)."""
+
+    def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+        return collect(dataset, (_crossed(dataset, group, phenomenon) for group in dataset.groups))
+
+    return build
+
+
+def _crossed(dataset: Dataset, group: Group, phenomenon: str) -> Outcome:
+    sides = _of_one_source(group, phenomenon) or _mirrored(group, phenomenon)
+    if sides is None:
+        return f"no crossed edits of {phenomenon} were written for this sentence"
+    first, second = (favour(side.source, side.near, side.far) for side in sides)
+    if sides[0].source == sides[1].source and (first < 0 or first + second):
+        return "the surface does not favour the kept text on one side and the changed one on the other"
+    if first + second > 0:
+        return "the surface favours the kept text on both sides"
+    texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
+    name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")
+    return Crossed(name, sides, group.cluster, group.split)
+
+
+def _of_one_source(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
+    """The sides of the crossed form, the one whose surface favours the kept text first."""
+    found = []
+    for favours in ("kept", "changed"):
+        near, far = group.variant(f"{phenomenon}_kept", 1, favours), group.variant(phenomenon, 1, favours)
+        if near is None or far is None:
+            return None
+        found.append(_side(group.source, near, far))
+    return found[0], found[1]
+
+
+def _mirrored(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
+    """The sides of the mirrored form: the sentence's, and that of the second sentence, which turns both texts round.
+
+    What goes by the two texts alone, their length or their words, wins one and loses the other. How far the texts are
+    from either sentence may pull against the kept one on both sides.
+    """
+    near, far = group.variant(f"{phenomenon}_kept"), group.variant(phenomenon)
+    mirror = group.variant(f"{phenomenon}_{MIRROR}")
+    if near is None or far is None or mirror is None:
+        return None
+    first, second = _side(group.source, near, far), Side(mirror.text, far.text, near.text)
+    return (first, second) if favour(first.source, first.near, first.far) >= 0 else (second, first)
+
+
+def _side(source: str, near: Variant, far: Variant) -> Side:
+    return Side(source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)

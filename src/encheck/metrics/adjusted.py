@@ -1,0 +1,124 @@
+"""What a model would win of triplets if the surface of near and far text favoured neither.
+
+Of two edits of a sentence one may keep more of its words, their order or its length. A scorer that goes by that wins or
+loses with the construction, whatever the edits mean. The adjusted rate weighs the triplets so that every surface
+difference lies alike about zero (`statistics.balancing`): there, what goes by the surface alone wins one half.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.metrics.metric import estimated, metric, ratio
+from encheck.metrics.pairs import worth
+from encheck.scoring.differences import NAMES, ORDER, differences
+from encheck.scoring.scores import MarginScores
+from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
+from encheck.statistics.bootstrap import widened
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+MIN_SIDE = 20  # clusters that a difference has to have on its smaller side
+SOME = 0.1  # the share of items in which a difference is seen, from which on it has to have two sides
+UNBALANCED = 0.1  # of a standardised difference: what is commonly taken for balance (Austin 2009, Stat. Med. 28)
+HALF = 0.5  # what the surface alone wins under the weights
+STRATA = {1: "kept", -1: "changed", 0: "tie"}
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The triplets whose surface favours the kept text, the changed one, or neither, by token edit distance.
+
+    `weight` is their share in the adjusted rate, NaN where there is none.
+    """
+
+    name: str
+    rate: float
+    n: int
+    clusters: int
+    weight: float
+
+
+@metric(chance=0.5, label="adjusted share won", whole="its weights are those of a whole set")
+def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
+    """Share won under weights that put every surface difference alike about zero; a tie counts one half.
+
+    The interval draws clusters, keeps the weights, and is wider by what they leave unbalanced. `clusters` is what the
+    weights leave of them (Kish). The params have the strata. No estimate, with what is `missing`, where a difference
+    has fewer than 20 clusters on its smaller side, or where no weights balance it.
+    """
+    wins, found = worth(scores.margins, epsilon), differences(scores.items)
+    missing = one_sided(found, scores)
+    weights = balancing_weights(found) if not missing else np.full(len(wins), math.nan)
+    missing = missing or unbalanced(found, weights)
+    params = {"epsilon": epsilon, **_params(strata(scores, wins, found, weights))}
+    if missing:
+        n, clusters = len(wins), scores.resampler.clusters
+        return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
+    estimate = _weighted(scores, wins, weights, slack=remainder(found, weights))
+    return replace(estimate, params={**params, "meaning": meaning(estimate)})
+
+
+def meaning(estimate: Estimate) -> str:
+    """Whether an adjusted rate says that meaning is seen: its whole interval is above one half."""
+    if estimate.missing:
+        return f"not told, {estimate.missing}"
+    if estimate.low > HALF:
+        return "detected"
+    return "turned round" if estimate.high < HALF else "not told from the surface"
+
+
+def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
+    """The weighted rate; its interval is wider by what the weights leave unbalanced."""
+    value = float(weights @ wins / weights.sum())
+    totals = scores.resampler.totals(np.column_stack([weights * (wins - value), weights]))
+    estimate = estimated("adjusted_rate", scores, value, ratio(totals[:, 0], totals[:, 1]) + value)
+    clusters = math.floor(effective(weights, scores.resampler.columns) + 1e-9)
+    low, high = widened(value, estimate.low, estimate.high, n=clusters, clusters=clusters)
+    return replace(estimate, low=max(low - slack, 0.0), high=min(high + slack, 1.0), clusters=clusters)
+
+
+def one_sided(found: Floats, scores: MarginScores) -> str:
+    """Which difference has too few clusters on its smaller side, and how many; empty where none has."""
+    for name, column in zip(NAMES, found.T, strict=True):
+        kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
+        if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
+            return (
+                f"the surface decides too much: {name} favours the kept text in {kept} clusters and the changed one in "
+                f"{changed}, and {MIN_SIDE} of each are needed"
+            )
+    return ""
+
+
+def unbalanced(found: Floats, weights: Floats) -> str:
+    """Which difference no weights balance; empty where all are, or where there are no weights."""
+    left = imbalance(found, weights)
+    worst = int(np.argmax(np.nan_to_num(left)))
+    if not left[worst] > UNBALANCED:
+        return ""
+    return (
+        f"the surface decides too much: no weights balance {NAMES[worst]} (what is left is {left[worst]:.2f} of its "
+        f"size, and should be at most {UNBALANCED:g})"
+    )
+
+
+def strata(scores: MarginScores, wins: Floats, found: Floats, weights: Floats) -> Iterator[Stratum]:
+    """The rate of each stratum that has triplets."""
+    sides = np.sign(found[:, ORDER])
+    for side, name in STRATA.items():
+        chosen = np.flatnonzero(sides == side)
+        if len(chosen):
+            clusters = scores.resampler.of(chosen).clusters
+            share = float(weights[chosen].sum() / weights.sum())
+            yield Stratum(name, float(wins[chosen].mean()), len(chosen), clusters, share)
+
+
+def _params(found: Iterator[Stratum]) -> dict[str, float]:
+    """The strata as params of an estimate: kept_rate, kept_n, kept_clusters, kept_weight, and so on."""
+    named = {f"{s.name}_{what}": float(getattr(s, what)) for s in found for what in ("rate", "n", "clusters", "weight")}
+    return {name: value for name, value in named.items() if not math.isnan(value)}

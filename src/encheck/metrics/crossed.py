@@ -1,0 +1,92 @@
+"""What a model wins of crossed groups, whose two sides have surfaces that pull against each other.
+
+A scorer that goes by the surface alone, without noise, wins one side of a group and loses the other: one half by
+construction. With noise the mean of both is one half where the surfaces differ equally far, and not elsewhere. So
+whether meaning is detected is read from the adjusted rate of all sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.metrics.adjusted import adjusted_rate, meaning
+from encheck.metrics.metric import estimated, figure, metric, ratio
+from encheck.metrics.pairs import won, worth
+from encheck.scoring.scores import CrossedScores, Scale
+from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import widened
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+
+
+def _sides(table: Table, scale: Scale, epsilon: float) -> Floats:
+    """What each side is worth, shape [groups, 2]."""
+    worths = won(table, scale, epsilon=epsilon)
+    return np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1)
+
+
+def _mean(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+    found: Floats = _sides(table, scale, epsilon).mean(axis=1)
+    return found
+
+
+def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+    found: Floats = _sides(table, scale, epsilon).prod(axis=1)
+    return found
+
+
+@metric(values=_mean, kind="rate", chance=0.5, label="share won, mean of both directions", unit="chain")
+def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
+    """Mean over groups of what their two sides are worth; a tie counts one half."""
+    return _share("directions_mean", scores, worth(scores.margins, epsilon).mean(axis=1), epsilon)
+
+
+@metric(values=_both, kind="rate", chance=0.25, label="share won in both directions", unit="chain")
+def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
+    """Share of groups whose sides are both won; a tie counts one half of its side.
+
+    The params say whether meaning is detected, which is less: see `adjusted.meaning`.
+    """
+    found = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
+    return replace(found, params={**found.params, "meaning": meaning(adjusted_rate(scores.sides, epsilon=epsilon))})
+
+
+@metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")
+def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
+    """The smaller of the two directions' rates; the params name it."""
+    worths = worth(scores.margins, epsilon)
+    rates = worths.mean(axis=0)
+    totals = scores.resampler.totals(np.column_stack([worths, np.ones(len(worths))]))
+    replicates = ratio(totals[:, :-1], totals[:, -1:]).min(axis=1)
+    found = estimated("worse_direction", scores, rates.min(), replicates)
+    return replace(_widened(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
+
+
+@figure
+def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Estimate:
+    """The rate of one direction; in the crossed form the surface favours the kept text on side 1."""
+    return _share(f"direction_{side}", scores, worth(scores.margins, epsilon)[:, side - 1], epsilon)
+
+
+def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
+    """All that is reported beside the share of groups won in both directions."""
+    yield directions_mean(scores, epsilon=epsilon)
+    yield adjusted_rate(scores.sides, epsilon=epsilon)
+    yield worse_direction(scores, epsilon=epsilon)
+    yield from (direction(scores, side=side, epsilon=epsilon) for side in (1, 2))
+
+
+def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:
+    totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
+    found = estimated(name, scores, values.mean(), ratio(totals[:, 0], totals[:, 1]))
+    return replace(_widened(found), params={"epsilon": epsilon})
+
+
+def _widened(found: Estimate) -> Estimate:
+    low, high = widened(found.value, found.low, found.high, n=found.n, clusters=found.clusters)
+    return replace(found, low=low, high=high)

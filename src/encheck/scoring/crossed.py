@@ -1,0 +1,83 @@
+"""Scores of crossed groups: two contrasts whose surfaces pull against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from encheck.ids import CaseId
+from encheck.scoring.differences import favour
+from encheck.scoring.example import Line, near_and_far
+from encheck.scoring.frame import SIDES, Frame
+from encheck.scoring.margins import MarginScores
+from encheck.scoring.measure import Measure
+from encheck.scoring.scale import Floats, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import Crossed
+
+FAVOURED = {
+    1: "the surface favours the kept text:",
+    -1: "the surface favours the changed text:",
+    0: "the surface favours neither text:",
+}
+
+
+@dataclass(frozen=True)
+class CrossedScores:
+    """The scores of each group's sides as triplets, first and second side by turns: 2n rows for n groups.
+
+    `resampler` draws the groups' clusters; that of `sides` has the same replicates.
+    """
+
+    surface_scorers: ClassVar[tuple[str, ...]] = MarginScores.surface_scorers
+    searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = True
+    sides: MarginScores
+    resampler: Resampler
+    scale: Scale
+    surface: Mapping[str, Self] = field(default_factory=dict)
+    suffix: str = ""
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The scores of these groups."""
+        groups: Sequence[Crossed] = items
+        twice = resampler.of(np.repeat(np.arange(len(groups)), SIDES))
+        triplets = [triplet for group in groups for triplet in group.triplets]
+        return cls(MarginScores.measured(triplets, by, twice, scale), resampler, scale)
+
+    @property
+    def margins(self) -> Floats:
+        """Margins of the first and of the second side of each group, shape [n, 2]; ties as of triplets."""
+        return self.sides.margins.reshape(-1, SIDES)
+
+    @property
+    def calibrated(self) -> Self:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        surface = {name: beside.calibrated for name, beside in self.surface.items()}
+        return replace(self, sides=self.sides.calibrated, surface=surface, suffix="_calibrated")
+
+    def worst(self) -> list[int]:
+        """Positions of the groups, the one with the smallest margin of a side first."""
+        return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """A row a side of the item file, the two of a group one after the other; `step` is the number of the side."""
+        groups: Sequence[Crossed] = items
+        beside = {name: scores.sides for name, scores in self.surface.items()}
+        rows = replace(self.sides, surface=beside).frame(case, [t for group in groups for t in group.triplets])
+        return replace(rows, kind="crossed", steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """Both sides as a failure message shows them."""
+        group: Crossed = item
+        lines: list[Line] = []
+        for k, side in enumerate(group.sides):
+            said = FAVOURED[favour(side.source, side.near, side.far)]
+            near, far = (float(s[SIDES * position + k]) for s in (self.sides.near, self.sides.far))
+            shown = near_and_far(side.source, (near, side.near, side.near_edits), (far, side.far, side.far_edits))
+            lines += [Line("side ", said), *shown]
+        return lines

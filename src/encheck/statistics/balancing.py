@@ -1,0 +1,92 @@
+"""Weights under which signed differences are as often and as far on the one side of zero as on the other.
+
+Items carry differences x that favour one of two outcomes or the other. Whatever decides by these differences alone,
+with noise or without, wins at x as often as it loses at -x. So where the weighted differences lie alike about zero, it
+wins one half, whatever the shape of its curve: there is no model of the wins that could be wrong.
+
+The weights are overlap weights (Li, Morgan and Zaslavsky 2018, JASA 113, "Balancing covariates via propensity score
+weighting") for the items and their mirror images: a logistic regression tells x from -x, and an item weighs as much as
+it looks like a mirror image.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+RIDGE = 0.1
+_STEPS, _LONGEST, _NEAR = 50, 2.0, 1e-10
+
+
+def odd_terms(differences: Floats) -> Floats:
+    """Sign, square root and size of each difference, in units of its root mean square; shape [n, 3k].
+
+    All of them turn their sign with the difference. A difference that is always zero has no terms.
+
+    >>> odd_terms(np.array([[4.0, 0.0], [-4.0, 0.0]])).tolist()
+    [[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]
+    """
+    size = np.sqrt((differences**2).mean(axis=0))
+    x = differences[:, size > 0] / size[size > 0]
+    return np.concatenate([np.sign(x), np.sign(x) * np.sqrt(np.abs(x)), x], axis=1)
+
+
+def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
+    """The logistic regression without intercept that tells items from their mirror images; shape [k].
+
+    It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps.
+    """
+    found = np.zeros(terms.shape[1])
+    for _ in range(_STEPS):
+        less = 1 - _sigmoid(terms @ found)
+        slope = less @ terms - ridge * found
+        curve = (terms * (less * (1 - less))[:, None]).T @ terms + ridge * np.eye(len(found))
+        step = np.clip(np.linalg.solve(curve, slope), -_LONGEST, _LONGEST)
+        found = found + step
+        if np.abs(step).max(initial=0) < _NEAR:
+            break
+    return found
+
+
+def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
+    """A weight from 0 to 1 for each item, shape [n], under which the odd terms of the differences [n, k] sum to zero.
+
+    But for the ridge, which keeps weights of few items from going to extremes.
+
+    >>> balancing_weights(np.array([[1.0], [1.0], [1.0], [-1.0]]), ridge=1e-9).round(2).tolist()
+    [0.25, 0.25, 0.25, 0.75]
+    """
+    terms = odd_terms(differences)
+    weights: Floats = 1 - _sigmoid(terms @ mirror_coefficients(terms, ridge=ridge))
+    return weights
+
+
+def imbalance(differences: Floats, weights: Floats) -> Floats:
+    """How far the weighted mean of each difference is from zero, in units of its root mean square; shape [k]."""
+    size = np.sqrt((differences**2).mean(axis=0))
+    means = np.abs(weights @ differences) / weights.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(size > 0, means / size, 0.0)
+    return found
+
+
+def remainder(differences: Floats, weights: Floats) -> float:
+    """How far from one half the weights leave what decides by the sign of one of the differences alone, at most."""
+    signs = np.abs(weights @ np.sign(differences)) / weights.sum()
+    return float(signs.max(initial=0)) / 2
+
+
+def effective(weights: Floats, clusters: NDArray[np.intp]) -> float:
+    """How many equal clusters these weights are worth (Kish 1965): (sum w)^2 / sum w^2 over clusters' weights.
+
+    >>> effective(np.ones(4), np.array([0, 0, 1, 1]))
+    2.0
+    """
+    sums = np.bincount(clusters, weights)
+    return float(sums.sum() ** 2 / (sums**2).sum())
+
+
+def _sigmoid(values: Floats) -> Floats:
+    found: Floats = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+    return found

@@ -1,0 +1,222 @@
+"""Crossed groups: what they are made of, what they are worth, and that the surface wins one half of them."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from encheck.datasets import probes
+from encheck.datasets.reader import BadRows
+from encheck.errors import DataError, NothingToMeasure
+from encheck.gating.baseline import tables_of
+from encheck.generators.phenomenon import phenomenon
+from encheck.ids import CaseId
+from encheck.items import contrast, crossed
+from encheck.items.variants import Maker
+from encheck.metrics import both_directions, directions_mean, worse_direction
+from encheck.metrics.crossed import direction
+from encheck.scoring.frame import Frame
+from encheck.scoring.measure import SurfaceScorer
+from encheck.scoring.scores import CrossedScores, Scale, scores_of
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import apply_edits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+from surface import similarity
+
+NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana")
+
+
+def variant(source, relation, text, favours=None):
+    edits = [{"start": 0, "end": len(source), "text": text}]
+    found = {"relation": relation, "level": 1, "meaning": "kept", "text": text, "edits": edits}
+    return found if favours is None else found | {"favours": favours}
+
+
+def group(name, sentence, variants):
+    own = variant(sentence, "paraphrase", f"Oh: {sentence}")
+    return {
+        "id": name, "domain": "news", "split": "gate", "rotation": 0, "skeleton": name, "sentence": sentence,
+        "continuation": "then it rained", "canary": "x", "variants": [own, *variants],
+    }  # fmt: skip
+
+
+def of_one_source(a, b):
+    """The crossed form: a cleft keeps more of the order where it keeps the roles, a passive where it turns them."""
+    source = f"{a} greeted {b}"
+    return group(f"crossed-{a}-{b}", source, [
+        variant(source, "role_reversal_kept", f"it was {a} who greeted {b}", "kept"),
+        variant(source, "role_reversal", f"it was {b} who greeted {a}", "kept"),
+        variant(source, "role_reversal_kept", f"{b} was greeted by {a}", "changed"),
+        variant(source, "role_reversal", f"{a} was greeted by {b}", "changed"),
+    ])  # fmt: skip
+
+
+def mirrored(thing):
+    source = f"the {thing} is open now"
+    return group(f"mirrored-{thing}", source, [
+        variant(source, "negation_kept", f"the {thing} is not closed now"),
+        variant(source, "negation", f"the {thing} is closed now"),
+        variant(source, "negation_mirror", f"the {thing} is not open now"),
+    ])  # fmt: skip
+
+
+def dataset(tmp_path, groups):
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(json.dumps(g) + "\n" for g in groups), "utf-8")
+    return probes.dataset(list(probes.groups(path, BadRows())))
+
+
+@pytest.fixture
+def roles(tmp_path):
+    return dataset(tmp_path, [of_one_source(a, b) for a in NAMES for b in NAMES if a < b])
+
+
+def items_of(data, name="role_reversal"):
+    return crossed(name)(data, 1, Maker(0)).kept
+
+
+def scores(items, by=None):
+    return CrossedScores.measured(items, by or SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
+
+
+class Says:
+    """A scorer that says what it was told of each pair of a group, in the order of its pairs."""
+
+    decision = None
+
+    def __init__(self, near, far):
+        self.found = iter([near, far])
+
+    def pairs(self, first, second):
+        return np.asarray(next(self.found), float)
+
+
+def test_a_group_of_one_source_has_the_side_whose_surface_favours_the_kept_text_first(roles):
+    item = items_of(roles)[0]
+    kept, changed = item.sides
+    assert kept.source == changed.source == "Ann greeted Bob"
+    assert (kept.near, kept.far) == ("it was Ann who greeted Bob", "it was Bob who greeted Ann")
+    assert (changed.near, changed.far) == ("Bob was greeted by Ann", "Ann was greeted by Bob")
+    assert item.id.parts.relation == "role_reversal"
+    assert item.pairs == tuple((side.source, text) for side in item.sides for text in (side.near, side.far))
+    assert all(apply_edits(side.source, side.near_edits) == side.near for side in item.sides)
+
+
+def test_in_a_mirrored_group_each_text_is_kept_once_and_changed_once(tmp_path):
+    (item,) = items_of(dataset(tmp_path, [mirrored("shop")]), "negation")
+    first, second = item.sides
+    assert {first.source, second.source} == {"the shop is open now", "the shop is not open now"}
+    assert (first.near, first.far) == (second.far, second.near)
+
+
+def test_a_mirrored_group_whose_surface_favours_the_kept_text_on_both_sides_is_excluded(tmp_path):
+    one = mirrored("shop")
+    kept, changed, mirror = one["variants"][1:]
+    kept |= variant(one["sentence"], "negation_kept", "the shop is open here")
+    changed |= variant(one["sentence"], "negation", "it closed")
+    mirror |= variant(one["sentence"], "negation_mirror", "it closed early")
+    with pytest.raises(NothingToMeasure, match="favours the kept text on both sides"):
+        items_of(dataset(tmp_path, [one]), "negation")
+
+
+def test_sides_whose_surfaces_pull_the_same_way_are_excluded(tmp_path):
+    one = of_one_source("Ann", "Bob")
+    one["variants"][3:] = [
+        variant(one["sentence"], "role_reversal_kept", "Ann truly greeted Bob", "changed"),
+        variant(one["sentence"], "role_reversal", "Bob truly greeted Ann", "changed"),
+    ]
+    found = crossed("role_reversal")(dataset(tmp_path, [one, of_one_source("Cleo", "Dan")]), 1, Maker(0))
+    assert len(found.kept) == 1
+    (reason,) = found.excluded
+    assert reason == "the surface does not favour the kept text on one side and the changed one on the other"
+
+
+def test_data_without_crossed_groups_are_skipped_with_the_reason():
+    with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 600"):
+        crossed("role_reversal")(probes.embedded(), 1, Maker(0))
+
+
+def test_single_contrasts_do_not_read_crossed_variants(roles):
+    sides = (phenomenon("role_reversal", side) for side in ("kept", "changed"))
+    with pytest.raises(NothingToMeasure):
+        contrast(*sides)(roles, 1, Maker(0))
+    assert roles.groups[0].variant("role_reversal") is None
+    assert roles.groups[0].variant("role_reversal", favours="kept").text == "it was Bob who greeted Ann"
+
+
+@pytest.mark.parametrize(("favours", "said"), [("far", "favours='far'"), ("kept", "two variants of the same relation")])
+def test_a_file_with_another_favour_or_one_twice_is_refused(tmp_path, favours, said):
+    one = of_one_source("Ann", "Bob")
+    one["variants"][3]["favours"] = favours
+    with pytest.raises(DataError, match=re.escape(said)):
+        dataset(tmp_path, [one])
+
+
+def test_the_figures_are_those_of_the_two_directions(roles):
+    items = items_of(roles)[:4]
+    near = [0.9, 0.2, 0.9, 0.9, 0.5, 0.4, 0.9, 0.9]  # won and lost, won twice, tied and lost, won twice
+    found = scores(items, Says(near, [0.5] * 8))
+    assert found.margins.shape == (4, 2)
+    assert directions_mean(found).value == pytest.approx((0.5 + 1 + 0.25 + 1) / 4)
+    assert both_directions(found).value == pytest.approx(2 / 4)
+    assert [direction(found, side=side).value for side in (1, 2)] == [3.5 / 4, 2 / 4]
+    assert (worse_direction(found).value, worse_direction(found).params["side"]) == (0.5, 2)
+    assert (directions_mean(found).n, directions_mean(found).clusters) == (4, 4)
+    assert found.worst() == [0, 2, 1, 3]
+
+
+def test_the_edit_distance_wins_one_direction_and_loses_the_other(roles):
+    score = similarity("edit-distance")
+
+    class Surface(Says):
+        def pairs(self, first, second):
+            return score(first, second)
+
+    found = scores(items_of(roles), Surface([], []))
+    assert directions_mean(found).value == 0.5
+    assert both_directions(found).value == 0
+    assert [direction(found, side=side).value for side in (1, 2)] == [1, 0]
+
+
+def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
+    items, case = items_of(roles)[:3], CaseId("roles", "m", "probes", "1")
+    frame = scores(items).frame(case, items)
+    columns = frame.to_columns()
+    again = Frame.from_columns(case, columns)
+    assert (again.kind, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
+    assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
+    assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]
+    row = {"check": "roles", "model": "m", "data": "probes", "level": "1", "property": "roles"}
+    (table,) = tables_of({"checks": [row], "claims": {}}, {str(case): columns}, "m").values()
+    values = directions_mean.values(table, Scale(0.1))
+    assert values.mean() == directions_mean(scores(items)).value
+    assert both_directions.values(table, Scale(0.1)).mean() == both_directions(scores(items)).value
+    assert directions_mean.heads(table).items == tuple(f"{item.id}/1" for item in items)
+
+
+def test_the_worst_groups_come_first_with_both_sides_together(roles):
+    items = items_of(roles)[:3]
+    found = scores(items, Says([0.9, 0.8, 0.9, 0.1, 0.4, 0.9], [0.5] * 6))
+    frame = found.frame(CaseId("roles", "m", "probes", "1"), items)
+    assert frame.worst(6) == [2, 3, 4, 5, 0, 1]
+    assert frame.lost() == [False, False, False, True, True, False]
+
+
+def test_a_failure_message_shows_both_sides(roles):
+    items = items_of(roles)[:1]
+    lines = scores(items).example(items[0], 0)
+    assert [line.text for line in lines if line.name == "side "] == [
+        "the surface favours the kept text:", "the surface favours the changed text:",
+    ]  # fmt: skip
+    assert [line.text for line in lines if line.name == "near "] == [side.near for side in items[0].sides]
+    assert scores_of(items[0]) is CrossedScores
+
+
+def test_calibration_leaves_the_rates_alone(roles):
+    found = scores(items_of(roles))
+    assert directions_mean(found.calibrated).value == directions_mean(found).value
+    assert directions_mean(found.calibrated).metric == "directions_mean_calibrated"
