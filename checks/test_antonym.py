@@ -1,4 +1,4 @@
-"""Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figures 1 and 2), and its controls.
+"""Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figure 1), and its controls.
 
 A search for "tests that passed" that brings up "tests that failed", a duplicate filter that merges a praise with a
 complaint: one word turns the statement, and most of the other words stay.
@@ -18,7 +18,7 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     property="antonym",
     metric=margin_rate.calibrated,
     aim=0.8,
-    source="Mahajan et al. 2023, section 4, Figures 1 and 2",
+    source="Mahajan et al. 2023, section 4, Figure 1",
     criterion=3,
     selects=True,
 )
@@ -35,7 +35,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     gates=margin_rate,
     floor=0.5,
     aim=0.9,
-    source="Mahajan et al. 2023, section 4, Figures 1 and 2",
+    source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
     selects=True,
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
@@ -50,8 +50,7 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report,
     property="antonym",
     metric=margin_rate.calibrated,
     unjudged="the control fits nowhere: an antonym that is farther tells of nonsense and not of opposites",
-    source="Mahajan et al. 2023, section 4, Figures 1 and 2",
-    criterion=3,
+    source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
 )
 def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
     """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym: shown, no verdict."""

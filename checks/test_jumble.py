@@ -1,4 +1,4 @@
-"""Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 3 to 6), and its controls.
+"""Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 2 to 6), and its controls.
 
 An encoder that reads a bag of words cannot tell who did what. Jumbles are no sentences at all: what cannot keep them
 apart cannot keep apart sentences that differ in order alone.
@@ -19,7 +19,7 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     family="order",
     metric=margin_rate.calibrated,
     aim=0.8,
-    source="Mahajan et al. 2023, section 4, Figures 3 to 6",
+    source="Mahajan et al. 2023, section 4, Figures 2 to 6",
     criterion=4,
     selects=True,
 )
@@ -38,7 +38,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     gates=margin_rate,
     floor=0.5,
     aim=0.9,
-    source="Mahajan et al. 2023, section 4, Figures 3 to 6",
+    source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
 )
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
@@ -56,7 +56,7 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     gates=margin_rate,
     floor=0.5,
     aim=0.8,
-    source="Mahajan et al. 2023, section 4, Figures 3 to 6",
+    source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
 )
 def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):

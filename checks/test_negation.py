@@ -2,9 +2,15 @@
 
 "Is covered" and "is not covered" share their words. Retrieval that puts them side by side hands a reader, or a
 language model, the opposite of the answer.
+
+What a pass shows is that *not* moves a vector more than a word of emphasis does; the rate goes with that word. That the
+move is a turn, and not mere distance, is what the check of the negated antonym asks: there *not* has to bring the
+sentence back.
 """
 
 from encheck import claim
+from encheck.generators.antonym import negated_antonym, unnegated
+from encheck.generators.beside import beside
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast
 from encheck.metrics import adjusted_rate, margin_rate, mean_margin
@@ -21,10 +27,23 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     selects=True,
 )
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
-    """It is not so moves the sentence farther than a word of emphasis in its place leaves it."""
+    """*Not* moves the sentence farther than a word of emphasis in its place leaves it."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast(negated_antonym, beside(negated_antonym, unnegated)),
+    property="negation",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_negated_antonym_is_nearer_than_antonym(scores, judge, report, epsilon):
+    """What is open is nearer to "not closed" than to "closed", although "not" is one word more that it lacks."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
 
 @claim(

@@ -6,7 +6,15 @@ benchmarks measure this, so it is the bridge to them.
 
 from encheck import claim
 from encheck.items import graded_pairs
-from encheck.metrics.correlation import by_set, mean_pearson, mean_spearman, pearson, spearman
+from encheck.metrics.correlation import (
+    by_set,
+    mean_pearson,
+    mean_spearman,
+    pearson,
+    spearman,
+    weighted_mean_pearson,
+    weighted_mean_spearman,
+)
 
 
 @claim(
@@ -22,4 +30,5 @@ from encheck.metrics.correlation import by_set, mean_pearson, mean_spearman, pea
 def test_similarity_ranks_pairs_as_people_do(scores, judge, report):
     """Scores and people's judgments put the pairs in the same order, all of them together."""
     report(*by_set(scores), mean_spearman(scores), mean_pearson(scores), pearson(scores))
+    report(weighted_mean_spearman(scores), weighted_mean_pearson(scores))
     judge(spearman(scores))

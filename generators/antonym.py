@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.generators.base import listed
+from encheck.generators.base import listed, listed_beside
 from encheck.generators.paper import paper_antonym
 from encheck.generators.replacing import Slot, is_last, ordered, replaced
 from encheck.generators.turning import FEW, NEGATIVE, UNIVERSAL, depth, turning_slots
@@ -19,6 +19,7 @@ INTENSE = frozenset("too so very more most less least enough quite rather as how
 QUANTIFIED = (
     NEGATIVE | FEW | UNIVERSAL | frozenset("not n't n’t any anyone anybody anything either most half without".split())
 )
+NOT = "not"
 UNTIL = frozenset("until till since".split())
 
 
@@ -81,6 +82,15 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     return Variant(
         apply_edits(group.source, made), "negated_antonym", 1, made, "negated_antonym", turned.certificate + "; negated"
     )
+
+
+@listed_beside("negated_antonym")
+def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Variant | str:  # noqa: ARG001
+    """The opposite in `base`, a negated antonym, without its "not": "is impossible" for "is not impossible"."""
+    left = tuple(edit for edit in base.edits if edit.text.strip().lower() != NOT)
+    if len(left) == len(base.edits) or not left:
+        return "its negation is no edit of its own"
+    return Variant(apply_edits(group.source, left), "antonym", level, left, "unnegated", base.certificate)
 
 
 def _complementary(slot: Slot) -> Slot | None:

@@ -19,6 +19,7 @@ from encheck.language.lexicon.protocol import PARTS, Antonym, Lexicon, Pos
 from encheck.language.words import paper_stop_words
 from encheck.types import Edit, Variant
 
+PREFIX = "paper-"  # of the generator's name in a variant
 Related = Callable[[str], Sequence[str]]  # a word -> all words that the lexicon relates to it
 DRAWS = 3
 LONG = 1_000  # words and blanks: comparing more takes minutes
@@ -115,7 +116,12 @@ def paper_jumble(text: str, *, swaps: int, rng: Random) -> Variant | str:
 def _variant(text: str, made: Made, relation: str, level: int) -> Variant:
     """The variant, its edits found by comparing words; blanks between words become single ones, as in the paper."""
     said = f"paper mode: {made.said or 'nothing was replaced'}"
-    return Variant(made.text, relation, level, _edits(text, made.text), f"paper-{relation}", said)
+    return Variant(made.text, relation, level, _edits(text, made.text), f"{PREFIX}{relation}", said)
+
+
+def is_published(variant: Variant) -> bool:
+    """Whether the published recipe made this: then a sentence that came back as it is counts, with similarity 1."""
+    return variant.generator.startswith(PREFIX)
 
 
 def _edits(text: str, made: str) -> tuple[Edit, ...]:

@@ -67,9 +67,8 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
     steps = tuple(_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
     text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
-    return Swapped(
-        text, "swap", level, edits, "swap_chain", steps[-1].said, steps=steps, rejected=tuple(rejected)
-    )  # fmt: skip
+    said = steps[-1].said
+    return Swapped(text, "swap", level, edits, "swap_chain", said, steps=steps, rejected=tuple(rejected))
 
 
 def _too_few(parse: Parse, tags: Counter[str]) -> str:

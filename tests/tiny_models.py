@@ -152,9 +152,13 @@ def sentencepiece(folder):
 
 
 def laser2(folder):
+    return lstm_file(folder / "laser2.pt", sentencepiece(folder))
+
+
+def lstm_file(path, pieces):
+    """LASER1's and LASER2's format: sizes, weights, and the dictionary."""
     import torch
 
-    pieces = sentencepiece(folder)
     dictionary = {piece: i for i, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *pieces])}
     sizes = {"num_embeddings": len(dictionary), "padding_idx": 1, "embed_dim": 5, "hidden_size": 4, "num_layers": 2}
     torch.manual_seed(0)
@@ -162,8 +166,26 @@ def laser2(folder):
     model = {"embed_tokens.weight": torch.randn(len(dictionary), 5)}
     model |= {f"lstm.{name}": weight.detach() for name, weight in lstm.state_dict().items()}
     params = sizes | {"bidirectional": True, "left_pad": False, "padding_value": 0.0}
-    torch.save({"params": params, "model": model, "dictionary": dictionary}, folder / "laser2.pt")
-    return ModelConfig("tiny", name=str(folder / "laser2.pt"), adapter="laser")
+    torch.save({"params": params, "model": model, "dictionary": dictionary}, path)
+    return ModelConfig("tiny", name=str(path), adapter="laser")
+
+
+def laser1(folder):
+    """An encoder like LASER2's, with fastBPE's two files in place of SentencePiece's."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    words = Tokenizer(models.BPE())
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    words.train_from_iterator(
+        (text.lower() for text in corpus()),
+        trainers.BpeTrainer(vocab_size=60, end_of_word_suffix="</w>", show_progress=False),
+    )
+    merges = [" ".join(pair) for pair in json.loads(words.to_str())["model"]["merges"]]
+    (folder / "93langs.fcodes").write_text("".join(f"{pair} 1\n" for pair in merges), "utf-8")
+    known = sorted(words.get_vocab())
+    pieces = [piece.removesuffix("</w>") if piece.endswith("</w>") else f"{piece}@@" for piece in known]
+    (folder / "93langs.fvocab").write_text("".join(f"{piece} 1\n" for piece in pieces), "utf-8")
+    return lstm_file(folder / "bilstm.93langs.pt", pieces)
 
 
 def laser3(folder, *, first=True):

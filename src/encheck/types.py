@@ -333,10 +333,14 @@ Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | Repeated
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a check measures on, and why each of the others was excluded."""
+    """What a check measures on, and why each of the others was excluded.
+
+    `tuning` are labelled pairs that thresholds are chosen on; none of them is measured.
+    """
 
     kept: tuple[Item, ...]
     excluded: dict[str, int] = field(default_factory=dict)
+    tuning: tuple[SentencePair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

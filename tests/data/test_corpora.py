@@ -54,7 +54,10 @@ def test_ids_of_a_corpus_are_distinct(shared_data, corpus):
 
 def test_a_sample_of_a_corpus_keeps_the_count_of_its_rows(shared_data):
     data = load(f"mrpc:{shared_data / 'mrpc'}", sample=100)
-    assert (data.rows, data.sampled, len(data.universe)) == (5_801, True, 100)
+    assert (data.rows, data.sampled) == (5_801, True)
+    for split in ("test", "validation"):
+        assert len({p.cluster for p in data.pairs if p.split == split}) == 100
+    assert {p.split for p in data.pairs} == {"test", "validation"}
 
 
 @pytest.mark.parametrize(("rows", "train"), [(300, 0), (500, 0), (501, 1)])
@@ -165,3 +168,42 @@ def test_every_public_corpus_has_a_citation_and_published_counts():
     for name, module in public.items():
         assert "\n" not in module.CITATION, name
         assert all(not labels or sum(labels.values()) == rows for rows, labels in module.EXPECTED.values()), name
+
+
+# splits of the papers
+
+
+def mrpc_of(folder, count, *, ids=()):
+    lines = ["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"]
+    lines += [f"{n % 2}\t{n}\t{n + 1000}\tKettle {n} sings.\tIt sings {n}." for n in range(count)]
+    (folder / "msr_paraphrase_train.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "dev_ids.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in ids), "utf-8")
+    return folder
+
+
+def test_glues_split_of_mrpc_is_the_one_that_its_ids_name(tmp_path, caplog):
+    folder = mrpc_of(tmp_path, 12, ids=[(3, 1003), (7, 1007)])
+    data = load(f"mrpc@glue:{folder}", sample=None)
+    assert [p.first for p in data.pairs if p.split == "validation"] == ["Kettle 3 sings.", "Kettle 7 sings."]
+    assert len(data.pairs) == 12
+    assert data.name == "mrpc@glue"
+    assert "names 2 pairs, but GLUE's validation part has 408" in caplog.text
+
+
+def test_the_original_files_of_mrpc_have_glues_sizes_with_408_ids(shared_data, tmp_path):
+    for file in (shared_data / "mrpc").glob("*.txt"):
+        (tmp_path / file.name).symlink_to(file)
+    lines = (tmp_path / "msr_paraphrase_train.txt").read_text("utf-8-sig").splitlines()[1:409]
+    ids = ["\t".join(line.split("\t")[1:3]) for line in lines]  # not GLUE's own 408, which come with its script
+    (tmp_path / "dev_ids.tsv").write_text("\n".join(ids) + "\n", "utf-8")
+    found = Counter(p.split for p in load(f"mrpc@glue:{tmp_path}", sample=None).pairs)
+    assert found == {"train": 3_668, "validation": 408, "test": 1_725}
+
+
+def test_ids_that_are_missing_or_another_corpus_are_refused(tmp_path):
+    folder = mrpc_of(tmp_path, 4, ids=[(3, 3)])
+    with pytest.raises(DataError, match="names 1 of 1 pairs that the training file has not"):
+        load(f"mrpc@glue:{folder}")
+    (folder / "dev_ids.tsv").unlink()
+    with pytest.raises(DataError, match=r"dev_ids.tsv does not exist.*408 pairs"):
+        load(f"mrpc@glue:{folder}")

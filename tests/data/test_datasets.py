@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import types
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -255,3 +256,45 @@ def test_function_words_and_split_off_endings_are_no_content():
     assert content_words("It was n't the captain 's ; they 'll go") == {"captain"}
     assert content_words("Don't and don’t") == frozenset()
     assert content_words("The Harbour, the harbour!") == {"harbour"}
+
+
+def split_kettle(train, validation, test):
+    counts = {"train": train, "validation": validation, "test": test}
+    return [
+        Row(f"Kettle {split} {n} sings.", f"Kettle {split} {n} whistles.", n % 2, split)
+        for split, count in counts.items()
+        for n in range(count)
+    ]
+
+
+def test_a_sample_is_drawn_from_the_part_that_is_measured_and_from_the_one_that_thresholds_come_from():
+    data = from_rows("own", split_kettle(400, 60, 50), sample=30)
+    assert Counter(p.split for p in data.pairs) == {"validation": 30, "test": 30}
+    assert (data.sampled, data.rows) == (True, 510)
+    assert Counter(p.split for p in from_rows("own", split_kettle(400, 60, 50)).pairs)["train"] == 400
+
+
+def test_data_without_a_test_part_are_sampled_as_a_whole():
+    data = from_rows("own", split_kettle(400, 60, 0), sample=100)
+    found = Counter(p.split for p in data.pairs)
+    assert found.total() == 100
+    assert found["train"] > found["validation"] > 0
+
+
+def test_a_cluster_that_lies_in_two_parts_is_sampled_in_each():
+    shared = [Row("A kettle sings.", f"It sings {n}.", 1, split) for n, split in enumerate(("train", "test", "dev"))]
+    found = from_rows("own", [*shared, *split_kettle(5, 0, 0)], sample=1)
+    assert [p.split for p in found.pairs] == ["test", "dev"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("mrpc@gleu:x", "unknown split of mrpc 'gleu'; did you mean 'glue'"),
+        ("qqp@glue:x", "'qqp' has one split alone: --data qqp:PATH"),
+        ("mrpc@glue:hub", "on the hub the data have a split of their own"),
+    ],
+)
+def test_a_split_that_is_not_there_is_refused(spec, said):
+    with pytest.raises(DataError, match=re.escape(said)):
+        load(spec)

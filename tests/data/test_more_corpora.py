@@ -70,8 +70,8 @@ def test_votes_of_twitter_url_become_labels(tmp_path):
     assert data.universe == ("http://t.co/a", "http://t.co/b")
 
 
-def test_a_fifth_field_of_twitter_url_is_survived_where_the_votes_are_in_place(tmp_path):
-    rows = [("a", "b", "(5,6)", "http://t.co/a", "more"), ("a", "tab", "b", "(5,6)", "http://t.co/a")]
+def test_the_url_of_a_twitter_row_of_five_fields_is_the_last(tmp_path):
+    rows = [("a", "b", "(5,6)", "more", "http://t.co/a"), ("a", "tab", "b", "(5,6)", "http://t.co/a")]
     path = write(tmp_path / "Twitter_URL_Corpus_test.txt", *rows)
     with pytest.raises(DataError, match=r"test.txt:2: the votes are 'b', but should be like \(4,6\)"):
         load(f"twitter-url:{path}")
@@ -481,3 +481,41 @@ def test_a_folder_of_single_sentences_holds_no_pairs(shared_data):
 def test_a_folder_that_is_none_of_sentevals_is_refused(tmp_path):
     with pytest.raises(DataError, match="should be one of the folders MR, CR, MPQA, SUBJ, SST, TREC"):
         classification(tmp_path)
+
+
+# splits of the papers
+
+
+def test_twitter_url_with_held_out_pairs_has_the_papers_sizes(shared_data):
+    found = splits(load(f"twitter-url@held-out:{shared_data / 'twitter_url'}", sample=None))
+    assert found == {"train": 37_976, "validation": 4_224}
+
+
+def test_too_few_pairs_to_hold_some_out_are_refused(tmp_path):
+    write(tmp_path / "Twitter_URL_Corpus_train.txt", ("a", "b", "(5,6)", "http://t.co/a"))
+    with pytest.raises(DataError, match="has 1 training pairs, but 4,224 are held out"):
+        load(f"twitter-url@held-out:{tmp_path}")
+
+
+def paws_qqp(folder):
+    rows = [(str(n), f"Is it {n} ?", f"{n} is it ?", str(int(n < 5))) for n in range(13)]
+    write(folder / "dev_and_test.tsv", PAWS, *rows)
+    return folder
+
+
+def test_paws_qqp_has_no_validation_part_unless_one_is_asked_for(tmp_path):
+    assert splits(load(f"paws-qqp:{paws_qqp(tmp_path)}")) == {"test": 13}
+
+
+def test_a_half_of_paws_qqp_validates_label_by_label(tmp_path):
+    data = load(f"paws-qqp@halves:{paws_qqp(tmp_path)}", sample=None)
+    assert splits(data) == {"test": 7, "validation": 6}
+    assert Counter(p.label for p in data.pairs if p.split == "validation") == {1: 2, 0: 4}
+    assert data.fingerprint == load(f"paws-qqp@halves:{tmp_path}", sample=None).fingerprint
+
+
+def test_paws_wikis_dev_part_validates_paws_qqp(tmp_path):
+    with pytest.raises(DataError, match=r"dev.tsv of PAWS-Wiki 0 times"):
+        load(f"paws-qqp@paws-wiki:{paws_qqp(tmp_path)}")
+    write(tmp_path / "dev.tsv", PAWS, ("1", "A wiki .", "Wiki A .", "1"))
+    assert splits(load(f"paws-qqp@paws-wiki:{tmp_path}")) == {"test": 13, "validation": 1}

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tiny_models
 
+from encheck.encoders.laser.bpe import Bpe
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.vectors.files import VectorFile
@@ -268,6 +269,69 @@ def test_laser2_is_the_maximum_over_time_of_torchs_lstm(tmp_path):
         rows = [lstm(table(torch.tensor(pieces_of(tmp_path, text)))[:, None])[0] for text in texts]
     expected = np.array([row.max(dim=0).values[0].numpy() for row in rows])
     assert np.abs(opened(config).encode(texts) - expected).max() < 1e-5
+
+
+def lstms_maximum(config, rows):
+    """What torch's own LSTM makes of these rows of ids, the maximum over time of each."""
+    import torch
+
+    state = torch.load(config.name, weights_only=True)
+    table = torch.nn.Embedding.from_pretrained(state["model"].pop("embed_tokens.weight"), padding_idx=1)
+    lstm = torch.nn.LSTM(5, 4, 2, bidirectional=True)
+    lstm.load_state_dict({name.removeprefix("lstm."): weight for name, weight in state["model"].items()})
+    with torch.inference_mode():
+        return np.array([lstm(table(torch.tensor(row))[:, None])[0].max(dim=0).values[0].numpy() for row in rows])
+
+
+def test_laser1_cuts_lower_cased_words_of_moses_by_its_codes(tmp_path):
+    import torch
+    from tokenizers import Tokenizer, models
+
+    config = tiny_models.laser1(tmp_path)
+    known = torch.load(config.name, weights_only=True)["dictionary"]
+    lines = (tmp_path / "93langs.fcodes").read_text("utf-8").splitlines()
+    merges = [tuple(line.split(" ")[:2]) for line in lines]
+    letters = {symbol for merge in merges for symbol in (*merge, "".join(merge))} | {f"{c}</w>" for c in ".,"}
+    theirs = Tokenizer(
+        models.BPE({s: i for i, s in enumerate(sorted(letters))}, merges, end_of_word_suffix="</w>", unk_token=None)
+    )
+
+    def ids(words):
+        pieces = [piece for word in words.split() for piece in theirs.encode(word).tokens]
+        marked = [p.removesuffix("</w>") if p.endswith("</w>") else f"{p}@@" for p in pieces]
+        return [*(known.get(p, 3) for p in marked), 2]
+
+    texts = ["The Dog SINGS", "the dog sings on the cat"]
+    expected = lstms_maximum(config, [ids(text.lower()) for text in texts])
+    model = opened(config)
+    assert np.abs(model.encode(texts) - expected).max() < 1e-5
+    assert np.abs(model.encode(["the dog sings."]) - model.encode(["the dog sings ."])).max() < 1e-6
+    assert set(model.content()) == {"encoder", "codes", "vocabulary"}
+
+
+def test_a_merged_piece_that_the_vocabulary_lacks_is_taken_apart_again():
+    bpe = Bpe.read(["l o 3", "lo w</w> 2", "n e 1", "ne w</w> 1"], ["lo@@ 1", "w 5", "new 1"])
+    assert bpe.pieces("low") == ["lo@@", "w"]
+    assert bpe.pieces("new") == ["new"]
+    assert bpe.pieces("x") == ["x"]
+    assert bpe.pieces("newlow") == ["n@@", "e@@", "w@@", "lo@@", "w"]
+
+
+@pytest.mark.parametrize(
+    ("harm", "expected"),
+    [
+        (lambda f: (f / "93langs.fcodes").unlink(), "93langs.fcodes"),
+        (lambda f: (f / "93langs.fvocab").unlink(), "93langs.fvocab"),
+        (lambda f: (f / "93langs.fcodes").write_text("one\n"), "line 1 is 'one', but should be two pieces and a count"),
+        (lambda f: (f / "93langs.fvocab").write_text("犬 1\n鳥 1\n"), "they do not belong together"),
+    ],
+    ids=["no codes", "no vocabulary", "no pairs", "another vocabulary"],
+)
+def test_a_laser1_that_is_broken_is_refused_with_its_name(tmp_path, harm, expected):
+    config = tiny_models.laser1(tmp_path)
+    harm(tmp_path)
+    with pytest.raises((EncoderError, ModelError), match=expected):
+        opened(config).encode(["the dog"])
 
 
 def torchs_transformer(model, *, first):

@@ -51,3 +51,14 @@ def test_data_without_unrelated_pairs_are_skipped_with_the_reason_for_pair_score
     done = CliRunner().invoke(app, ["run", "-m", "paraphrase", f"--model={two}", "--data=pairs:mine.csv", "-q"])
     assert done.exit_code == 5
     assert "no two sentences without a shared content word" in done.output
+
+
+def test_symmetry_asks_what_the_head_says(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    two = classifier(folder / "turned", labels=("LABEL_0", "LABEL_1"))
+    rows = [f"word{i} here,word{i} there,{i % 2}" for i in range(60)]
+    (tmp_path / "mine.csv").write_text("first,second,label\n" + "\n".join(rows) + "\n")
+    args = ["run", "-m", "symmetry", f"--model={two}", "--data=pairs:mine.csv", "--report-dir=out", "-q"]
+    CliRunner().invoke(app, args)
+    found = {r["metric"]: r for r in json.loads((tmp_path / "out/results.json").read_text())["checks"]}
+    assert found["flip_rate"]["params"] == {"decided_by": "the model's head", "folds": 0, "threshold": 0.5}

@@ -11,7 +11,7 @@ import tiny_models
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
 from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
-from encheck.encoders.pairs.alignment import frames_of, span_vectors, spans_of
+from encheck.encoders.pairs.alignment import frames_of, one_to_one, span_vectors, spans_of
 from encheck.encoders.pairs.bertscore import greedy
 from encheck.encoders.pairs.token_states import States
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer
@@ -327,6 +327,24 @@ def test_alignment_gives_one_for_the_same_text_and_less_for_another(plain):
     first, second = ["The dog sings.", "the dog sees a red cat"], ["A cat sleeps on.", "a red cat sees the dog"]
     assert (model.score_pairs(first, second) < 0.999).all()
     assert np.isfinite(model.score_pairs(["", "x"], ["", "word " * 3_000])).all()
+
+
+def test_a_span_has_one_partner_in_a_one_to_one_alignment_and_any_nearest_in_a_greedy_one():
+    first, second = np.eye(3)[[0, 0, 1]], np.eye(3)[[0, 2]]
+    assert one_to_one(first, second) == pytest.approx(2 * 1 / 5)
+    assert greedy(first, second, (np.ones(3), np.ones(2)))[2] == pytest.approx(2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2))
+    assert one_to_one(first, second) == one_to_one(second, first)
+    assert one_to_one(first, first) == pytest.approx(1)
+    assert one_to_one(first, second[:0]) == 0
+
+
+def test_the_report_and_the_fingerprint_say_how_spans_are_matched(plain):
+    models = [scorer("alignment", plain, matching=how) for how in ("greedy", "one-to-one")]
+    assert [model.about()["matching"] for model in models] == ["greedy", "one-to-one"]
+    assert len({model.fingerprint() for model in models}) == 2
+    first, second = ["The dog sings and the cat sleeps."], ["A cat sleeps."]
+    greedy_score, one_score = (float(model.score_pairs(first, second)[0]) for model in models)
+    assert one_score < greedy_score
 
 
 def lexical(weighting, corpus=()):

@@ -9,12 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from encheck.generators.antonym import antonym, negated_antonym
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.reader import Row
+from encheck.generators.antonym import antonym, negated_antonym, unnegated
 from encheck.generators.beside import beside
 from encheck.generators.control import COMMON, control, pool
 from encheck.generators.reorder import reorder
 from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
+from encheck.items.builders import contrast
 from encheck.items.variants import Maker
 from encheck.language.edits.conditions import asked
 from encheck.language.edits.fit import needs
@@ -22,7 +25,8 @@ from encheck.language.edits.substitutes import Substitutes, table
 from encheck.language.edits.table import TABLE
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
-from encheck.types import Group, Variant, apply_edits
+from encheck.similarity import jaccard
+from encheck.types import Edit, Group, Variant, apply_edits
 
 WORKS = [synonym, antonym, negated_antonym, reorder, role_reversal, beside(antonym, control), beside(synonym, control)]
 SENTENCES = [
@@ -142,6 +146,28 @@ def test_a_complementary_opposite_is_negated_and_says_the_same(maker, text, want
 )
 def test_an_opposite_is_not_negated_where_the_two_could_say_something_else(maker, text, reason):
     assert one(maker, negated_antonym, text) == reason
+
+
+def test_the_negated_antonym_stands_beside_the_same_opposite_without_its_negation():
+    rows = [Row(text, "x", 1) for text in ("The bridge is legal.", "The nurse was aware of the danger.", "It rained.")]
+    items = contrast(negated_antonym, beside(negated_antonym, unnegated))(from_rows("own", rows), 1, Maker())
+    assert [(item.near, item.far) for item in items.kept] == [
+        ("The bridge is not illegal.", "The bridge is illegal."),
+        ("The nurse was not unaware of the danger.", "The nurse was unaware of the danger."),
+    ]
+    assert list(items.excluded.values()) == [1]
+    source, near, far = zip(*((item.source, item.near, item.far) for item in items.kept), strict=True)
+    assert (jaccard(source, near) < jaccard(source, far)).all()  # words alone prefer the antonym
+
+
+def test_a_written_negated_antonym_whose_negation_is_part_of_another_edit_has_no_contrast():
+    variant = Variant("It is not shut.", "negated_antonym", 1, (Edit(6, 10, "not shut"),))
+    assert (
+        beside(negated_antonym, unnegated)(
+            Group("g", "It is open.", "", "c", (variant,)), level=1, rng=None, english=None
+        )
+        == "its negation is no edit of its own"
+    )
 
 
 @pytest.mark.parametrize("text", [*SENTENCES, "The bridge is legal.", "", "big small"])

@@ -5,10 +5,18 @@ from random import Random
 
 import pytest
 
+from encheck.datasets.labelled import from_rows
+from encheck.datasets.reader import Row
+from encheck.errors import NothingToMeasure
+from encheck.generators.antonym import antonym
 from encheck.generators.paper import antonyms_of, jumbled, paper_antonym, paper_synonym, substituted
+from encheck.generators.synonym import synonym
+from encheck.items.builders import against_paraphrase, contrast, edited
+from encheck.items.variants import Maker
+from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.words import STOP_WORDS, paper_stop_words
-from encheck.types import apply_edits
+from encheck.types import Variant, apply_edits
 
 
 @pytest.fixture
@@ -73,3 +81,44 @@ def test_the_edits_of_a_published_variant_give_its_text():
 def test_a_sentence_without_an_antonym_comes_back_as_it_is():
     text = "Zelda zzzyx"
     assert paper_antonym(text, words=1, rng=Random(0), lexicon=lexicon()).text == text
+
+
+def published(*sources, relation, level=1):
+    """The items of a criterion by the published recipe."""
+    data = from_rows("own", [Row(source, f"{source} indeed", 1) for source in sources])
+    maker = Maker(english=English(mode="paper"))
+    build = against_paraphrase(antonym) if relation == "antonym" else edited(synonym)
+    return build(data, level, maker)
+
+
+def test_a_sentence_that_comes_back_unchanged_counts_with_a_margin_of_zero_or_less():
+    found = published("Zelda zzzyx", "The old dog ran", relation="antonym")
+    assert found.excluded == {}
+    unchanged, changed = found.kept
+    assert unchanged.far == unchanged.source == "Zelda zzzyx"
+    assert changed.far != changed.source
+
+
+def test_a_synonym_that_nobody_knows_leaves_a_pair_of_equal_texts():
+    (pair,) = published("Zelda zzzyx", relation="synonym").kept
+    assert pair.first == pair.second
+
+
+def test_a_contrast_of_one_word_leaves_an_unchanged_sentence_out():
+    data = from_rows("own", [Row("Zelda zzzyx", "It is Zelda", 1), Row("The old dog ran", "It ran", 1)])
+    nothing = contrast(antonym, paper_unchanged)
+    with pytest.raises(NothingToMeasure, match="changed nothing"):
+        nothing(data, 1, Maker(english=English(mode="paper")))
+
+
+def paper_unchanged(group, *, level, rng, english):
+    return Variant(group.source, "antonym", level, (), "paper-antonym")
+
+
+def test_careful_mode_leaves_out_what_equals_its_sentence():
+    def same(group, *, level, rng, english):
+        return Variant(group.source, "antonym", level)
+
+    data = from_rows("own", [Row("The old dog ran", "It ran", 1)])
+    with pytest.raises(NothingToMeasure, match="same equals its source"):
+        against_paraphrase(same)(data, 1, Maker())

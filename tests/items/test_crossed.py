@@ -17,7 +17,7 @@ from encheck.ids import CaseId
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
-from encheck.metrics.crossed import direction_rates
+from encheck.metrics.crossed import direction
 from encheck.scoring.frame import Frame
 from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, Scale, scores_of
@@ -163,7 +163,7 @@ def test_the_figures_are_those_of_the_two_directions(roles):
     assert found.margins.shape == (4, 2)
     assert directions_mean(found).value == pytest.approx((0.5 + 1 + 0.25 + 1) / 4)
     assert both_directions(found).value == pytest.approx(2 / 4)
-    assert [d.value for d in direction_rates(found)] == [3.5 / 4, 2 / 4]
+    assert [direction(found, side=side).value for side in (1, 2)] == [3.5 / 4, 2 / 4]
     assert (worse_direction(found).value, worse_direction(found).params["side"]) == (0.5, 2)
     assert (directions_mean(found).n, directions_mean(found).clusters) == (4, 4)
     assert found.worst() == [0, 2, 1, 3]
@@ -179,7 +179,7 @@ def test_the_edit_distance_wins_one_direction_and_loses_the_other(roles):
     found = scores(items_of(roles), Surface([], []))
     assert directions_mean(found).value == 0.5
     assert both_directions(found).value == 0
-    assert [d.value for d in direction_rates(found)] == [1, 0]
+    assert [direction(found, side=side).value for side in (1, 2)] == [1, 0]
 
 
 def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):

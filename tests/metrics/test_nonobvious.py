@@ -21,6 +21,8 @@ from encheck.metrics.correlation import (
     mean_spearman,
     pearson,
     spearman,
+    weighted_mean_pearson,
+    weighted_mean_spearman,
     weighted_pearson,
     weighted_spearman,
 )
@@ -303,6 +305,16 @@ def test_an_orders_ranks_are_all_that_spearman_sees():
     assert spearman(replace(scores, values=np.exp(scores.values))).value == pytest.approx(spearman(scores).value)
     by_rank = replace(scores, values=rankdata(scores.values))
     assert spearman(by_rank).value == pytest.approx(spearman(scores).value)
+
+
+def test_the_weighted_mean_counts_a_set_by_its_pairs():
+    scores, gold = graded(90, sets=("x", "y", "y"))
+    parts = [np.flatnonzero(np.arange(90) % 3 == 0), np.flatnonzero(np.arange(90) % 3 != 0)]
+    rho, r = ([f(scores.values[p], gold[p])[0] for p in parts] for f in (spearmanr, pearsonr))
+    assert weighted_mean_spearman(scores).value == pytest.approx((30 * rho[0] + 60 * rho[1]) / 90)
+    found = weighted_mean_pearson(scores)
+    assert found.value == pytest.approx((30 * r[0] + 60 * r[1]) / 90)
+    assert found.low < found.value < found.high
 
 
 def test_the_mean_is_that_of_the_sets_and_all_is_not():

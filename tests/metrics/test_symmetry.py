@@ -1,6 +1,7 @@
 """Pairs in both orders: what flips, at which threshold, and what that says of symmetric and of lopsided scorers."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,9 +20,10 @@ from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.builders import both_orders
 from encheck.items.variants import Maker
-from encheck.metrics.symmetry import consistency, decision_threshold, flip_rate, largest_asymmetry
+from encheck.metrics.symmetry import consistency, decided, decision_threshold, flip_rate, largest_asymmetry
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
+from encheck.scoring.learned import Learned
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
@@ -33,12 +35,16 @@ CLAIM = "prediction_stays_when_the_sentences_are_exchanged"
 SCORE = st.integers(0, 100).map(lambda x: x / 100)
 
 
-def scored(forward, backward, labels, *, validation=None):
-    n = len(forward)
-    marks = np.zeros(n, bool) if validation is None else np.array(validation, bool)
-    labels = np.array(labels, np.int8)
-    resampler = Resampler([str(i) for i in range(n)])
-    return BothOrdersScores(np.array(forward, float), np.array(backward, float), labels, marks, resampler, Scale(0.0))
+def scored(forward, backward, labels, **more):
+    """Pairs of which each is a cluster."""
+    names = [str(i) for i in range(len(forward))]
+    items = tuple(BothOrders(n, n, n, label, n) for n, label in zip(names, labels, strict=True))
+    both, labels = (np.array(forward, float), np.array(backward, float)), np.array(labels, np.int8)
+    return BothOrdersScores(*both, labels, Resampler(names), Scale(0.0), items=items, **more)
+
+
+def learned(values, labels):
+    return Learned(np.array(values, float), np.array(labels, np.int8))
 
 
 def measured(model, data, tmp_path):
@@ -51,10 +57,12 @@ def measured(model, data, tmp_path):
     return items, bench.scores("m", "d", items)
 
 
-def test_the_dev_part_of_the_probes_is_its_validation_split(tmp_path):
+def test_the_gate_part_of_the_probes_is_measured_and_the_dev_part_gives_the_threshold(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    assert scores.validation.tolist() == [i.split == "dev" for i in items.kept]
-    assert scores.validation.any()
+    assert {i.split for i in items.kept} == {"gate"}
+    assert {p.split for p in items.tuning} == {"dev"}
+    assert scores.learned.labels.tolist() == [p.label for p in items.tuning]
+    assert flip_rate(scores).params["decided_by"] == "the validation part"
 
 
 def test_a_pair_is_scored_in_both_orders():
@@ -75,29 +83,53 @@ def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
 
 
 def test_flips_are_counted_by_hand():
-    scores = scored([0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0])
+    scores = scored(
+        [0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0], learned=learned([0.9, 0.6, 0.4, 0.1], [1, 1, 0, 0])
+    )
     rate = flip_rate(scores)
     assert rate.value == 0.5  # the threshold is 0.5: the second pair falls below it, the third rises above it
-    assert rate.params == {"threshold": 0.5, "validation": 0.0}
+    assert rate.params == {"threshold": 0.5, "folds": 0, "decided_by": "the validation part"}
     assert consistency(scores).value == 0.5
     assert largest_asymmetry(scores).value == pytest.approx(0.5)
 
 
-def test_the_threshold_comes_from_the_validation_split_where_it_has_both_labels():
-    forward, labels = [0.9, 0.6, 0.4, 0.1], [1, 0, 1, 0]
-    assert flip_rate(scored(forward, forward, labels, validation=[1, 1, 0, 0])).params == {
-        "threshold": 0.75,
-        "validation": 1.0,
-    }
-    assert flip_rate(scored(forward, forward, labels, validation=[1, 0, 0, 0])).params["validation"] == 0
+def test_a_trained_head_decides_by_its_argmax_whatever_a_tuned_threshold_would_be():
+    forward, backward = [0.9, 0.8, 0.7, 0.2], [0.9, 0.6, 0.6, 0.2]
+    tuned = learned([0.9, 0.8, 0.65, 0.1], [1, 1, 0, 0])  # 0.725: the second pair would flip
+    assert flip_rate(scored(forward, backward, [1, 1, 0, 0], learned=tuned)).value == 0.25
+    found = flip_rate(scored(forward, backward, [1, 1, 0, 0], learned=tuned, decision=0.5))
+    assert (found.value, found.params["decided_by"]) == (0, "the model's head")
+
+
+def test_the_cut_off_that_a_run_gives_decides_before_anything_else():
+    scores = scored([0.9, 0.4], [0.7, 0.4], [1, 0], decision=0.5)
+    found = flip_rate(scores, threshold=0.8)
+    assert (found.value, found.params["threshold"], found.params["decided_by"]) == (0.5, 0.8, "the cut-off given")
+    assert consistency(scores, threshold=0.8).value == 0.5
+
+
+def test_without_a_validation_part_no_pair_is_judged_by_a_threshold_that_it_chose():
+    rng = np.random.default_rng(0)
+    forward, labels = rng.random(60), [0, 1] * 30
+    scores = scored(forward, forward + 0.01, labels)
+    found = decided(scores)
+    assert (found.by, found.folds) == ("the other folds", 10)
+    moved = replace(scores, forward=np.r_[5.0, forward[1:]])
+    assert decided(moved).cuts[0] == found.cuts[0]
+
+
+def test_the_decision_of_a_head_is_calibrated_with_its_scores():
+    scores = replace(scored([0.9, 0.4], [0.7, 0.4], [1, 0], decision=0.5), scale=Scale(0.2, 0.9))
+    assert flip_rate(scores.calibrated).value == flip_rate(scores).value
+    assert scores.calibrated.decision == pytest.approx(0.3 / 0.7)
 
 
 @given(st.lists(st.tuples(SCORE, SCORE, st.integers(0, 1)), min_size=2, max_size=30))
 def test_consistency_and_flip_rate_add_up_to_1_and_lie_in_their_intervals(rows):
     scores = scored(*zip(*rows, strict=True))
     rate, kept = flip_rate(scores), consistency(scores)
-    if len({forward for forward, _, _ in rows}) == 1:
-        assert np.isnan(rate.value)
+    if np.isnan(rate.value):
+        assert np.isnan(decided(scores).cuts).any()
         return
     assert rate.value + kept.value == pytest.approx(1)
     assert rate.low <= rate.value <= rate.high
@@ -156,7 +188,7 @@ def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
     first, second = [i.first for i in items.kept], [i.second for i in items.kept]
     assert scores.forward == pytest.approx(model.score_pairs(first, second), abs=1e-6)
     assert scores.backward == pytest.approx(model.score_pairs(second, first), abs=1e-6)
-    assert flip_rate(scores).value > 0.05
+    assert flip_rate(scores).value > 0.02
 
 
 def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
@@ -174,12 +206,13 @@ def encheck(tmp_path, monkeypatch):
     return lambda *args: CliRunner().invoke(app, list(args))
 
 
-def test_a_lopsided_scorer_is_below_the_aim_and_shows_a_pair_in_both_orders(encheck, tmp_path):
-    outcome = encheck("run", "-m", "symmetry", "--model=lopsided", "--report-dir=reports/out", "-q")
-    assert outcome.exit_code == 0  # the check has an aim and no floor
+def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(encheck, tmp_path):
+    outcome = encheck("run", "-m", "symmetry", "--model=lopsided", "--report-dir=reports/out", "-q", "--strict")
+    assert outcome.exit_code == 1
+    assert "should be at least 0.97" in outcome.output
     found = json.loads((tmp_path / "reports/out/results.json").read_text("utf-8"))
     rows = {row["metric"]: row for row in found["checks"]}
-    assert rows["consistency"]["verdict"] == "below_aim"
+    assert rows["consistency"]["verdict"] == "fail"
     assert rows["consistency"]["check"] == CLAIM
     assert rows["flip_rate"]["params"]["threshold"] > 0
     shown = encheck("show", "probes/", "--model=lopsided").output

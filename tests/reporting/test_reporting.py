@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import asdict
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -15,6 +16,8 @@ import pytest
 from faults import Killed, steps
 
 from encheck import schema1
+from encheck.checks import test_antonym
+from encheck.claims import claim_of
 from encheck.controller.write import WRITTEN, clear, place_of, write
 from encheck.errors import EncheckError, UsageError
 from encheck.ids import CaseId
@@ -27,7 +30,7 @@ from encheck.reporting.results import find_item, newest_run, read_results, write
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial
-from encheck.types import CheckResult, Estimate, Lines, SentencePair
+from encheck.types import CheckResult, Declaration, Estimate, Lines, SentencePair
 
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c | `x` [a](b)\x00 &amp;"
 
@@ -326,6 +329,21 @@ def test_the_criteria_say_alike_on_the_page_and_in_markdown_what_was_run(verdict
     assert re.findall(r">([^<]+)</td>", cells) == [said, said, said, "not run", "not all run"]
     assert f"| m | d | {said} | {said} | {said} | not run | not all run |" in text
     assert view.matrix(results(*run))[0]["all"] == four
+
+
+def test_controls_that_the_paper_does_not_have_count_for_no_criterion_and_stand_with_it():
+    """A control of criterion 3 fails: the paper's own check of it passes, so the criterion does."""
+    own = "antonym_is_farther_than_paraphrase"
+    rows = [
+        row(id=f"{check}/m-d-1/x", check=check, property="antonym", verdict=verdict)
+        for check, verdict in ((own, "pass"), ("antonym_is_farther_than_synonym_of_the_same_word", "fail"))
+    ]
+    found = results(*rows, row(id="z/m-d-1/x", check="z", property="zero", verdict="pass"))
+    names = [r["check"] for r in rows]
+    found["claims"] = {name: asdict(claim_of(getattr(test_antonym, f"test_{name}")).declared) for name in names}
+    found["claims"]["z"] = asdict(Declaration(property="zero"))
+    assert view.matrix(found)[0]["verdicts"] == {3: "pass"}
+    assert [r["property"] for r in view.judged(found)] == ["antonym", "antonym", "zero"]
 
 
 def test_a_criterion_that_was_measured_in_part_is_not_called_skipped():

@@ -100,10 +100,13 @@ def _is_whole(declared: Declaration) -> bool:
 
 
 def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, str]]:
-    """The four criteria first, as everywhere."""
+    """The four criteria first, as everywhere, each with the controls of its property."""
+    found: dict[str, int] = {}
+    for declared in first.declared.values():
+        found[declared.property] = max(declared.criterion, found.get(declared.property, 0))
 
     def place(d: Difference) -> tuple[bool, int, str, str, str]:
-        criterion = first.declared[d.check].criterion
+        criterion = found.get(d.property, 0)
         return (not criterion, criterion, d.property, d.check, d.level)
 
     return place

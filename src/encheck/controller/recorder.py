@@ -187,7 +187,11 @@ class Recorder:
         return {label: sum(d["encoded"].get(label, 0) for d in self.described) for label in sorted(labels)}
 
     def _properties(self) -> dict[str, dict[str, float]]:
-        """Seconds a property (Mahajan et al. 2023, Table 6): measuring, and encoding its texts were it alone."""
+        """Seconds a property, over all models: measuring, and its texts at the run's mean seconds a computed text.
+
+        That mean has loading and waiting in it, and is 0 where the store held everything; so it is no time of a model,
+        which Table 6 of Mahajan et al. 2023 gives.
+        """
         texts = {k: v for d in self.described for k, v in d["texts"].items()}
         encoded = sum(self._encoded().values())
         each = self._seconds("encode") / encoded if encoded else 0.0

@@ -178,8 +178,7 @@ class Session:
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in self.cases:
             found = self.bench.found(case.data, case.claim, case.level)
-            kept = found.kept if found else ()
-            pairs = (pair for item in kept for pair in item.pairs)
+            pairs = (pair for item in (*found.kept, *found.tuning) for pair in item.pairs) if found else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
         return {name: len(found) for name, found in texts.items()}
 

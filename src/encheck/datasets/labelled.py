@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.parts import TEST, VALIDATION
 from encheck.datasets.reader import Row
 from encheck.ids import ItemId
 from encheck.types import Group, SentencePair, content_hash
@@ -21,18 +22,29 @@ def from_rows(
     seed: int = 0,
     skipped: Sequence[str] = (),
 ) -> Dataset:
-    """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase."""
+    """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase.
+
+    A sample is drawn after splitting: so many clusters of the test part, which is measured, and so many of the
+    validation part, which thresholds come from. Data without a test part are sampled as a whole.
+    """
     clusters = clusters_of(rows)
-    if sample is not None:
-        chosen = sample_clusters(clusters, sample, seed=seed)
-        kept = [(row, c) for row, c in zip(rows, clusters, strict=True) if c in chosen]
-    else:
-        kept = list(zip(rows, clusters, strict=True))
+    kept = list(zip(rows, clusters, strict=True))
+    if sample is not None and len(set(clusters)) > sample:
+        kept = _sampled(kept, sample, seed)
     pairs = tuple(_pairs(name, kept))
     groups = tuple(Group(p.id, p.first, p.second, p.cluster, split=p.split) for p in pairs if p.label == 1)
     universe = tuple(sorted({p.cluster for p in pairs}))
     sampled = len(pairs) < len(rows)
     return Dataset(name, pairs, groups, licence, len(rows), skipped=tuple(skipped), sampled=sampled, universe=universe)
+
+
+def _sampled(rows: Sequence[tuple[Row, str]], count: int, seed: int) -> list[tuple[Row, str]]:
+    """The rows of `count` clusters of each part; the training part is left out where another is measured."""
+    splits = {row.split for row, _ in rows}
+    parts = [TEST, VALIDATION] if splits & TEST else [splits]
+    chosen = [sample_clusters((c for row, c in rows if row.split in part), count, seed=seed) for part in parts]
+    wanted = list(zip(parts, chosen, strict=True))
+    return [(row, c) for row, c in rows if any(row.split in part and c in some for part, some in wanted)]
 
 
 def _pairs(name: str, rows: Iterable[tuple[Row, str]]) -> Iterable[SentencePair]:

@@ -16,7 +16,7 @@ import encheck.datasets
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import BadRows
+from encheck.datasets.reader import BadRows, Readings
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
 
@@ -43,14 +43,18 @@ def load(
     seed: int = 0,
     skip_bad_rows: bool = False,
 ) -> Dataset:
-    """The data set `NAME` or `NAME:PATH`; of pairs, at most `sample` clusters (None: all of them).
+    """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
-    Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are loaded.
+    A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
+    all pairs. Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are
+    loaded. SPLIT is one that the data set's module names in READINGS.
     """
-    name, _, path = spec.partition(":")
+    full, _, path = spec.partition(":")
+    name, _, reading = full.partition("@")
     if name not in names():
         raise DataError(unknown("data set", name, names()))
     module = names()[name]
+    _refuse_reading(name, module, reading, path)
     _refuse_unfinished(name, module)
     if not path:
         if not hasattr(module, "embedded"):
@@ -58,19 +62,19 @@ def load(
             wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
             raise DataError(f"data set {name!r} needs a path: {wanted}")
         dataset: Dataset = module.embedded()
-        return replace(dataset, name=label or name)
+        return replace(dataset, name=label or full)
     bad = BadRows(skip=skip_bad_rows)
     has_groups = hasattr(module, "groups")
-    rows = list(_read(module, path, bad))
+    rows = list(_read(module, path, bad, reading))
     if not rows:
         left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
         raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
     if bad.skipped:
-        log.warning("%s: %d malformed rows excluded; the first: %s", label or name, len(bad.skipped), bad.skipped[0])
+        log.warning("%s: %d malformed rows excluded; the first: %s", label or full, len(bad.skipped), bad.skipped[0])
     if has_groups:
         own: Dataset = module.dataset(rows)
-        return replace(own, name=label or name, skipped=tuple(bad.skipped))
-    return from_rows(label or name, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+        return replace(own, name=label or full, skipped=tuple(bad.skipped))
+    return from_rows(label or full, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
 
 
 def _refuse_unfinished(name: str, module: ModuleType) -> None:
@@ -81,12 +85,26 @@ def _refuse_unfinished(name: str, module: ModuleType) -> None:
         raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
 
 
-def _read(module: ModuleType, path: str, bad: BadRows) -> Iterable[Any]:
+def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
+    """DataError for a split that the data set has not, or that is not on the hub."""
+    there: Readings = getattr(module, "READINGS", {})
+    if reading and not there:
+        raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")
+    if reading and reading not in there:
+        raise DataError(unknown(f"split of {name}", reading, there))
+    if reading and path == WORD:
+        raise DataError(f"--data {name}@{reading}:PATH reads files: on the hub the data have a split of their own")
+
+
+def _read(module: ModuleType, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
     """What lies at the path, or on the hub where that is what the path says and the data set is there."""
     if path == WORD and not hasattr(module, "HUB") and not Path(path).exists():
         there = ", ".join(name for name, other in names().items() if hasattr(other, "HUB"))
         raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
     if path == WORD and hasattr(module, "HUB"):
         return cast("Hub | Hubs", module.HUB).read(bad)
+    if reading:
+        readings: Readings = module.READINGS
+        return readings[reading](Path(path).expanduser(), bad)
     found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(Path(path).expanduser(), bad)
     return found

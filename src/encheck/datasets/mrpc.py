@@ -1,20 +1,22 @@
 """Microsoft Research Paraphrase Corpus (Dolan and Brockett 2005), as distributed.
 
-The validation part is the last 500 training rows, here and everywhere in encheck.
+The validation part is the last 500 training rows, as in Peinelt et al. 2019. `mrpc@glue` has GLUE's: the 408 pairs
+that its dev_ids.tsv names, as in RISE and in "Predicate-Argument Based Bi-Encoder ...".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
+from encheck.datasets.published import LOG, Expected, as_published
+from encheck.datasets.reader import BadRows, Readings, Row, files_of, pair_rows, tab_rows
+from encheck.errors import DataError
 
 LICENCE = "Microsoft Shared Source License (comes with the corpus)"
 CITATION = "Dolan and Brockett 2005: Automatically Constructing a Corpus of Sentential Paraphrases. IWP"
-FILES = "msr_paraphrase_train.txt and / or msr_paraphrase_test.txt"
+FILES = "msr_paraphrase_train.txt and / or msr_paraphrase_test.txt (mrpc@glue: with GLUE's dev_ids.tsv)"
 HUB = Hub(
     "nyu-mll/glue",
     "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c",
@@ -35,11 +37,58 @@ HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
 VALIDATION_ROWS = 500
 
 
+DEV_IDS = "dev_ids.tsv"
+GLUE_ROWS = 408
+Numbered = Sequence[tuple[int, list[str]]]
+
+
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs in file order: Quality, #1 ID, #2 ID, #1 String, #2 String, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="mrpc"):
-        rows = ((n, (f[3], f[4], f[0], None)) for n, f in tab_rows(file, columns=5, header=HEADER, bad=bad))
-        found = list(as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED))
-        cut = max(0, len(found) - VALIDATION_ROWS) if split == "train" else len(found)
-        yield from found[:cut]
-        yield from (row._replace(split="validation") for row in found[cut:])
+        rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
+        cut = max(0, len(rows) - VALIDATION_ROWS) if split == "train" else len(rows)
+        yield from _pairs(file, {split: rows[:cut], "validation": rows[cut:]}, bad)
+
+
+def glue(path: Path, bad: BadRows) -> Iterator[Row]:
+    """The same with GLUE's validation part: the pairs of dev_ids.tsv, which its script fetches into MRPC's folder.
+
+    A line has the two ids of a pair, divided by a tab. DataError where the file is not there or names other pairs.
+    """
+    for file, split in files_of(path, SPLITS, what="mrpc"):
+        rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
+        if split != "train":
+            yield from _pairs(file, {split: rows}, bad)
+            continue
+        chosen = _dev_ids(file.with_name(DEV_IDS), rows)
+        parts = {"train": [row for row in rows if (row[1][1], row[1][2]) not in chosen]}
+        yield from _pairs(file, parts | {"validation": [row for row in rows if (row[1][1], row[1][2]) in chosen]}, bad)
+
+
+READINGS: Readings = {"glue": glue}
+
+
+def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[Row]:
+    """The rows of each part, the file as a whole held against what was published."""
+    made = (
+        row
+        for split, rows in parts.items()
+        for row in pair_rows(file, ((n, (f[3], f[4], f[0], None)) for n, f in rows), split=split, bad=bad)
+    )
+    return as_published(file.name, made, EXPECTED)
+
+
+def _dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:
+    if not file.exists():
+        raise DataError(
+            f"mrpc@glue: {file} does not exist. It names the {GLUE_ROWS} pairs of GLUE's validation part, two ids a "
+            "line; GLUE's script download_glue_data.py fetches it. --data mrpc:PATH takes the last 500 rows instead"
+        )
+    found = {(first, second) for _, (first, second) in tab_rows(file, columns=2, bad=BadRows(remedy="Fetch it again"))}
+    if missing := len(found - {(fields[1], fields[2]) for _, fields in rows}):
+        raise DataError(
+            f"{file} names {missing} of {len(found)} pairs that the training file has not: another corpus'?"
+        )
+    if len(found) != GLUE_ROWS:
+        LOG.warning("%s names %d pairs, but GLUE's validation part has %d", file, len(found), GLUE_ROWS)
+    return found

@@ -2,24 +2,32 @@
 
 Under Python 3 that script writes each sentence as the text of a bytes literal, b'...' or b"...": it is decoded, as
 UTF-8. Under Python 2 it writes the sentence itself: it is taken as it is.
+
+It has no validation part: dev_and_test.tsv is measured whole. `paws-qqp@paws-wiki` takes PAWS-Wiki's dev.tsv for one
+("Predicate-Argument Based Bi-Encoder ...", Table 1), `paws-qqp@halves` a random half of dev_and_test.tsv, label by
+label (RISE, Table 8). The halves are drawn with the paper's seed, 42, but are not known to be the same pairs.
 """
 
 from __future__ import annotations
 
 import ast
+import random
 import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from encheck.datasets import paws
 from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, binary_label, files_of, made_rows, tab_rows
+from encheck.datasets.reader import BadRows, Readings, Row, binary_label, files_of, made_rows, tab_rows
+from encheck.errors import DataError
 
 LICENCE = "Quora terms of service; the labels free, acknowledge Google LLC as the source"
 CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
-FILES = "train.tsv and / or dev_and_test.tsv of PAWS-QQP"
+FILES = "train.tsv and / or dev_and_test.tsv of PAWS-QQP (paws-qqp@paws-wiki: with PAWS-Wiki's dev.tsv)"
 EXPECTED: Expected = {"train.tsv": (11_988, {}), "dev_and_test.tsv": (677, {})}
 SPLITS = {"train.tsv": "train", "dev_and_test.tsv": "test"}
+SEED = 42
 LITERAL = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 HEADER = ("id", "sentence1", "sentence2", "label")
 
@@ -36,6 +44,28 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 
         numbered = tab_rows(file, columns=4, header=HEADER, bad=bad)
         yield from as_published(file.name, made_rows(file, numbered, make, bad=bad), EXPECTED)
+
+
+def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[Row]:
+    """The same with PAWS-Wiki's dev.tsv, which lies in the folder too, as the validation part."""
+    files = sorted(path.rglob("dev.tsv")) if path.is_dir() else []
+    if len(files) != 1:
+        raise DataError(f"paws-qqp@paws-wiki: {path} holds dev.tsv of PAWS-Wiki {len(files)} times, but should once")
+    yield from read(path, bad)
+    yield from paws.read(files[0], bad)
+
+
+def in_halves(path: Path, bad: BadRows) -> Iterator[Row]:
+    """The same with a half of dev_and_test.tsv as the validation part, drawn label by label."""
+    rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
+    validation: set[int] = set()
+    for label in (0, 1):
+        of_label = [i for i, row in enumerate(rows) if (row.split, row.label) == ("test", label)]
+        validation |= set(rng.sample(of_label, len(of_label) // 2))
+    return (row._replace(split="validation") if i in validation else row for i, row in enumerate(rows))
+
+
+READINGS: Readings = {"paws-wiki": with_paws_wiki, "halves": in_halves}
 
 
 def unwrapped(field: str) -> str:

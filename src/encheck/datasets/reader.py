@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -40,6 +40,9 @@ class Row(NamedTuple):
     cluster: str | None = None
     score: float | None = None
     key: str = ""
+
+
+Readings = Mapping[str, "Callable[[Path, BadRows], Iterator[Row]]"]  # of one data set, by the name of its split
 
 
 @dataclass

@@ -1,8 +1,11 @@
 """Twitter-URL (Lan et al. 2017), as distributed, or as three parallel files of tokens.
 
 Raw: sentence 1, sentence 2, votes such as (4,6), URL. At most 2 of 6 votes is label 0, at least 4 is label 1; pairs
-with 3 are dropped. `score` is the number of votes, the cluster is the URL. The few raw rows with a fifth field are read
-where their third is still the votes.
+with 3 are dropped. `score` is the number of votes, the cluster is the URL. A few raw rows have a fifth field:
+the URL is the last one. They are read where their third is still the votes.
+
+`twitter-url@held-out` has 37,976 / 4,224 of the training pairs for training and validation, the sizes of
+"Predicate-Argument Based Bi-Encoder ..." (Table 1): the last 4,224. Which pairs the paper held out it does not say.
 
 Parallel: a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test; no votes and no URL.
 """
@@ -15,7 +18,7 @@ from pathlib import Path
 
 from encheck.datasets.hub import Hub
 from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, lines_of, made_rows, pair_rows, tab_rows
+from encheck.datasets.reader import BadRows, Readings, Row, files_of, lines_of, made_rows, pair_rows, tab_rows
 from encheck.errors import DataError
 
 LICENCE = "CC BY-NC-SA 3.0, and Twitter's terms"
@@ -36,6 +39,7 @@ EXPECTED: Expected = {
     SAMPLE: (92, {"1": 39, "0": 53}),
 }
 RAW = {"Twitter_URL_Corpus_train.txt": "train", "Twitter_URL_Corpus_test.txt": "test"}
+HELD_OUT = 4_224
 VOTES = re.compile(r"\(([0-6]), ?6\)")
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
@@ -46,6 +50,21 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
         rows = _parallel(file, bad) if file.name == "sim.txt" else _raw(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
         yield from as_published(name, rows, EXPECTED)
+
+
+def held_out(path: Path, bad: BadRows) -> Iterator[Row]:
+    """The same with the last 4,224 training pairs as the validation part; DataError where there are no more."""
+    rows = list(read(path, bad))
+    training = [i for i, row in enumerate(rows) if row.split == "train"]
+    if len(training) <= HELD_OUT:
+        raise DataError(
+            f"twitter-url@held-out: {path} has {len(training):,} training pairs, but {HELD_OUT:,} are held out"
+        )
+    validation = set(training[-HELD_OUT:])
+    return (row._replace(split="validation") if i in validation else row for i, row in enumerate(rows))
+
+
+READINGS: Readings = {"held-out": held_out}
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:
@@ -60,7 +79,7 @@ def _files(path: Path) -> list[tuple[Path, str]]:
 def _raw(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
     def make(fields: list[str]) -> Row:
         votes = votes_of(fields[2])
-        return Row(fields[0], fields[1], int(votes > 3), split, fields[3].strip() or None, float(votes))
+        return Row(fields[0], fields[1], int(votes > 3), split, fields[-1].strip() or None, float(votes))
 
     rows = made_rows(file, tab_rows(file, columns=(4, 5), bad=bad), make, bad=bad)
     return (row for row in rows if row.score != 3)

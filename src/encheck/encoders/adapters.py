@@ -114,7 +114,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         ("sha256", "similarity", "max_length"),
         ("sentencepiece", "sacremoses"),
         "laser",
-        options={"spm": str, "vocabulary": str},
+        options={"spm": str, "codes": str, "vocabulary": str},
     ),
     "savedmodel": Adapter(
         _of("savedmodel:SavedModelEncoder"),
@@ -143,7 +143,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "encoder whose predicate-argument spans are aligned",
         (*CODE, "prompt", *TORCH),
         source="hub",
-        options={"layer": int, "spacy_model": str},
+        options={"layer": int, "spacy_model": str, "matching": ("greedy", "one-to-one")},
     ),
     "lexical": Adapter(
         _of("pairs.lexical:LexicalScorer"),

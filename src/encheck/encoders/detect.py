@@ -34,6 +34,8 @@ def detect(path: Path) -> Found:
 def _file(path: Path) -> Found:
     if path.suffix == ".pt" and "laser" in path.name.lower():
         return "laser", "its name says laser and ends in .pt"
+    if path.suffix == ".pt" and path.name.startswith("bilstm."):
+        return "laser", "its name is that of LASER1's encoder"
     if path.suffix in (".pkl", ".pt") and "infersent" in path.name.lower():
         return "infersent", "its name says infersent"
     if path.suffix not in FILES:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import Generator
+from encheck.generators.paper import is_published
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
-from encheck.scoring.splits import measured_part
+from encheck.scoring.splits import measured_part, tuning_pairs
 from encheck.types import BothOrders, Edit, Group, Item, Items, SentencePair, Triplet, Variant, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
@@ -83,17 +84,27 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Labelled pairs in both orders: prediction consistency. Identical sentences have one order and are excluded."""
+    """Labelled pairs of the test part in both orders: prediction consistency.
+
+    All of them where no test part is named. Identical sentences have one order and are excluded. A threshold is chosen
+    on the validation part's pairs.
+    """
     labelled = [p for p in dataset.pairs if p.label is not None]
+    measured = [labelled[i] for i in measured_part(labelled)]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split)
-        for p in labelled
+        for p in measured
         if p.first != p.second
     )
     if {item.label for item in kept} != {0, 1}:
         raise NothingToMeasure(f"{dataset.name} has not both labels: no threshold tells two classes apart")
-    excluded = {"no label": len(dataset.pairs) - len(labelled), "identical sentences": len(labelled) - len(kept)}
-    return Items(kept, {reason: count for reason, count in excluded.items() if count})
+    excluded = {
+        "no label": len(dataset.pairs) - len(labelled),
+        "not of the test part": len(labelled) - len(measured),
+        "identical sentences": len(measured) - len(kept),
+    }
+    found = {reason: count for reason, count in excluded.items() if count}
+    return Items(kept, found, tuning=tuning_pairs(dataset.pairs))
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
@@ -141,10 +152,10 @@ def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> ItemId:
 
 
 def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
-    if group.source == group.paraphrase:
-        return "the paraphrase equals the sentence"
     if isinstance(variant, str):
         return variant
+    if group.source == group.paraphrase and not is_published(variant):
+        return "the paraphrase equals the sentence"
     name = _id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
     return Triplet(
@@ -156,6 +167,8 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
 def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
+    if group.source in (near.text, far.text):
+        return "the published recipe changed nothing: there is no contrast"
     name = _id(dataset, (group.source, near.text), far)
     return Triplet(
         name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,

@@ -14,7 +14,7 @@ from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect
 from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
-from encheck.scoring.splits import TEST, VALIDATION
+from encheck.scoring.splits import TEST, tuning_pairs
 from encheck.similarity import jaccard
 from encheck.types import Chain, Group, Items, Variant, apply_edits, content_hash
 
@@ -26,8 +26,8 @@ Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # for eac
 def swap_chains(sources: Sources | None = None) -> Builder:
     """Chains of the paraphrase after none, one, two and three swaps; the level is pivot=a or pivot=b.
 
-    Of the test part where the data name one, and of the validation part, where thresholds come from. `sources` gives
-    other sentences to compare the paraphrases with: rewrites, or back-translations.
+    Of the test part where the data name one; thresholds come from the validation part's labelled pairs. `sources`
+    gives other sentences to compare the paraphrases with: rewrites, or back-translations.
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
@@ -38,7 +38,8 @@ def swap_chains(sources: Sources | None = None) -> Builder:
         unusual = unusual_of(maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)])
         chains = (_chain(dataset, g, v, pivot_of(level), maker, unusual) for g, v in zip(groups, made, strict=True))
         reasons = [reason for reason in stated if isinstance(reason, str)]
-        return collect(dataset, [*_with_surprisal(list(chains), maker), *reasons])
+        found = collect(dataset, [*_with_surprisal(list(chains), maker), *reasons])
+        return replace(found, tuning=tuning_pairs(dataset.pairs))
 
     return build
 
@@ -67,10 +68,10 @@ def pivot_of(level: int | str) -> Pivot:
 
 
 def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
-    """The groups of the test and of the validation part, or why not; all of them where no test part is named."""
+    """The groups of the test part, or why not; all of them where no test part is named."""
     if not any(group.split in TEST for group in groups):
         return list(groups)
-    return [g if g.split in TEST | VALIDATION else "neither of the test nor of the validation part" for g in groups]
+    return [group if group.split in TEST else "not of the test part" for group in groups]
 
 
 def _restated(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
@@ -137,7 +138,8 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
     cuts = [cut for cut in CUTS if cut <= int(level)]
     made = [maker.variants(groups, continuation, level=cut) for cut in cuts]
     chains = (_continuation(dataset, group, outcomes) for group, *outcomes in zip(groups, *made, strict=True))
-    return collect(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
+    found = collect(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
+    return replace(found, tuning=tuning_pairs(dataset.pairs))
 
 
 def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:

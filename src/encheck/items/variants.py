@@ -8,6 +8,7 @@ from itertools import islice
 
 from encheck.errors import CheckError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, name_of
+from encheck.generators.paper import is_published
 from encheck.items.lock import VariantLock
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
@@ -92,6 +93,7 @@ class Maker:
 def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
     """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it.
 
+    One that equals its sentence is a reason, unless the published recipe made it: there it counts.
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
     rng = Draws(seed, generator.__name__, group.source)
@@ -107,7 +109,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
     if problem := _problem(found, group.source):
         raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
-    if found.text == group.source:
+    if found.text == group.source and not is_published(found):
         return f"{generator.__name__} equals its source"
     return found
 

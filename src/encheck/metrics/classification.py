@@ -1,4 +1,4 @@
-"""Paraphrase or not, by a threshold that was not chosen on the pairs it is measured on (Ddehun et al. 2022, RISE).
+"""Paraphrase or not, by a threshold that was not chosen on the pairs it is measured on (RISE, COLING 2022).
 
 Two thresholds, as in that paper: the one of the best accuracy gives the accuracy, the one of the best F1 the F1.
 """

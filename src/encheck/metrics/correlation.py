@@ -1,6 +1,7 @@
 """Spearman or Pearson correlation of scores with graded similarity.
 
-SemEval's STS tasks give both: one correlation over all pairs ("all"), and the mean of the sets' own ("mean").
+SemEval's STS tasks are reported in three ways: one correlation over all pairs ("all"), the mean of the sets' own
+("mean"), and that mean with each set weighted by its number of pairs ("weighted mean"). They differ by several points.
 """
 
 from __future__ import annotations
@@ -56,6 +57,18 @@ def mean_pearson(scores: PairScores) -> Estimate:
     return _mean("mean_pearson", scores, weighted_pearson)
 
 
+@metric(chance=0.0, label="weighted mean Spearman", whole=WHOLE)
+def weighted_mean_spearman(scores: PairScores) -> Estimate:
+    """Mean of Spearman's correlations of the sets, each weighted by its number of pairs: SentEval's "wmean"."""
+    return _mean("weighted_mean_spearman", scores, weighted_spearman, by_size=True)
+
+
+@metric(chance=0.0, label="weighted mean Pearson", whole=WHOLE)
+def weighted_mean_pearson(scores: PairScores) -> Estimate:
+    """Mean of Pearson's correlations of the sets, each weighted by its number of pairs: SemEval's "weighted mean"."""
+    return _mean("weighted_mean_pearson", scores, weighted_pearson, by_size=True)
+
+
 def sets(scores: PairScores) -> dict[str, PairScores]:
     """The scores of each set, in the order of their names."""
     names = np.array([item.split for item in scores.items], dtype=object)
@@ -75,12 +88,13 @@ def _all(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
     return estimated(name, scores, value, replicates)
 
 
-def _mean(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
+def _mean(name: str, scores: PairScores, correlate: Correlate, *, by_size: bool = False) -> Estimate:
     parts = sets(scores)
     found = [_both(part, correlate) for part in parts.values()]
     shortest = min(len(replicates) for _, replicates in found)
-    replicates = np.mean([replicates[:shortest] for _, replicates in found], axis=0)
-    estimate = estimated(name, scores, float(np.mean([value for value, _ in found])), replicates)
+    sizes = [len(part.values) if by_size else 1 for part in parts.values()]
+    replicates = np.average([replicates[:shortest] for _, replicates in found], axis=0, weights=sizes)
+    estimate = estimated(name, scores, float(np.average([value for value, _ in found], weights=sizes)), replicates)
     return replace(estimate, params={"sets": len(parts)})
 
 

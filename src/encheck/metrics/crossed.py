@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.adjusted import adjusted_rate, meaning
-from encheck.metrics.metric import estimated, metric, ratio
+from encheck.metrics.metric import estimated, figure, metric, ratio
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.scores import CrossedScores, Scale
 from encheck.scoring.table import Table
@@ -67,10 +67,10 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     return replace(_widened(found), params={"epsilon": epsilon, "side": int(rates.argmin()) + 1})
 
 
-def direction_rates(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
-    """The rate of each direction; in the crossed form the surface favours the kept text on side 1."""
-    for number, worths in enumerate(worth(scores.margins, epsilon).T, 1):
-        yield _share(f"direction_{number}", scores, worths, epsilon)
+@figure
+def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Estimate:
+    """The rate of one direction; in the crossed form the surface favours the kept text on side 1."""
+    return _share(f"direction_{side}", scores, worth(scores.margins, epsilon)[:, side - 1], epsilon)
 
 
 def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
@@ -78,7 +78,7 @@ def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate
     yield directions_mean(scores, epsilon=epsilon)
     yield adjusted_rate(scores.sides, epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)
-    yield from direction_rates(scores, epsilon=epsilon)
+    yield from (direction(scores, side=side, epsilon=epsilon) for side in (1, 2))
 
 
 def _share(name: str, scores: CrossedScores, values: Floats, epsilon: float) -> Estimate:

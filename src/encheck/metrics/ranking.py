@@ -10,6 +10,7 @@ measured part, with an interval that draws clusters.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
@@ -18,18 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.generators.continuation import is_word
+from encheck.ids import ItemId
 from encheck.metrics.correlation import weighted_spearman
 from encheck.metrics.metric import estimated, figure, metric, ratio
-from encheck.metrics.thresholds import balanced, best_threshold, fold_of
+from encheck.metrics.thresholds import balanced, best_threshold
 from encheck.scoring.scores import ChainScores, Scale
-from encheck.scoring.splits import TEST, VALIDATION
+from encheck.scoring.splits import TEST
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
 
+log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 Ties = Literal["expected", "strict", "optimistic"]
 STRATA = ("low", "middle", "high")
+NO_THRESHOLD = "there are no labelled pairs of a validation part to choose a threshold on; --cutoff names one"
 BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
@@ -205,7 +209,7 @@ def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def measured(scores: ChainScores) -> ChainScores:
-    """The chains of the test part, or all where none is named: thresholds come from the others."""
+    """The chains of the test part, or all where none is named."""
     test = np.flatnonzero([item.split in TEST for item in scores.items])
     return scores.of(test) if len(test) else scores
 
@@ -213,13 +217,16 @@ def measured(scores: ChainScores) -> ChainScores:
 def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
     """Share of right predictions by number of swaps (Figure 3): after none it is a paraphrase, after one or more none.
 
-    At `threshold`, else where the balanced accuracy of the validation part's chains is highest; where there is no
-    such part, on the other folds. One line a member; none where no other fold is there to learn from. Then what a
-    trained head of two classes says by itself, as the paper has it, where there is one.
+    At `threshold`, else where the balanced accuracy of the validation part's labelled pairs is highest, as a deployed
+    model has it: one line a member. Without either there is no such figure, and a warning says so; chains themselves
+    would give a threshold that nobody deploys. Then what a trained head of two classes says by itself, as the paper has
+    it, where there is one.
     """
     columns = range(scores.values.shape[1])
-    if threshold is not None or _learns(scores):
+    if threshold is not None or scores.learned is not None:
         yield from (accuracy(scores, column=column, threshold=threshold) for column in columns)
+    else:
+        log.warning("%s: no accuracy after each step: %s", ItemId(scores.items[0].id).data, NO_THRESHOLD)
     if scores.decision is not None:
         for column in columns:
             found = accuracy(scores, column=column, threshold=scores.decision)
@@ -229,38 +236,13 @@ def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterat
 @figure
 def accuracy(scores: ChainScores, *, column: int, threshold: float | None = None) -> Estimate:
     """Share of right predictions for the pairs of one column: see `accuracies`."""
-    part, cuts, folds = _cuts(scores, threshold)
-    values = part.values[:, column]
-    right = np.where(np.isnan(values), np.nan, (values >= cuts) == (column == 0))
-    params = {"threshold": float(np.mean(cuts)), "folds": float(folds)}
-    return replace(_share(f"accuracy_{column}", part, right), params=params)
-
-
-def _learns(scores: ChainScores) -> bool:
-    """Whether a threshold can come from other chains than those it is used on."""
-    return len({item.cluster for item in scores.items}) > 1
-
-
-def _cuts(scores: ChainScores, threshold: float | None) -> tuple[ChainScores, Floats, int]:
-    """The measured chains, a threshold for each, and the number of folds (0: one threshold for all)."""
     part = measured(scores)
-    learned = np.flatnonzero([item.split in VALIDATION for item in scores.items])
-    if threshold is not None:
-        return part, np.full(len(part.values), threshold), 0
-    if len(learned) and len(part.values) < len(scores.values):
-        return part, np.full(len(part.values), _best(scores.values[learned])), 0
-    fold = fold_of([item.cluster for item in part.items])
-    cuts = np.empty(len(fold))
-    for k in np.unique(fold):
-        cuts[fold == k] = _best(part.values[fold != k])
-    return part, cuts, len(np.unique(fold))
-
-
-def _best(values: Floats) -> float:
-    labels = np.zeros(values.shape, np.int8)
-    labels[:, 0] = 1
-    there = ~np.isnan(values)
-    return best_threshold(values[there], labels[there], objective=balanced)
+    if threshold is None:
+        assert part.learned is not None
+        threshold = best_threshold(part.learned.values, part.learned.labels, objective=balanced)
+    values = part.values[:, column]
+    right = np.where(np.isnan(values), np.nan, (values >= threshold) == (column == 0))
+    return replace(_share(f"accuracy_{column}", part, right), params={"threshold": threshold})
 
 
 def _share(name: str, scores: ChainScores, values: Floats) -> Estimate:

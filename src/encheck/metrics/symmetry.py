@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
-from encheck.metrics.thresholds import accuracy, best_threshold
+from encheck.metrics.thresholds import accuracy, best_threshold, fold_of
 from encheck.scoring.scores import BothOrdersScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, interval, widened
@@ -20,27 +20,62 @@ ONE_SIDED = 0.05
 _CHUNK = 1_000_000
 
 
+@dataclass(frozen=True)
+class Decided:
+    """Where "paraphrase" begins: a cut for each pair, shape [n], or NaN where there is none; and whose it is."""
+
+    cuts: Floats
+    by: str
+    folds: int = 0
+
+    @property
+    def params(self) -> dict[str, float | str]:
+        """For the estimate: the mean cut, the number of folds (0: one cut for all), and whose decision it is."""
+        there = self.cuts[~np.isnan(self.cuts)]
+        cut = {"threshold": float(there.mean())} if len(there) else {}
+        return {**cut, "folds": float(self.folds), "decided_by": self.by}
+
+
+def decided(scores: BothOrdersScores, *, threshold: float | None = None) -> Decided:
+    """The model's own decision: `threshold` where the user names one, else the argmax of its trained head.
+
+    A model that has none gets the one that is best on the validation part, or, where there is no such part of both
+    labels, on the other folds: never on the pair itself.
+    """
+    n = len(scores.labels)
+    if threshold is not None:
+        return Decided(np.full(n, threshold), "the cut-off given")
+    if scores.decision is not None:
+        return Decided(np.full(n, scores.decision), "the model's head")
+    if scores.learned is not None:
+        cut = decision_threshold(scores.learned.values, scores.learned.labels)
+        return Decided(np.full(n, np.nan if cut is None else cut), "the validation part")
+    fold, cuts = fold_of([item.cluster for item in scores.items]), np.full(n, np.nan)
+    for k in np.unique(fold):
+        others = fold != k
+        if set(scores.labels[others].tolist()) == {0, 1}:
+            found = decision_threshold(scores.forward[others], scores.labels[others])
+            cuts[fold == k] = np.nan if found is None else found
+    return Decided(cuts, "the other folds", len(np.unique(fold)))
+
+
 @figure
-def flip_rate(scores: BothOrdersScores) -> Estimate:
-    """Share of pairs whose prediction changes when the two sentences are exchanged.
+def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
+    """Share of measured pairs whose prediction changes when the two sentences are exchanged.
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
-    cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|). A pair is predicted a
-    paraphrase where its score reaches `decision_threshold`, chosen on the validation split where that has both
-    labels, else on all pairs; the params say which (`validation` 1 or 0). Scores that are equal to within 1e-6 flip
-    nothing. NaN where the scores do not vary: then there is no threshold.
+    cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
+    on the test part. A pair is predicted a paraphrase where its score reaches the cut of `decided`; the params say
+    which that is. Scores that are equal to within 1e-6 flip nothing. NaN where a pair has no cut: the scores do not
+    vary, or no other pair has both labels.
     """
-    on_validation = set(scores.labels[scores.validation].tolist()) == {0, 1}
-    chosen = scores.validation if on_validation else np.ones_like(scores.validation)
-    threshold = decision_threshold(scores.forward[chosen], scores.labels[chosen])
-    params = {"validation": float(on_validation)}
-    if threshold is None:
-        return _share(scores, np.full(len(scores.labels), np.nan), params)
-    differ = (scores.forward >= threshold) != (scores.backward >= threshold)
-    return _share(scores, (differ & (scores.asymmetry > ROUNDING)).astype(float), {"threshold": threshold, **params})
+    found = decided(scores, threshold=threshold)
+    differ = (scores.forward >= found.cuts) != (scores.backward >= found.cuts)
+    flips = np.where(np.isnan(found.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
+    return _share(scores, flips, found.params)
 
 
-def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float]) -> Estimate:
+def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
     totals = scores.resampler.totals(np.column_stack([flips, np.ones(len(flips))]))
     low, high = map(float, interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
@@ -50,9 +85,9 @@ def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float]) ->
 
 
 @metric(label="consistency", whole="its threshold is of a whole set")
-def consistency(scores: BothOrdersScores) -> Estimate:
+def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
     """1 - flip_rate: the share of predictions that stay, which is what a verdict asks a minimum of."""
-    flips = flip_rate(replace(scores, surface={}))
+    flips = flip_rate(replace(scores, surface={}), threshold=threshold)
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
 

@@ -44,13 +44,15 @@ class Settings:
         help="Set a field of models.yaml, or an option of the adapter, for this run. Repeatable.",
     )
     data: tuple[str, ...] = option(
-        "data", group="what", metavar="NAME[:PATH]", repeatable=True, takes_path=True, kept=True,
+        "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True, kept=True,
         parse=each_once("probes"), usual="probes",
-        help="Data to test on: NAME or NAME:PATH. `encheck data` lists the names. Repeatable.",
+        help="Data to test on: NAME, NAME:PATH, or NAME@SPLIT:PATH for a paper's own split. `encheck data` lists the "
+        "names. Repeatable.",
     )
     sample: int | None = option(
         "sample", group="what", metavar="N", kept=True, parse=sample_of, default="2000",
-        help="Number of clusters to take from each data set, or `all`. Probes are taken whole.",
+        help="Number of clusters to take from the measured part of each data set, and from its validation part, or "
+        "`all`. Probes are taken whole.",
     )
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,

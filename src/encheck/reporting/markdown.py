@@ -41,9 +41,9 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
         "clusters",
     ]
     lines += ["", *_table([*head, "reason"], [_row(row) for row in judged(results)])]
-    lines += ["", "Seconds a criterion:", ""]
+    lines += ["", "Seconds a property, all models together:", ""]
     lines += _table(
-        ["criterion", "distinct texts", "encoding alone", "measuring"],
+        ["property", "distinct texts", "encoding alone", "measuring"],
         [[n, str(t["texts"]), f"{t['encode_seconds']:.2f}", f"{t['measure_seconds']:.2f}"] for n, t in _times(results)],
     )
     return "\n".join([*lines, *(notes if ended else []), ""])

@@ -48,11 +48,16 @@ _WORST_FIRST = (
 def judged(results: Mapping[str, Any]) -> list[Row]:
     """The rows that carry a verdict or an aim, and those of checks without a verdict; those of one model together, in
     the order of the criteria.
+
+    Controls of a criterion stand with it: they share its property.
     """
-    declared = declarations(results)
-    numbers = {check: one.criterion or len(CRITERIA) + 1 for check, one in declared.items()}
+    declared, last = declarations(results), len(CRITERIA) + 1
+    numbers: dict[str, int] = {}
+    for one in declared.values():
+        numbers[one.property] = min(one.criterion or last, numbers.get(one.property, last))
     rows = [row for row in results["checks"] if decides(row) or is_shown(row, declared[row["check"]])]
-    return sorted(rows, key=lambda r: (r["model"], r["data"], numbers[r["check"]], r["property"], r["id"]))
+    place = {row["id"]: numbers.get(row["property"], last) for row in rows}
+    return sorted(rows, key=lambda r: (r["model"], r["data"], place[r["id"]], r["property"], r["id"]))
 
 
 def decides(row: Row) -> bool:
@@ -142,6 +147,7 @@ def _names(rows: Iterable[Row]) -> str:
 def matrix(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
 
+    Only checks that are a criterion of the paper count; the controls beside them, which it does not have, do not.
     One entry a model and data set: by the criterion's number the worst verdict of each that was run (None where a gate
     decides in its place) and the property that it was run by, all of them in words, and what that says of all four.
     """

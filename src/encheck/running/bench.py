@@ -79,8 +79,8 @@ class Bench:
             if self.subjects[model].error:
                 continue
             with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
-                kept = self.items(data, claim, level).kept
-                wanted.setdefault(model, []).extend(pair for item in kept for pair in item.pairs)
+                items = self.items(data, claim, level)
+                wanted.setdefault(model, []).extend(pair for i in (*items.kept, *items.tuning) for pair in i.pairs)
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
                 wanted[model] += [(text, text) for text in self.scorer.identical(data)]
         self.encode(wanted, locks=locks, progress=progress)

@@ -13,8 +13,9 @@ from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Subject
+from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.scores import Floats, MarginScores, Scale, Scores, scores_of
+from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -45,7 +46,9 @@ class Scorer:
         by = _Measured(self.subjects[model])
         if kind.searches:
             by.refuse_to_search()
-        found = kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by))
+        found = _with_tuning(
+            kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
+        )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -76,7 +79,7 @@ class Scorer:
         for name in kind.surface_scorers:
             by = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
             scale = self._scale(self._surface_scales, name, data, by)
-            one: Scores = kind.measured(items.kept, by, resampler, scale)
+            one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
             if name != WORD_OVERLAP and isinstance(one, MarginScores):
                 one = replace(one, has_curve=False)  # a curve costs more than all else
             found[name] = one
@@ -100,6 +103,13 @@ class Scorer:
             identity = float(by.pairs(texts, texts).mean())
             known[label, data] = Scale(float(apart.mean()), identity, len(pairs), float(apart.std()))
         return known[label, data]
+
+
+def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
+    """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
+    if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
+        return replace(scores, learned=Learned.of(items.tuning, by))
+    return scores
 
 
 @dataclass(frozen=True)

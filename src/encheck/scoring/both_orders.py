@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from encheck.ids import CaseId
 from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.splits import VALIDATION
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import BothOrders
@@ -22,27 +22,33 @@ from encheck.types import BothOrders
 
 @dataclass(frozen=True)
 class BothOrdersScores:
-    """Similarity of each labelled pair in both orders, shape [n] each; `validation` marks that split's pairs."""
+    """Similarity of each measured pair in both orders, shape [n] each.
+
+    `decision` is where a trained head of two classes says yes, None for a model without one; `learned` what a threshold
+    is chosen on, None where the data have no validation part of both labels.
+    """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
     forward: Floats
     backward: Floats
     labels: NDArray[np.int8]
-    validation: NDArray[np.bool_]
     resampler: Resampler
     scale: Scale
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
+    items: tuple[BothOrders, ...] = ()
+    decision: float | None = None
+    learned: Learned | None = None
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these pairs, as they are and the other way round."""
-        pairs: Sequence[BothOrders] = items
+        pairs: tuple[BothOrders, ...] = tuple(items)
         first, second = [p.first for p in pairs], [p.second for p in pairs]
         labels = np.array([p.label for p in pairs], np.int8)
-        validation = np.array([p.split in VALIDATION for p in pairs], bool)
-        return cls(by.pairs(first, second), by.pairs(second, first), labels, validation, resampler, scale)
+        both = by.pairs(first, second), by.pairs(second, first)
+        return cls(*both, labels, resampler, scale, items=pairs, decision=by.decision)
 
     @property
     def asymmetry(self) -> Floats:
@@ -54,7 +60,12 @@ class BothOrdersScores:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
         forward, backward = self.scale.similarity(self.forward), self.scale.similarity(self.backward)
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
-        return replace(self, forward=forward, backward=backward, surface=surface, suffix="_calibrated")
+        learned = self.learned and self.learned.on(self.scale)
+        decision = None if self.decision is None else float(self.scale.similarity(np.array(self.decision)))
+        return replace(
+            self, forward=forward, backward=backward, surface=surface, suffix="_calibrated", decision=decision,
+            learned=learned,
+        )  # fmt: skip
 
     def worst(self) -> list[int]:
         """Positions of the pairs, the one whose order matters most first."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.example import Line
 from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.learned import Learned
 from encheck.scoring.measure import Measure
 from encheck.scoring.scale import DECIMALS, Floats, Scale
 from encheck.similarity import WORD_OVERLAP
@@ -23,7 +24,8 @@ from encheck.types import Chain
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Ties are equal (see `tied`); NaN where a chain is shorter than the longest. `decision` as of pairs.
+    Ties are equal (see `tied`); NaN where a chain is shorter than the longest. `decision` as of pairs; `learned` is
+    what a threshold is chosen on, None where the data have no validation part of both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -35,6 +37,7 @@ class ChainScores:
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     decision: float | None = None
+    learned: Learned | None = None
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.parts import TEST, VALIDATION
 from encheck.types import SentencePair
 
-VALIDATION, TEST = {"validation", "dev"}, {"test", "gate"}  # dev and gate are the probes' own
+__all__ = ["TEST", "VALIDATION", "measured_part", "splits_together", "tuning_pairs", "validation_part"]
 
 
 def measured_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
@@ -21,6 +22,13 @@ def measured_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
 def validation_part(pairs: Sequence[SentencePair]) -> NDArray[np.intp]:
     """Positions of the validation split's pairs."""
     return np.flatnonzero([p.split in VALIDATION for p in pairs])
+
+
+def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
+    """The labelled pairs that thresholds are chosen on: the validation part's, where another part is measured."""
+    if not any(p.split in TEST for p in pairs):
+        return ()
+    return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
 
 
 def splits_together(splits: Iterable[str]) -> str:

@@ -1,13 +1,15 @@
-"""LASER2 and LASER3 from the published encoder, SentencePiece model and vocabulary, without fairseq.
+"""LASER1, LASER2 and LASER3 from the published encoder, its pieces and its vocabulary, without fairseq.
 
-LASER2 is five layers of bidirectional LSTM, LASER3 a transformer; both take the maximum over tokens (Artetxe and
-Schwenk 2019; Heffernan, Celebi and Schwenk 2022).
+LASER1 and LASER2 are five layers of bidirectional LSTM, LASER3 is a transformer; all take the maximum over tokens
+(Artetxe and Schwenk 2019; Heffernan, Celebi and Schwenk 2022). LASER1 is another model than LASER2: its words are those
+of Moses' tokenizer, lower-cased and cut by byte-pair encoding, where the others have SentencePiece. Words are read by
+the rules for English: Greek is not romanised, Chinese and Japanese are not segmented as LASER1's own scripts do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick_devices, spread
 from encheck.encoders.files import CUT_OFF, check_weights, must_exist
+from encheck.encoders.laser.bpe import Bpe
 from encheck.encoders.laser.transformer import PUBLISHED, laser3
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -28,21 +31,29 @@ if TYPE_CHECKING:
 
 BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3  # fairseq's
 SPECIAL = {"<s>": BOS, "<pad>": PAD, "</s>": EOS, "<unk>": UNKNOWN}
-BELONG = "they do not belong together. Remedy: the .spm and the .cvocab that came with the encoder"
+BELONG = "they do not belong together. Remedy: its own .spm and .cvocab, or .fcodes and .fvocab for LASER1"
+PUBLISHED_FIRST = "Remedy: 93langs.fcodes and 93langs.fvocab as published"
 Run = Callable[[list[list[int]]], NDArray[np.float32]]
 
 
 class LaserEncoder(LocalEncoder):
-    """laser2.pt or laser3-*.pt; options `spm` and `vocabulary`, by default the .spm and .cvocab beside it."""
+    """laser2.pt or laser3-*.pt; options `spm` and `vocabulary`, by default the .spm and .cvocab beside it.
+
+    LASER1 is bilstm.*.pt, or what has the option `codes`: that and `vocabulary` are the .fcodes and .fvocab beside it.
+    """
 
     engine = "laser-1"
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_weights(must_exist(source, "the encoder", "Remedy: say where it is: --model-arg name=PATH"))
-        self.spm = self._beside("spm", ".spm")
-        must_exist(self.spm, "the SentencePiece model", "Remedy: say where it is: --model-arg spm=PATH")
-        self.vocabulary_file = self._beside("vocabulary", ".cvocab")
+        self.is_first = "codes" in config.options or ("spm" not in config.options and source.name.startswith("bilstm"))
+        self.spm = self._beside("codes", ".fcodes") if self.is_first else self._beside("spm", ".spm")
+        what, option = ("the file of BPE codes", "codes") if self.is_first else ("the SentencePiece model", "spm")
+        must_exist(self.spm, what, f"Remedy: say where it is: --model-arg {option}=PATH")
+        self.vocabulary_file = self._beside("vocabulary", ".fvocab" if self.is_first else ".cvocab")
+        if self.is_first:
+            must_exist(self.vocabulary_file, "the vocabulary", "Remedy: say where it is: --model-arg vocabulary=PATH")
 
     def _beside(self, option: str, suffix: str) -> Path:
         """The file that the option names, else the one beside the encoder: of the same name, or the only one."""
@@ -52,8 +63,12 @@ class LaserEncoder(LocalEncoder):
         return found[0] if len(found) == 1 else self.source.with_suffix(suffix)
 
     def content(self) -> Mapping[str, Path]:
-        """Encoder, SentencePiece model and vocabulary."""
-        files = {"encoder": self.source, "spm": self.spm, "vocabulary": self.vocabulary_file}
+        """Encoder, SentencePiece model or BPE codes, and vocabulary."""
+        files = {
+            "encoder": self.source,
+            "codes" if self.is_first else "spm": self.spm,
+            "vocabulary": self.vocabulary_file,
+        }
         return {name: path for name, path in files.items() if path.exists()}
 
     def how(self) -> list[str]:
@@ -78,7 +93,7 @@ class LaserEncoder(LocalEncoder):
             return {**carried, **SPECIAL}
         path = self.vocabulary_file
         try:
-            pieces = [line.rpartition(" ")[0] for line in path.read_text("utf-8").split("\n") if line]
+            pieces = [line.rpartition(" ")[0] for line in lines_of(path)]
         except FileNotFoundError as error:
             remedy = "Remedy: say where it is: --model-arg vocabulary=PATH"
             raise EncoderError(f"the vocabulary {path} does not exist. {remedy}") from error
@@ -88,6 +103,28 @@ class LaserEncoder(LocalEncoder):
 
     @cached_property
     def _pieces(self) -> Callable[[str], list[str]]:
+        return self._byte_pairs() if self.is_first else self._sentence_pieces()
+
+    def _byte_pairs(self) -> Callable[[str], list[str]]:
+        """LASER1's: punctuation normalised, words by Moses' tokenizer, lower-cased, cut by fastBPE's rules."""
+        from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
+
+        try:
+            bpe = Bpe.read(lines_of(self.spm), lines_of(self.vocabulary_file))
+        except (OSError, ValueError) as error:
+            raise EncoderError(f"{self.spm}: no BPE codes: {error}. {PUBLISHED_FIRST}") from error
+        self._check_pieces(list(bpe.known))
+        moses, unescaped = MosesPunctNormalizer(lang="en", perl_parity=True), MosesDetokenizer(lang="en").unescape_xml
+        tokenizer, of_word = MosesTokenizer(lang="en"), cache(bpe.pieces)
+
+        def pieces(text: str) -> list[str]:
+            plain = unescaped(moses.normalize(_printable(text)))
+            words = tokenizer.tokenize(plain, escape=False)
+            return [piece for word in words for piece in of_word(word.lower())]
+
+        return pieces
+
+    def _sentence_pieces(self) -> Callable[[str], list[str]]:
         import sentencepiece
         from sacremoses import MosesPunctNormalizer
 
@@ -99,8 +136,7 @@ class LaserEncoder(LocalEncoder):
         moses = MosesPunctNormalizer(lang="en", perl_parity=True)
 
         def pieces(text: str) -> list[str]:
-            printable = "".join(c if c.isprintable() else " " for c in text)
-            found: list[str] = processor.encode(moses.normalize(printable).lower(), out_type=str)
+            found: list[str] = processor.encode(moses.normalize(_printable(text)).lower(), out_type=str)
             return found
 
         return pieces
@@ -140,6 +176,15 @@ class LaserEncoder(LocalEncoder):
         ids = [[*row[:limit], EOS] for row in ids]
         lengths = np.array([len(row) for row in ids])
         yield from spread([run], pack(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at]))
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a UTF-8 file that hold something; only a line feed ends one."""
+    return [line for line in path.read_text("utf-8").split("\n") if line]
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _laser2(model: Mapping[str, Any], source: Path, device: str) -> Run:

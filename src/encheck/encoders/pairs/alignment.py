@@ -1,7 +1,10 @@
 """Scores of aligned predicate-argument spans (Peng et al. 2022, as used by Peng, Weir and Weeds 2023: SimCSE+PAS).
 
 A span is a predicate with one of its arguments, in the order of the sentence; its vector is the mean of its tokens'.
-Each span is set beside the nearest one of the other sentence; the score is the F1 of both directions, as BERTScore's.
+The score is the F1 of both directions, as BERTScore's. `matching` says what a span is set beside: "greedy", the nearest
+span of the other sentence, whichever others chose it; "one-to-one", its partner in the assignment of the largest sum,
+where a span without a partner counts 0. Peng, Weir and Weeds 2023 (section 5) say "the aggregated score over
+predicate-argument alignments" and no more, so `about` names the one that a figure is of.
 """
 
 from __future__ import annotations
@@ -91,27 +94,46 @@ def span_vectors(parse: Parse, states: States) -> NDArray[np.float32]:
     return np.array(found, np.float32).reshape(-1, states.vectors.shape[1])
 
 
+def one_to_one(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+    """F1 of unit vectors [n, d] and [m, d], each set beside one other at most, so that the cosines sum highest.
+
+    >>> one_to_one(np.eye(2)[[0, 0]], np.eye(2)[:1])
+    0.6666666666666666
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    if not (len(first) and len(second)):
+        return 0.0
+    cosines = np.asarray(first, np.float64) @ np.asarray(second, np.float64).T
+    rows, columns = linear_sum_assignment(cosines, maximize=True)
+    return float(2 * cosines[rows, columns].sum() / (len(first) + len(second)))
+
+
 class AlignmentScorer(TokenScorer):
-    """Greedy alignment of predicate-argument spans; the parse is of the bundled pipeline, or of `spacy_model`."""
+    """Alignment of predicate-argument spans; the parse is of the bundled pipeline, or of `spacy_model`."""
 
     engine = "alignment-1"
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
+        self.matching: str = config.options.get("matching", "greedy")
         self.pipeline = Pipeline(config.options.get("spacy_model"), file_hash=file_hash)
 
     def how(self) -> list[str]:
-        """With the pipeline that reads the sentences."""
-        return [*super().how(), self.pipeline.fingerprint]
+        """With the pipeline that reads the sentences, and the matching."""
+        return [*super().how(), self.pipeline.fingerprint, self.matching]
 
     def about(self) -> dict[str, Any]:
-        """With the pipeline."""
-        return super().about() | {"spans": f"predicates and arguments, parsed by {self.pipeline.label}"}
+        """With the pipeline and the matching."""
+        spans = f"predicates and arguments, parsed by {self.pipeline.label}"
+        return super().about() | {"spans": spans, "matching": self.matching}
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """F1 over spans of each pair."""
         states = self.states(pairs, unit=False)
         parses = zip(states, self.pipeline.parse(states), strict=True)
         vectors = {text: span_vectors(parse, states[text]) for text, parse in parses}
+        if self.matching == "one-to-one":
+            return np.array([one_to_one(vectors[a], vectors[b]) for a, b in pairs], float)
         ones = {text: np.ones(len(found)) for text, found in vectors.items()}
         return np.array([greedy(vectors[a], vectors[b], (ones[a], ones[b]))[2] for a, b in pairs], float)
