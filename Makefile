@@ -5,7 +5,7 @@ BIN := $(abspath $(VENV))/bin
 OLDEST := $(shell sed -n 's/.*"sentence-transformers>=\([0-9.]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: check test test-long quick mutate lint types docs clean
+.PHONY: check test test-long quick mutate attack lint types docs clean
 
 check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedded probes, ending in a report
 	$(BIN)/python -m pytest
@@ -23,6 +23,9 @@ test-long: $(VENV)/dev.stamp  ## what is not needed at each commit: whole runs i
 mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests find, by a sample; some twenty minutes
 	$(INSTALL) 'cosmic-ray>=8.4'
 	$(BIN)/python scripts/mutate.py --sample 30
+
+attack: $(VENV)/dev.stamp  ## kills, failing disks, mutated files, hostile models, nasty servers; 17 minutes, SIZE=full some two hours
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/attack $(ONLY) --size $(or $(SIZE),default)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -98,9 +98,12 @@ WHOLE_ANSWERS = {
 
 
 @contextmanager
-def serving(encode, *, largest=8, longest=400, tls=None):
-    """The server's address and its state, while it runs; over https where `tls` is an SSLContext."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+def serving(encode, *, largest=8, longest=400, tls=None, handler=Handler):
+    """The server's address and its state, while it runs; over https where `tls` is an SSLContext.
+
+    `handler` is a kind of `Handler`, where the server should do worse than `faults` can say.
+    """
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     state = SimpleNamespace(encode=encode, largest=largest, longest=longest, faults=deque(), requests=[])

@@ -13,19 +13,23 @@ class Killed(BaseException):
 
 
 class Disk:
-    """Counts what is done to the disk; from step `at` on, everything fails (`Killed`), or every write does."""
+    """Counts what is done to the disk; from step `at` on, everything fails (`Killed`), or every write does.
 
-    def __init__(self, at, *, full=False):
-        self.at, self.full, self.done = at, full, 0
+    `error` is what writes fail with; `only` names what counts, of replace, unlink and fsync, and fails with it.
+    """
 
-    def step(self, *, writes):
-        self.done += writes or not self.full
-        if self.done > self.at and (writes or not self.full):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) if self.full else Killed
+    def __init__(self, at, *, full=False, error=errno.ENOSPC, only=()):
+        self.at, self.full, self.error, self.only, self.done = at, full, error, only, 0
+
+    def step(self, *, writes, name="write"):
+        counts = name in self.only if self.only else writes or not self.full
+        self.done += counts
+        if self.done > self.at and counts:
+            raise OSError(self.error, os.strerror(self.error)) if self.full or self.only else Killed
 
     def does(self, real, *, writes=False):
         def doing(*args, **named):
-            self.step(writes=writes)
+            self.step(writes=writes, name=real.__name__)
             return real(*args, **named)
 
         return doing
@@ -54,9 +58,9 @@ class Raw(io.FileIO):
 
 
 @contextmanager
-def failing(at, *, full=False):
+def failing(at, **how):
     """The disk fails from step `at` on; gives the `Disk`, whose `done` tells the steps taken."""
-    disk = Disk(at, full=full)
+    disk = Disk(at, **how)
     patches = [mock.patch.object(Path, name, disk.does(getattr(Path, name))) for name in ("replace", "unlink")]
     patches += [mock.patch.object(Path, "open", disk.open(Path.open))]
     patches += [mock.patch.object(os, "fsync", disk.does(os.fsync, writes=True))]
@@ -69,15 +73,15 @@ def failing(at, *, full=False):
             patch.stop()
 
 
-def steps(work, *, full=False, between=lambda: None):
+def steps(work, *, between=lambda: None, **how):
     """Do `work` again and again, failing one step later each time, until it fails no more; what each time raised."""
     for at in range(1_000):
         between()
         try:
-            with failing(at, full=full):
+            with failing(at, **how):
                 work()
         except (Exception, Killed) as error:
             yield error
         else:
-            assert at > 3  # made, two halves written, flushed
+            assert at > 3 or how.get("only")  # made, two halves written, flushed
             return

@@ -15,6 +15,7 @@ import tiny_models
 from encheck.encoders.laser.bpe import Bpe
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.saved_graph import reaching_out
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
 
@@ -496,6 +497,64 @@ def test_operators_that_reach_out_are_named_and_not_run_unless_trusted(tmp_path)
     assert "WriteFile" in trusted.about()["code"]
     assert trusted.encode(["the dog"]).shape == (1, 8)
     assert (tmp_path / "made").exists()
+
+
+OTHERS = {
+    "saving": lambda ops, place: ops.SaveV2(prefix=place, tensor_names=["a"], shape_and_slices=[""], tensors=[[1.0]]),
+    "mapping": lambda ops, place: ops.ImmutableConst(dtype="uint8", shape=[4], memory_region_name=place),
+}
+
+
+@pytest.mark.parametrize(("name", "operator"), [("saving", "SaveV2"), ("mapping", "ImmutableConst")])
+def test_what_only_a_saver_may_do_is_refused_where_the_model_does_it(tmp_path, name, operator):
+    import tensorflow as tf
+
+    class Reaches(tf.Module):
+        def __init__(self):
+            self.table = tf.Variable(tf.ones([50, 8]))
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def __call__(self, texts):
+            OTHERS[name](tf.raw_ops, str(tmp_path / "made"))
+            return tf.gather(self.table, tf.strings.to_hash_bucket_fast(texts, 50))
+
+    tf.saved_model.save(Reaches(), str(tmp_path / "reaches"))
+    with pytest.raises(ModelError, match=rf"saved_model.pb is code that asks for {operator}, which is not run"):
+        opened(ModelConfig("t", name=str(tmp_path / "reaches"), adapter="savedmodel")).encode(["the dog"])
+    assert not list(tmp_path.glob("made*"))
+
+
+def test_a_saver_that_the_model_calls_is_no_savers_own():
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    saved = saved_model_pb2.SavedModel()
+    meta = saved.meta_graphs.add()
+    meta.saver_def.save_tensor_name, meta.saver_def.restore_op_name = "save:0", "restore"
+    node, function = meta.graph_def.node.add(), meta.graph_def.library.function.add()
+    node.name, node.op = "save", "PartitionedCall"
+    node.attr["f"].func.name = function.signature.name = "saves"
+    function.node_def.add().op = "SaveV2"
+    assert reaching_out(saved.SerializeToString()) == []
+    caller = meta.graph_def.library.function.add().node_def.add()
+    caller.op, caller.attr["f"].func.name = "PartitionedCall", "saves"
+    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
+    del meta.graph_def.library.function[1]
+    meta.signature_def["serving_default"].outputs["outputs"].name = "save:0"
+    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
+
+
+def test_the_saver_of_an_older_graph_is_passed_over_unless_the_model_leads_to_it():
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    saved = saved_model_pb2.SavedModel()
+    meta = saved.meta_graphs.add()
+    meta.saver_def.save_tensor_name, meta.saver_def.restore_op_name = "save/control:0", "save/restore_all"
+    for name, operator in (("save/SaveV2", "SaveV2"), ("dense", "MatMul")):
+        node = meta.graph_def.node.add()
+        node.name, node.op = name, operator
+    assert reaching_out(saved.SerializeToString()) == []
+    meta.graph_def.node[1].input.append("^save/SaveV2")
+    assert reaching_out(saved.SerializeToString()) == ["SaveV2"]
 
 
 SAVEDMODEL = {

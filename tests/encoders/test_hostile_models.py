@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tomllib
+import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,9 +19,10 @@ import tiny
 import tiny_models
 
 from encheck.encoders.checkpoints import known
+from encheck.encoders.files import check_pickle
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import ModelError
+from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
 TEXTS = ["the dog sings", "a cat sleeps"]
@@ -357,3 +359,60 @@ def test_every_module_that_the_library_saves_is_known():
         for name in set(package.__all__) - {"Module", "InputModule"}:
             kind = getattr(package, name)
             assert f"{kind.__module__}.{kind.__name__}" in known.MODULES
+
+
+# what never comes to an end
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such device")
+@pytest.mark.parametrize("adapter", ["sentence-transformers", "transformers"])
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "added.txt"])
+def test_a_link_to_a_device_is_refused_and_not_read(folder, adapter, file):
+    (folder / file).unlink(missing_ok=True)
+    (folder / file).symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match=rf"{file} is a device or a pipe, but should be a file. Remedy: copy it again"):
+        opened(folder, adapter)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes there")
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(folder):
+    (folder / "tokenizer.json").unlink()
+    os.mkfifo(folder / "tokenizer.json")
+    with pytest.raises(ModelError, match=r"tokenizer.json is a device or a pipe"):
+        opened(folder)
+
+
+def test_a_tokenizer_of_a_cross_encoder_that_is_none_is_named(folder):
+    (folder / "modules.json").unlink()
+    tiny_models.change_json(folder / "tokenizer_config.json", unk_token=["no text"])
+    tiny_models.change_json(folder / "config.json", architectures=["BertForSequenceClassification"], num_labels=1)
+    with pytest.raises(EncoderError, match=rf"cannot load the tokenizer of {folder}"):
+        opened(folder, "cross-encoder").score_pairs(["a"], ["b"])
+
+
+# settings of another kind
+
+
+OF_ANOTHER_KIND = {
+    "transformers": ("num_hidden_layers", "one", "num_hidden_layers is 'one', but should be a whole number"),
+    "cross-encoder": ("id2label", {"one": "same"}, "id2label has 'one', but should have the numbers of classes"),
+}
+
+
+@pytest.mark.parametrize("adapter", OF_ANOTHER_KIND)
+def test_a_setting_of_another_kind_is_named_with_its_file(folder, adapter):
+    key, value, told = OF_ANOTHER_KIND[adapter]
+    (folder / "modules.json").unlink()
+    tiny_models.change_json(folder / "config.json", **{key: value})
+    refused(folder, "config.json", told, adapter=adapter)
+
+
+def test_a_zip_that_cannot_be_unpacked_is_no_file_of_weights(tmp_path):
+    path = tmp_path / "w.bin"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}.")
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 255  # the version that is needed to unpack it
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=r"w.bin is no file of weights that torch.save wrote \(zip file version 25.5"):
+        check_pickle(path)

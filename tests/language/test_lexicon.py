@@ -16,7 +16,7 @@ from encheck.errors import DataError, UsageError
 from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.frequencies import zipf
 from encheck.language.lexicon.load import lexicon
-from encheck.language.lexicon.packed import planes, whole
+from encheck.language.lexicon.packed import Packed, planes, whole
 from encheck.language.lexicon.protocol import PARTS, Antonym
 from encheck.language.lexicon.wordnet import NltkLexicon, corpus
 
@@ -236,6 +236,18 @@ def test_an_unknown_lexicon_and_a_folder_without_wordnet_are_refused(tmp_path):
         lexicon(str(tmp_path))
     with pytest.raises(DataError, match="no folder"):
         lexicon(str(tmp_path / "nowhere"))
+
+
+def test_an_array_of_a_lexicon_that_is_damaged_is_refused_with_the_file(tmp_path):
+    file = tmp_path / "lexicon.npz"
+    np.savez(file, meta=np.arange(1_000))
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(DataError, match=r"lexicon.npz is no lexicon file \(Bad CRC-32"):
+        Packed(file).whole("meta")
+    with pytest.raises(DataError, match=r"lexicon.npz is no lexicon file"):
+        Packed(file).bytes("nothing")
 
 
 def test_a_file_that_is_no_lexicon_is_refused(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from encheck.encoders.files import read_json
+from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
 
 Found = tuple[str, str]
@@ -63,10 +63,11 @@ def _folder(folder: Path) -> Found | None:
 
 def _by_config(folder: Path) -> Found:
     config = read_json(folder / "config.json", dict)
-    said = config.get("model_type") == "model2vec" or "StaticModel" in (config.get("architectures") or [])
+    made = value_of(folder / "config.json", "architectures", list) or []
+    said = config.get("model_type") == "model2vec" or "StaticModel" in made
     if said or ("model_type" not in config and "embedding_dtype" in config):
         return "model2vec", "its config.json is model2vec's"
-    head = next((a for a in config.get("architectures") or [] if a.endswith("ForSequenceClassification")), None)
+    head = next((a for a in map(str, made) if a.endswith("ForSequenceClassification")), None)
     if head:
         return "cross-encoder", f"its config.json says {head}: it scores pairs"
     kind = config.get("model_type", "no model_type")

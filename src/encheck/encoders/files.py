@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickletools
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,13 @@ def must_exist(path: Path, what: str, remedy: str) -> Path:
     return path
 
 
+def refuse_endless(path: Path) -> Path:
+    """The path; ModelError for a device or a pipe, or a link to one: whoever reads it may never come to an end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
+    return path
+
+
 def hashes(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
     """What a fingerprint says of these files: name and hash, in the order of names."""
     try:
@@ -45,6 +53,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     """What a JSON file holds, of this kind; an empty one where there is no file."""
     if not path.exists():
         return kind()
+    refuse_endless(path)
     try:
         found = parsed(text_of(path), infinite=True)
     except (ValueError, OSError) as error:
@@ -53,6 +62,15 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
         raise ModelError(
             f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(found).__name__}"
         )
+    return found
+
+
+def value_of(path: Path, key: str, kind: type[Any]) -> Any:
+    """What a JSON file has under a key, None where it has nothing; ModelError for a value of another kind."""
+    found = read_json(path, dict).get(key)
+    if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
+        wanted = {dict: "a mapping", list: "a list", int: "a whole number"}[kind]
+        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be {wanted}. {COPY}")
     return found
 
 
@@ -98,7 +116,7 @@ def _names_called(path: Path) -> Iterator[str]:
         with path.open("rb") as file:
             for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
                 yield from _globals(file)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, UnicodeDecodeError) as error:
+    except (ValueError, OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:  # zip's are many
         raise ModelError(f"{path} is no file of weights that torch.save wrote ({error}): {CUT_OFF}") from error
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from encheck.encoders import importing as own
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.detect import detect
+from encheck.encoders.files import refuse_endless
 from encheck.encoders.function import FunctionEncoder, is_encoding
 from encheck.encoders.hub import cached, from_hub
 from encheck.encoders.model_config import ModelConfig
@@ -176,7 +177,7 @@ def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
         where = f"--model={config.label} --model-arg name=PATH"
         fetch = f" It can be had from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
-    held(config, path, path, file_hash)
+    held(config, refuse_endless(path), path, file_hash)
     return path
 
 

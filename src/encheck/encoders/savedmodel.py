@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from encheck.encoders.files import COPY, CUT_OFF
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
+from encheck.encoders.saved_graph import reaching_out
 from encheck.errors import EncoderError, ModelError
 
 if TYPE_CHECKING:
@@ -62,8 +63,23 @@ class SavedModelEncoder(LocalEncoder):
             what = "is empty" if graph.is_file() else "does not exist"
             raise ModelError(f"{graph} {what}: {source} is no SavedModel, or the copy was cut off. {COPY}, whole")
         self.outside = _operators_that_reach_out(graph.read_bytes())
-        if self.outside and not config.trust_remote_code:
-            raise ModelError(f"{graph} is code that asks for {', '.join(self.outside)}, which is not run. {TRUST}")
+        self._refuse(self.outside)
+
+    def _refuse(self, outside: Sequence[str]) -> None:
+        """ModelError where the graph asks for such operators, and nobody has said that it may."""
+        if outside and not self.config.trust_remote_code:
+            graph = self.source / "saved_model.pb"
+            raise ModelError(f"{graph} is code that asks for {', '.join(outside)}, which is not run. {TRUST}")
+
+    def _refuse_all(self) -> None:
+        """The same of every operator, as TensorFlow reads the graph; EncoderError where that is no SavedModel."""
+        from google.protobuf.message import DecodeError
+
+        graph = self.source / "saved_model.pb"
+        try:
+            self._refuse(reaching_out(graph.read_bytes()))
+        except DecodeError as error:
+            raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
 
     def content(self) -> Mapping[str, Path]:
         """The graph, the variables and the assets."""
@@ -90,6 +106,7 @@ class SavedModelEncoder(LocalEncoder):
         tensorflow = _tensorflow()
         with suppress(RuntimeError):  # too late where TensorFlow runs already
             tensorflow.config.threading.set_intra_op_parallelism_threads(threads())
+        self._refuse_all()
         try:
             return tensorflow.saved_model.load(str(self.source))
         except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from encheck.encoders.files import OTHER_VOCABULARY, largest_token, read_json
+from encheck.encoders.files import OTHER_VOCABULARY, largest_token, read_json, refuse_endless
 from encheck.errors import ModelError
 
 POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
@@ -18,7 +18,7 @@ def model_files(folder: Path) -> list[Path]:
     no part of the model.
     """
     try:
-        root = sorted(p for p in folder.iterdir() if not p.is_dir())
+        root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
         pointing = [p for p in root if any(map(p.match, POINTING))]
         named = {TEMPLATES} | {path.parts[0] for file in pointing for path in pointed_at(file) if _inside(path)}
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
@@ -35,7 +35,7 @@ def below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
         if path.is_dir():
             yield from below(path, above | {real})
         else:
-            yield path
+            yield refuse_endless(path)
 
 
 def pointed_at(file: Path) -> list[Path]:

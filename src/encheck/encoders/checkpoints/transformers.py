@@ -21,7 +21,7 @@ from encheck.encoders.checkpoints.pretrained import (
     files_of,
     positions_of,
 )
-from encheck.encoders.files import WHOLE, read_json
+from encheck.encoders.files import WHOLE, value_of
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pooling import pool
@@ -61,7 +61,7 @@ class TransformersEncoder(LocalEncoder):
         check_length(self.base, self.config.max_length)
 
     def _check_layers(self) -> None:
-        count = read_json(self.base / "config.json", dict).get("num_hidden_layers")
+        count = value_of(self.base / "config.json", "num_hidden_layers", int)
         if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
             raise ModelError(
                 f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"

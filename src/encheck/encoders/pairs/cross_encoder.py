@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
 from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
 from encheck.encoders.checkpoints.trust import modules
-from encheck.encoders.files import read_json
+from encheck.encoders.files import COPY, WHOLE, read_json, value_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.pairs.model import Floats, Pair, PairModel
 from encheck.errors import EncoderError, ModelError
@@ -49,7 +49,7 @@ class CrossEncoderScorer(PairModel):
         check_folder(source, marks=("config.json",))
         check_length(source, config.max_length)
         self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
-        self.classes = _classes(self.settings)
+        self.classes = _classes(source / "config.json")
         self.positive = _positive(self.classes, config, source)
         self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
         self._refuse_ignored()
@@ -95,10 +95,13 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer."""
+        """The checkpoint's tokenizer; EncoderError where it is none."""
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+        try:
+            return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+        except Exception as error:
+            raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
 
     @property
     def devices(self) -> list[str]:
@@ -156,9 +159,11 @@ class CrossEncoderScorer(PairModel):
         return found
 
 
-def _classes(settings: Mapping[str, Any]) -> list[str]:
-    """The names of the head's classes, in order; transformers' default is two."""
-    named = settings.get("id2label") or {}
+def _classes(file: Path) -> list[str]:
+    """The names of the head's classes, in order; transformers' default is two. ModelError where one has no number."""
+    named = value_of(file, "id2label", dict) or {}
+    if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
+        raise ModelError(f"{file}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. {COPY}")
     return [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
 
 
@@ -185,11 +190,11 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
 
     ModelError for one that is not known; a head of several classes has none.
     """
-    file = source / "config_sentence_transformers.json"
+    file, config = source / "config_sentence_transformers.json", source / "config.json"
     found = (
         (file, "activation_fn", read_json(file, dict).get("activation_fn")),
-        (source / "config.json", "activation_fn", (settings.get("sentence_transformers") or {}).get("activation_fn")),
-        (source / "config.json", OLDEST, settings.get(OLDEST)),
+        (config, "activation_fn", (value_of(config, "sentence_transformers", dict) or {}).get("activation_fn")),
+        (config, OLDEST, settings.get(OLDEST)),
     )
     for where, key, stated in found:
         if stated and str(stated) in STATED:

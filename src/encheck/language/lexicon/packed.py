@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from zipfile import BadZipFile
+from zlib import error as ZlibError  # noqa: N812 - a class
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from encheck.errors import DataError
 
 Ints = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
+BROKEN = (OSError, ValueError, LookupError, EOFError, NotImplementedError, BadZipFile, ZlibError)
 
 
 def planes(values: Sequence[int] | Ints) -> Bytes:
@@ -45,19 +47,29 @@ class Packed:
     """The arrays of one file, each read when it is asked for. DataError where the file is missing or something else."""
 
     def __init__(self, file: Path) -> None:
+        self._path = file
         try:
             self._file = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, BadZipFile) as error:
-            raise DataError(f"{file} is no lexicon file ({error}); recipes/build_lexicon.py makes one") from error
+        except BROKEN as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> DataError:
+        return DataError(f"{self._path} is no lexicon file ({error}); recipes/build_lexicon.py makes one")
+
+    def _array(self, name: str) -> Bytes:
+        try:
+            array: Bytes = self._file[name]
+        except BROKEN as error:
+            raise self._broken(error) from error
+        return array
 
     def bytes(self, name: str) -> Bytes:
         """An array of small numbers."""
-        array: Bytes = self._file[name]
-        return array
+        return self._array(name)
 
     def whole(self, name: str) -> Ints:
         """An array of whole numbers."""
-        return whole(self._file[name])
+        return whole(self._array(name))
 
     def text(self, name: str) -> str:
         """A text."""

