@@ -357,3 +357,9 @@ def test_a_row_of_a_file_of_schema_1_is_found_with_its_kind(tmp_path):
     ]
     write_items(tmp_path, {"x": columns})
     assert [row["kind"] for row in find_item(tmp_path, ITEMS["chain"][0].id)] == ["chain", "chain"]
+
+
+@pytest.mark.parametrize(("position", "name"), [(0, "same"), (1, "other")])
+def test_a_message_names_the_label_of_a_pair(position, name):
+    lines = scores("labelled").example(ITEMS["labelled"][position], position)
+    assert lines[0].name == f"{name:5}"
