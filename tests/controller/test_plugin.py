@@ -238,15 +238,15 @@ def test_every_item_has_a_row_with_its_texts_and_scores(results, tmp_path):
 
 
 def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run):
-    outcome = run("--encheck-model=bag-of-words", "-k", "synonym_of_the_same_word")
+    outcome = run("--encheck-model=contrary", "-k", "synonym_of_the_same_word")
     outcome.stdout.re_match_lines(
         [
-            r"antonym margin rate calibrated = 0\.\d\d \(95% CI .* n=200, 200 clusters\) for 'bag-of-words' on probes, "
+            r"antonym adjusted rate calibrated = 0\.0\d* \(95% CI .* n=200, \d+ clusters\) for 'contrary' on probes, "
             r"but should be at least 0\.5 \(its floor; the aim is 0\.9\)",
-            r"surface alone \((trigrams|tf-idf)\): margin rate = .*",
+            r"surface alone \([a-z-]+\): adjusted rate = .*",
             r"the 3 worst of 200:",
             r".* near .*\[-.*-\]\{\+.*\+\}",
-            r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=bag-of-words",
+            r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=contrary",
         ]
     )
 
