@@ -195,7 +195,7 @@ def flipped(n, *, lost, gained):
     return row, np.sqrt(variance / (n - 1))
 
 
-@pytest.mark.parametrize(("lost", "gained"), [(20, 20), (22, 20), (23, 20)])
+@pytest.mark.parametrize(("lost", "gained"), [(20, 20), (21, 20), (22, 20), (23, 20)])
 def test_the_items_that_would_pass_are_those_that_shrink_the_error_so_far(lost, gained):
     row, error = flipped(200, lost=lost, gained=gained)
     loss = (lost - gained) / 200
@@ -231,3 +231,19 @@ def test_a_mean_is_told_as_one():
 
 def test_what_has_no_figure_has_no_proof_of_a_loss():
     assert decide([replace(mean("a", 0), baseline=NOTHING)]).rows[0].p == 1
+
+
+def test_the_loss_that_a_row_could_show_is_larger_among_more_rows():
+    """Holm asks the first of k rows for alpha / k; with a power of 80%."""
+    for k in (1, 4):
+        row = decide([mean(str(i), 0.0) for i in range(k)], rule=Rule(power=0.8)).rows[0]
+        demand = stats.t.ppf(1 - 0.05 / k, 399) + stats.t.ppf(0.8, 399)
+        assert row.detectable == pytest.approx(row.delta / 2 + demand * row.error)
+
+
+def test_the_items_that_a_family_needs_shrink_its_error_so_far():
+    decision = decide([rate("a", lost=18, gained=10), rate("b", lost=18, gained=10)], rule=Rule(family=0.7))
+    family = decision.families[0]
+    error, wanted = (family.change - family.low) / 1.645, (0.7 + family.change) / (1.645 + 0.84)
+    assert not family.passes
+    assert any(f"about {int(np.ceil(2_000 * (error / wanted) ** 2)):,} items" in reason for reason in decision.reasons)

@@ -14,7 +14,7 @@ from encheck.gating.decision import decide
 from encheck.gating.declared import gating
 from encheck.gating.pairing import TOLERANCE, calibration_error, compare, pooled
 from encheck.gating.types import DEFAULT, Decision, Noise, Paired, Rule
-from encheck.gating.weighing import Side, doubted, seed_noise, weigh
+from encheck.gating.weighing import Side, doubted, is_copy, seed_noise, weigh
 from encheck.metrics import named
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
@@ -432,3 +432,9 @@ def test_replicates_that_differ_wildly_let_nothing_pass():
     assert "only a loss of 17 points counts" in found.reasons[0]
     blocked = Decision("block", ("x",), ())
     assert doubted(blocked, Noise(2.8), DEFAULT) is blocked
+
+
+@pytest.mark.parametrize(("scales", "moved", "copied"), [({}, 0.003, False), ({"d": Scale(0, 2)}, 0.003, True)])
+def test_a_copy_is_one_in_units_of_identical_text_and_of_one_without_a_scale(scales, moved, copied):
+    one, other = side([0.5] * 20, [0.1] * 20), side([0.5 + moved] * 20, [0.1 + moved] * 20)
+    assert is_copy(replace(one, scales=scales), other) == copied

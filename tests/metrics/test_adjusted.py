@@ -117,3 +117,7 @@ def test_a_scorer_that_knows_the_meaning_is_called_meaningful_in_the_same_simula
         )
         estimate = adjusted_rate(knows)
         assert estimate.missing or is_called_meaningful(estimate)
+
+
+def test_clusters_of_equal_weight_are_all_counted():
+    assert adjusted_rate(scores(triplets(kept=40, changed=40), [1, 0] * 40)).clusters == 80

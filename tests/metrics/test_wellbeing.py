@@ -250,3 +250,17 @@ def test_a_contract_that_is_broken_is_found(pytester, tmp_path, monkeypatch, mod
     rows = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))["checks"]
     assert outcome.ret == 1
     assert {r["check"]: r["verdict"] for r in rows}[failed] == "fail"
+
+
+def test_the_interval_of_steadiness_is_that_of_deviations_drawn_again():
+    values = np.random.default_rng(0).normal(0.3, 0.1, 60)
+    found = scores(values)
+    weights = found.resampler.weights[:, found.resampler.columns]
+    drawn = [1 - np.sqrt(np.average((values - np.average(values, weights=w)) ** 2, weights=w)) for w in weights]
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    assert (steadiness(found).low, steadiness(found).high) == pytest.approx((low, high), abs=1e-3)
+
+
+def test_pairs_that_all_score_the_same_are_steady_in_every_replicate():
+    found = steadiness(scores([0.25] * 30))
+    assert (found.value, found.low, found.high) == (1, 1, 1)

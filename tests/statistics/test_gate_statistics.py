@@ -115,3 +115,8 @@ def test_tangos_bound_covers_rare_flips_in_clusters():
     draws = rng.multinomial(400, [0.01, 0.01, 0.98], size=2_000)
     covered = np.mean(gs.tango_bound(400, draws[:, 0], draws[:, 1], 1.645) <= 0)
     assert covered == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize(("up", "down", "theta"), [(0, 12, -0.8), (3, 2, 0.6), (1, 4, -0.5), (0, 0, 0.3)])
+def test_the_exact_p_is_the_largest_far_from_zero_and_where_every_item_is_lost(up, down, theta):
+    assert gs.exact_p(12, up, down, theta) == pytest.approx(exact_by_hand(12, up, down, theta), rel=0.02)

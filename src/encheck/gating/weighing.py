@@ -23,6 +23,7 @@ from encheck.scoring.scores import Scale
 PRIOR = 4  # degrees of freedom
 MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
+RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -144,7 +145,7 @@ def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, st
     compared, reported = [], {}
     for name, table in before.tables.items():
         if name in after.tables:
-            scales = (before.scales[table.data], after.scales[table.data])
+            scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
             found = compare(table, after.tables[name], scales)
             if found:
                 compared.append(found)
