@@ -614,7 +614,10 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-m", "antonymm"], "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, binding, comparative, *"),
+        (
+            ["-m", "antonymm"],
+            "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, binding, *",
+        ),
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),
