@@ -19,6 +19,11 @@ SHORTENED = "sentence_is_nearer_to_its_paraphrase_before_it_goes_on"  # of its c
 CROSSED = {
     "roles_are_seen_in_both_directions",
     "order_of_events_is_seen_in_both_directions",
+    "attributes_are_seen_in_both_directions",
+    "comparisons_are_seen_in_both_directions",
+    "entity_is_seen_in_both_directions",
+    "negation_is_seen_in_both_directions",
+    "number_is_seen_in_both_directions",
 }  # the probes have none yet
 CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
 NO_GRADES = "similarity_ranks_pairs_as_people_do"  # the probes have labels and no grades
@@ -609,7 +614,10 @@ def test_bad_input_is_one_message_and_exit_4(run, workers, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-m", "antonymm"], "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, continuation, *"),
+        (
+            ["-m", "antonymm"],
+            "*unknown marker 'antonymm'; did you mean 'antonym'? There are: antonym, binding, *",
+        ),
         (["--encheck-sample=few"], "*--sample is 'few', but should be a number of clusters, or all*"),
         (["--encheck-sample=²"], "*--sample is '²', but should be a number of clusters, or all*"),
         (["--encheck-seed=-3"], "*--seed is -3, but should be 0 or more*"),

@@ -125,7 +125,7 @@ def _two(frame: Frame, rng: Random) -> tuple[Values, Values]:
     if "n" in frame.fillers:
         *pairs, size = drawn(frame.fillers["n"][0], rng)
     else:
-        pairs, size = [tuple(one.split("/")) for one in rng.sample(frame.fillers["n/m"], 2)], ""
+        pairs, size = [_halves(option) for option in rng.sample(frame.fillers["n/m"], 2)], ""
     turn = rng.choice([1, -1])
     rng.shuffle(pairs)
     (n, m), (o, p) = (pair[::turn] for pair in pairs)
@@ -133,6 +133,11 @@ def _two(frame: Frame, rng: Random) -> tuple[Values, Values]:
     said = f" ({size})" if size else ""
     reasons = [_reasons(frame.form, v, said=said) for v in (first, second)]
     return first | reasons[0], second | reasons[1]
+
+
+def _halves(option: str) -> tuple[str, str]:
+    first, _, second = option.partition("/")
+    return first, second
 
 
 def _reasons(form: Form, values: Values, *, said: str = "") -> Values:
