@@ -21,8 +21,8 @@ test-long: $(VENV)/dev.stamp  ## what is not needed at each commit: whole runs i
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -m long -n 2 --dist worksteal -q
 
 mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests find, by a sample; some twenty minutes
-	$(INSTALL) 'cosmic-ray>=8.4'
-	$(BIN)/python scripts/mutate.py --sample 30
+	$(INSTALL) 'cosmic-ray>=8.4' 'coverage>=7'
+	$(BIN)/python scripts/mutate.py
 
 attack: $(VENV)/dev.stamp  ## kills, failing disks, mutated files, hostile models, nasty servers; 17 minutes, SIZE=full some two hours
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/attack $(ONLY) --size $(or $(SIZE),default)

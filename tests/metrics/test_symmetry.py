@@ -21,6 +21,7 @@ from encheck.ids import CaseId
 from encheck.items.builders import both_orders
 from encheck.items.variants import Maker
 from encheck.metrics.symmetry import consistency, decided, decision_threshold, flip_rate, largest_asymmetry
+from encheck.metrics.thresholds import fold_of
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.learned import Learned
@@ -224,3 +225,27 @@ def test_the_check_fails_a_lopsided_scorer_and_shows_a_pair_in_both_orders(enche
 def test_the_check_passes_every_encoder_and_has_no_verdict_for_a_constant_one(encheck):
     assert encheck("run", "-m", "symmetry", "--model=random", "--model=overlap", "-q").exit_code == 0
     assert "ERROR" in encheck("run", "-m", "symmetry", "--model=constant", "-q").output
+
+
+def test_each_fold_is_cut_where_the_others_are_cut_best():
+    rng = np.random.default_rng(1)
+    labels = np.arange(60) % 2
+    scores = scored(labels + rng.normal(0, 0.8, 60), np.zeros(60), labels)
+    fold = fold_of([item.cluster for item in scores.items])
+    expected = [decision_threshold(scores.forward[fold != k], scores.labels[fold != k]) for k in fold]
+    assert len(set(expected)) > 2
+    assert decided(scores).cuts.tolist() == expected
+
+
+def test_the_largest_asymmetry_of_a_replicate_is_that_of_the_pairs_drawn():
+    forward = np.random.default_rng(2).random(12)
+    scores = scored(forward, np.zeros(12), [0, 1] * 6)
+    drawn = scores.resampler.weights[:, scores.resampler.columns] > 0
+    low = np.percentile(np.where(drawn, forward, 0).max(axis=1), 2.5)
+    assert largest_asymmetry(scores).low == pytest.approx(low)
+
+
+def test_where_the_best_cut_calls_nearly_all_pairs_alike_as_many_are_called_paraphrases_as_there_are():
+    values, labels = np.arange(100) / 100, np.array([1, 0, 0, 0, 0] * 20, np.int8)
+    cut = decision_threshold(values, labels)
+    assert (values >= cut).sum() == labels.sum() == 20

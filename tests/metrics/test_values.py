@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_metrics import margins, pairs
 
-from encheck.metrics import margin_rate, mean_margin, mean_similarity, similarity_gap
+from encheck.metrics import adjusted_rate, margin_rate, mean_margin, mean_similarity, similarity_gap
 from encheck.metrics.health import recall_at_1
 from encheck.metrics.pairs import won
 from encheck.metrics.ranking import in_order, reversed_at, top_of
@@ -54,3 +54,8 @@ def test_a_tie_counts_one_half_wherever_something_is_won():
     assert {p.epsilon: p.value for p in margin_rate(tied).curve}[0.0] == 0.5
     assert top_of(np.array([[0.7, 0.7]])).tolist() == in_order(np.array([[0.7, 0.7]])).tolist() == [0.5]
     assert reversed_at(np.array([[0.7, 0.7]]), 1).tolist() == [0.5]
+
+
+@pytest.mark.parametrize(("metric", "chance"), [(adjusted_rate, 0.5), (margin_rate, 0.5), (similarity_gap, 0.0)])
+def test_a_metric_says_what_chance_gives(metric, chance):
+    assert metric.chance == chance

@@ -264,3 +264,16 @@ def test_the_interval_of_steadiness_is_that_of_deviations_drawn_again():
 def test_pairs_that_all_score_the_same_are_steady_in_every_replicate():
     found = steadiness(scores([0.25] * 30))
     assert (found.value, found.low, found.high) == (1, 1, 1)
+
+
+def test_evenness_is_one_less_half_the_mean_distance_from_an_equal_share():
+    assert evenness(scores([1, 2, 2, 3])).value == pytest.approx(1 - (0.5 + 0 + 0 + 0.5) / 4 / 2)
+
+
+def test_the_interval_of_hubness_is_that_of_skewnesses_drawn_again():
+    found = scores(np.random.default_rng(0).poisson(3, 60).astype(float))
+    weights = found.resampler.weights[:, found.resampler.columns] / 60
+    away = found.values - (weights @ found.values)[:, None]
+    skewness = (weights * away**3).sum(axis=1) / (weights * away**2).sum(axis=1) ** 1.5
+    low, high = np.percentile(skewness, [2.5, 97.5])
+    assert (hubness(found).low, hubness(found).high) == pytest.approx((low, high), abs=1e-3)

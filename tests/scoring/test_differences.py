@@ -45,3 +45,8 @@ def test_near_and_far_exchanged_turn_every_sign(source, near, far):
 def test_each_difference_says_what_its_name_says(near, far, favoured):
     found = dict(zip(NAMES, differences([triplet("The nurse called the surgeon.", near, far)])[0], strict=True))
     assert {name: np.sign(found[name]) for name in favoured} == favoured
+
+
+def test_a_length_differs_in_shares_of_the_sentence():
+    found = differences([triplet("a surgeon!", "a surgeon!??", "a surgeon")])[0]
+    assert found[NAMES.index("length")] == pytest.approx(-2 / 10 + 1 / 10)

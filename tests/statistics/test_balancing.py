@@ -54,3 +54,7 @@ def test_what_is_left_is_said():
 def test_equal_weights_are_worth_all_clusters_and_one_heavy_cluster_is_worth_one():
     assert effective(np.ones(12), np.arange(12) // 2) == 6
     assert effective(np.array([1e9, 1.0, 1.0]), np.arange(3)) == pytest.approx(1)
+
+
+def test_imbalance_is_in_units_of_the_root_mean_square():
+    assert imbalance(np.array([[3.0], [-1.0]]), np.ones(2)).item() == pytest.approx(1 / np.sqrt(5))
