@@ -1,6 +1,7 @@
 """The README quotes figures of the default run: they are those that docs/figures.json records."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -53,6 +54,12 @@ def test_the_strata_of_roles_are_the_recorded_ones(readme):
     assert f"({params['changed_n']:.0f} of {params['n']} sentences, by token edit distance)" in readme
     assert f"the model gets {params['changed_rate']:.0%} right" in readme
     assert f"({params['kept_n']:.0f} sentences), it gets {params['kept_rate']:.0%}" in readme
+
+
+def test_the_roles_of_fresh_probes_are_those_of_their_table(readme):
+    row = next(line for line in (ROOT / "docs/probes.md").read_text("utf-8").splitlines() if line.startswith("| roles |"))
+    value, low, high = (float(number) for number in re.findall(r"\.\d\d", row)[:3])
+    assert f"it gets both right in {value:.0%} ({100 * low:.0f} to {100 * high:.0f}); one in four is chance" in readme
 
 
 def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):
