@@ -277,3 +277,7 @@ def test_the_interval_of_hubness_is_that_of_skewnesses_drawn_again():
     skewness = (weights * away**3).sum(axis=1) / (weights * away**2).sum(axis=1) ** 1.5
     low, high = np.percentile(skewness, [2.5, 97.5])
     assert (hubness(found).low, hubness(found).high) == pytest.approx((low, high), abs=1e-3)
+
+
+def test_an_end_is_seen_on_the_calibrated_scale():
+    assert ends_seen(scores([0.5, 0.9, 1.0], scale=Scale(0.5, 1.0))).value == pytest.approx(2 / 3)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from encheck.statistics.bootstrap import Resampler, bootstrap_weights, interval, weighted_auc, widened
+from encheck.statistics.bootstrap import REPLICATES, Resampler, bootstrap_weights, interval, weighted_auc, widened
 from encheck.statistics.clusters import components
 
 NODE = st.integers(-4, 4)
@@ -139,3 +139,13 @@ def test_an_interval_of_nothing_but_nan_is_nan_and_does_not_warn():
     low, high = interval(np.full((100, 2), np.nan))
     assert np.isnan(low).all()
     assert np.isnan(high).all()
+
+
+def test_at_least_five_hundred_replicates_are_drawn():
+    assert bootstrap_weights(7, 0, 100).shape == (500, 7)
+
+
+@pytest.mark.parametrize(("items", "replicates"), [(100, REPLICATES), (500, 4_000), (5_000, 2_000)])
+def test_item_weights_are_of_all_replicates_but_for_many_items(items, replicates):
+    resampler = Resampler([str(i % 5) for i in range(items)])
+    assert sum(len(chunk) for chunk in resampler.item_weights()) == min(replicates, REPLICATES)
