@@ -57,7 +57,9 @@ def test_the_strata_of_roles_are_the_recorded_ones(readme):
 
 
 def test_the_roles_of_fresh_probes_are_those_of_their_table(readme):
-    row = next(line for line in (ROOT / "docs/probes.md").read_text("utf-8").splitlines() if line.startswith("| roles |"))
+    row = next(
+        line for line in (ROOT / "docs/probes.md").read_text("utf-8").splitlines() if line.startswith("| roles |")
+    )
     value, low, high = (float(number) for number in re.findall(r"\.\d\d", row)[:3])
     assert f"it gets both right in {value:.0%} ({100 * low:.0f} to {100 * high:.0f}); one in four is chance" in readme
 
