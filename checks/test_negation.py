@@ -12,8 +12,9 @@ from encheck import claim
 from encheck.generators.antonym import negated_antonym, unnegated
 from encheck.generators.beside import beside
 from encheck.generators.phenomenon import phenomenon
-from encheck.items import contrast
-from encheck.metrics import adjusted_rate, margin_rate, mean_margin
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
 
 
 @claim(
@@ -62,3 +63,17 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_negation(scores, jud
     """
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    crossed("negation"),
+    property="negation",
+    metric=both_directions.calibrated,
+    gates=directions_mean,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_negation_is_seen_in_both_directions(scores, judge, report, epsilon):
+    """Whichever of the two edits keeps more of the words, the one that turns the statement round is farther."""
+    report(*figures(scores.calibrated, epsilon=epsilon))
+    judge(both_directions(scores.calibrated, epsilon=epsilon))

@@ -5,8 +5,9 @@ Doses, prices, dates and limits are one token each. Two texts that differ there 
 
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
-from encheck.items import contrast
-from encheck.metrics import adjusted_rate, margin_rate, mean_margin
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
 
 
 @claim(
@@ -42,3 +43,17 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_number(scores, judge
     """
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    crossed("number"),
+    property="number",
+    metric=both_directions.calibrated,
+    gates=directions_mean,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_number_is_seen_in_both_directions(scores, judge, report, epsilon):
+    """Of two numbers in another notation, each source is nearer to its own."""
+    report(*figures(scores.calibrated, epsilon=epsilon))
+    judge(both_directions(scores.calibrated, epsilon=epsilon))

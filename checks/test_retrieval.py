@@ -5,9 +5,10 @@ side by side.
 """
 
 from encheck import claim
-from encheck.items import queries
+from encheck.items import queries, ranked_queries
 from encheck.metrics import mean_margin
 from encheck.metrics.health import recall_at_1
+from encheck.metrics.search import figures, ndcg_at_10
 
 
 @claim(
@@ -24,3 +25,18 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
     """Of all sentences, paraphrases and hard negatives, its own paraphrase is the nearest."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(recall_at_1(scores))
+
+
+@claim(
+    ranked_queries,
+    property="retrieval",
+    family="retrieval",
+    metric=ndcg_at_10,
+    gates=ndcg_at_10,
+    unjudged="how much is enough depends on the documents: BM25 stands beside it, and a gate compares two models",
+    source="Thakur et al. 2021 (BEIR), section 4.4",
+)
+def test_query_finds_its_documents(scores, judge, report):
+    """Of all documents, those that are right for a query stand first."""
+    report(*figures(scores))
+    judge(ndcg_at_10(scores))

@@ -17,18 +17,22 @@ from pathlib import Path
 from typing import Any
 
 RECORD = Path(__file__).resolve().parents[1] / "docs/figures.json"
-NUMBERS = ("value", "low", "high")
+NUMBERS = ("value", "low", "high", "n")
+STRATA = ("kept_rate", "kept_n", "changed_rate", "changed_n")  # of an adjusted rate
 TOLERANCE = 2e-3
 
 
 def figures(run: Path) -> dict[str, dict[str, float]]:
-    """Every figure of a run by its id: value, interval and number of items."""
+    """Every figure of a run by its id: value, interval and number of items; strata and surface scorers."""
     rows = json.loads((run / "results.json").read_text("utf-8"))["checks"]
-    return {
-        row["id"]: {**{name: round(row[name], 4) for name in NUMBERS}, "n": row["n"]}
-        for row in rows
-        if row["value"] is not None
-    }
+    return {row["id"]: _numbers(row) for row in rows if row["value"] is not None}
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    strata = {name: row["params"][name] for name in STRATA if name in row["params"]}
+    surface = {name: found["value"] for name, found in (row.get("surface") or {}).items()}
+    numbers = {**{name: row[name] for name in NUMBERS}, **strata, **surface}
+    return {name: round(number, 4) for name, number in numbers.items() if number is not None}
 
 
 def differences(recorded: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -36,7 +40,7 @@ def differences(recorded: Mapping[str, Mapping[str, Any]], found: Mapping[str, M
     for name in sorted({*recorded, *found}):
         if name not in recorded or name not in found:
             yield f"{name}: only {'recorded' if name in recorded else 'in the run'}"
-        elif any(abs(recorded[name][n] - found[name][n]) > TOLERANCE for n in (*NUMBERS, "n")):
+        elif any(abs(recorded[name][n] - found[name][n]) > TOLERANCE for n in NUMBERS):
             yield f"{name}: recorded {recorded[name]}, the run has {found[name]}"
 
 

@@ -110,7 +110,8 @@ def claim(
     `aim` what it should reach and `floor` what it may not fall under: a number, or "surface" for the best surface
     baseline. `chance` is the metric's unless given. `gates` is the metric that the gate weighs item by item (default:
     `metric`, where every item has a value of it), or the reason why the check is only reported. `unjudged` is the
-    reason why a check has no verdict, with a gate or without. The rest is as in `Declaration`.
+    reason why a check has no verdict, with a gate or without; the gate
+    weighs it where `gates` names a metric. The rest is as in `Declaration`.
 
     UsageError for levels that are none, an unknown family or picture, a metric that is none, and lines that contradict
     each other.
@@ -120,7 +121,7 @@ def claim(
         place = f"{function.__qualname__} of {function.__module__}: @claim"
         _refuse(place, levels, family, metric, pictures)
         _refuse_lines(place, floor, aim, unjudged)
-        weighed, reported = _gates(metric, unjudged or gates)
+        weighed, reported = _gates(metric, gates or unjudged or None)
         declared = Declaration(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,

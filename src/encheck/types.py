@@ -19,7 +19,9 @@ Verdict = Literal[
     "pass", "below_aim", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"
 ]
 Floor = float | Literal["surface"] | None
-Kind = Literal["pair", "labelled", "both_orders", "triplet", "crossed", "chain", "search", "occurrence", "repeated"]
+Kind = Literal[
+    "pair", "labelled", "both_orders", "triplet", "crossed", "chain", "search", "occurrence", "ranked", "repeated"
+]
 
 
 def content_hash(*texts: str) -> str:
@@ -277,6 +279,59 @@ class Query:
         return ((self.source, self.near), *((self.source, text) for text in self.others))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Documents:
+    """What queries are searched in: ids, the last first, and their texts. So ties stand in trec_eval's order."""
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> Documents:
+        """Of texts by id; ids are sorted by their UTF-8.
+
+        >>> Documents.of({"a": "One.", "b": "Two."}).ids
+        ('b', 'a')
+        """
+        ids = sorted(texts, key=lambda name: name.encode("utf-8", "surrogatepass"), reverse=True)
+        return cls(tuple(ids), tuple(texts[name] for name in ids))
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuery:
+    """A query that searches documents, of which the rows of the right ones are known with their grades, best first.
+
+    `negatives` are rows of documents that were named as hard and wrong. `slices` are what the data say of the query
+    besides. The query is encoded as a query, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = "ranked"
+    id: ItemId
+    source: str
+    documents: Documents = field(repr=False)
+    right: tuple[tuple[int, int], ...]
+    negatives: tuple[int, ...]
+    cluster: str
+    split: str = ""
+    slices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def near(self) -> str:
+        """The text of the first right document."""
+        return self.documents.texts[self.right[0][0]]
+
+    @property
+    def judged(self) -> tuple[tuple[str, str], ...]:
+        """The query with each right document, then with each hard negative."""
+        rows = [*(row for row, _ in self.right), *self.negatives]
+        return tuple((self.source, self.documents.texts[row]) for row in rows)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """No pair of the run's: what is scored depends on the model, see `encheck.running.roles`."""
+        return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Repeated:
     """A text that is encoded a second time, in other company."""
@@ -328,7 +383,7 @@ class Chain:
         return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
-Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | Repeated
+Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | RankedQuery | Repeated
 
 
 @dataclass(frozen=True, slots=True)

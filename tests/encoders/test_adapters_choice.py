@@ -141,7 +141,7 @@ WRONG = {
         "max_length=long: max_length is 'long', but should be a whole number",
     ),
     "no YAML": ({"layers": "[0"}, r"--model-arg layers=\[0: is not valid YAML"),
-    "code": ({"layers": "!!python/object/apply:os.getcwd []"}, "is not valid YAML"),
+    "code": ({"layers": "!!python/object/apply:os.getcwd []"}, "could not determine a constructor for the tag"),
     "unknown adapter": ({"adapter": "onx"}, "unknown adapter 'onx'; did you mean 'onnx'"),
     "a field without use": (
         {"adapter": "vectors", "prompt": "x"},

@@ -83,6 +83,13 @@ def test_another_kind_of_model_is_refused(against):
         against(*scores(), said=results(kind="pair"))
 
 
+def test_other_data_are_refused_with_the_remedy(against):
+    said = results()
+    said["data"][0] |= {"name": "probes-fresh=2"}
+    with pytest.raises(BaselineError, match=r"is of d, but this run is on probes-fresh=2: .* --save-baseline"):
+        against(*scores(), said=said)
+
+
 def test_other_items_are_refused_and_what_differs_is_said(against):
     near, far = scores(300)
     said = results()

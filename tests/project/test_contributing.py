@@ -63,7 +63,8 @@ def encheck(site, tmp_path):
 
 
 def test_the_check_and_the_generator_have_teeth(encheck, every_third_probe):
-    assert encheck("run", "-m", "shouting", "--model=random", "-q", "--data", every_third_probe).returncode == 1
+    strict = ("run", "-m", "shouting", "--model=random", "--strict", "-q", "--data", every_third_probe)
+    assert encheck(*strict).returncode == 1
     passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-q", "--data", every_third_probe)
     assert passed.returncode == 0, passed.stdout
     assert "shouting is nearer than antonym" in passed.stdout

@@ -331,9 +331,11 @@ def test_relations_of_the_schema_keep_or_change_the_meaning_as_the_tool_says():
         "variant"
     ]
     names = set(relations["properties"]["relation"]["enum"])
-    assert {name for name in names if keeps_meaning(name)} == build.KEPT
+    crossed = {name for name in names if name.endswith("_mirror") or name.startswith(("binding", "comparative"))}
+    written = names - crossed  # the tool writes no crossed groups
+    assert {name for name in written if keeps_meaning(name)} == build.KEPT
     full = {**GOOD, **dict.fromkeys(build.PHENOMENA, GOOD["number"])}
-    assert {relation for relation, _, _ in build.variants(full)} == names
+    assert {relation for relation, _, _ in build.variants(full)} == written
 
 
 def test_only_the_gate_part_rotates():

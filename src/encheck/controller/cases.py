@@ -42,6 +42,7 @@ def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
     models = {case.model for case in cases}
     sizes = [max(len(data[c.data].groups), 1) for c in cases]
     once = sum(2 * len(d.groups) + len(d.pairs) for d in data.values())
+    once += sum(len(d.collection.documents) + len(d.collection.queries) for d in data.values() if d.collection)
     texts = once + sum(sizes) // max(len(models), 1)
     minutes = max(1, round(len(models) * texts / TEXTS_PER_SECOND / 60))
     return (

@@ -17,6 +17,7 @@ from encheck.running.case import Case
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
+from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.scores import Scores
 from encheck.system.progress import Progress
@@ -180,6 +181,9 @@ class Session:
             found = self.bench.found(case.data, case.claim, case.level)
             pairs = (pair for item in (*found.kept, *found.tuning) for pair in item.pairs) if found else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
+            texts[case.property].update(
+                (case.model, text) for some in texts_of(found.kept if found else ()).values() for text in some
+            )
         return {name: len(found) for name, found in texts.items()}
 
     def _describe_data(self, name: str) -> dict[str, Any]:
@@ -230,6 +234,8 @@ def _metric_key(estimate: Estimate | None) -> str:
 def _describe_model(subject: Subject) -> dict[str, Any]:
     config = subject.config
     about: dict[str, Any] = getattr(subject.model, "about", dict)()
+    used = {role: found.prompt for role, found in subject.roles.items() if found.prompt is not None}
+    about |= {"prompts used": used} if used else {}
     return {
         "label": subject.label,
         "name": config.name or config.adapter,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from encheck.datasets.collection import Collection
 from encheck.ids import ItemId
 from encheck.language.words import content_words
 from encheck.types import Group, SentencePair, content_hash
@@ -16,9 +17,10 @@ REFERENCE_PAIRS = 2_000
 
 @dataclass(frozen=True)
 class Dataset:
-    """Pairs and groups of one data set; `universe` names every cluster, in order.
+    """Pairs and groups of one data set, or a collection to search; `universe` names every cluster, in order.
 
-    `rows` counts what the files hold, before sampling; `fingerprint` is a hash of the pairs and groups kept.
+    `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
+    was kept.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Dataset:
     skipped: tuple[str, ...] = ()
     sampled: bool = False
     universe: tuple[str, ...] = field(default=())
+    collection: Collection | None = None
 
     @property
     def labels(self) -> dict[str, int]:
@@ -38,7 +41,9 @@ class Dataset:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when any text, label or score changes."""
+        """Changes when any text, label, score or judgement changes."""
+        if self.collection is not None:
+            return self.collection.fingerprint
         pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         return content_hash(*pairs, *variants)

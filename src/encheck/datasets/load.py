@@ -13,9 +13,12 @@ from types import ModuleType
 from typing import Any, cast
 
 import encheck.datasets
+from encheck.datasets.clusters import sample_clusters
+from encheck.datasets.collection import Collection
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.labelled import from_rows
+from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
@@ -46,8 +49,8 @@ def load(
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
-    all pairs. Probes, embedded or of a file, come whole. `label` names it in results where two of the same name are
-    loaded. SPLIT is one that the data set's module names in READINGS.
+    all pairs. Probes, embedded, of a file or fresh (`probes:fresh=SEED`), come whole. `label` names it in results where
+    two of the same name are loaded. SPLIT is one that the data set's module names in READINGS.
     """
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -63,25 +66,68 @@ def load(
             raise DataError(f"data set {name!r} needs a path: {wanted}")
         dataset: Dataset = module.embedded()
         return replace(dataset, name=label or full)
+    if found := _made(module, path):
+        return replace(found, name=label or stem(spec).replace(":", "-"))
     bad = BadRows(skip=skip_bad_rows)
+    if kind := module.taken_for(Path(path).expanduser()) if hasattr(module, "taken_for") else "":
+        log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", label or full, path, kind, path)
+        module = names()[kind]
+    if hasattr(module, "collection"):
+        collection = module.collection(Path(path).expanduser(), bad)
+        return _searched(label or full, collection, module.LICENCE, sample, seed, bad)
     has_groups = hasattr(module, "groups")
     rows = list(_read(module, path, bad, reading))
     if not rows:
         left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
         raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
-    if bad.skipped:
-        log.warning("%s: %d malformed rows excluded; the first: %s", label or full, len(bad.skipped), bad.skipped[0])
+    _tell_skipped(label or full, bad)
     if has_groups:
         own: Dataset = module.dataset(rows)
         return replace(own, name=label or full, skipped=tuple(bad.skipped))
     return from_rows(label or full, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
 
 
+def stem(spec: str) -> str:
+    """What results call the data of a specification: its name, and the seed of what is made from one.
+
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3")
+    ('mrpc', 'probes:fresh=3')
+    """
+    return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
+
+
+def _made(module: ModuleType, path: str) -> Dataset | None:
+    """What a module makes by itself where the path says so; None for a path to read."""
+    found: Dataset | None = module.made(path) if hasattr(module, "made") else None
+    return found
+
+
+def _tell_skipped(name: str, bad: BadRows) -> None:
+    if bad.skipped:
+        log.warning("%s: %d malformed rows excluded; the first: %s", name, len(bad.skipped), bad.skipped[0])
+
+
+def _searched(name: str, found: Collection, licence: str, sample: int | None, seed: int, bad: BadRows) -> Dataset:
+    """The data set of a collection, with at most `sample` clusters of its queries and all of its documents."""
+    _tell_skipped(name, bad)
+    if not found.queries:
+        raise DataError(f"{name}: no query has a judgement{f' ({bad.skipped[0]})' if bad.skipped else ''}")
+    clusters = [q.cluster for q in found.queries]
+    kept = found if sample is None else found.of(sample_clusters(clusters, sample, seed=seed))
+    sampled = len(kept.queries) < len(found.queries)
+    return Dataset(
+        name, (), (), licence, len(found.queries), skipped=tuple(bad.skipped), sampled=sampled,
+        universe=kept.clusters, collection=kept,
+    )  # fmt: skip
+
+
 def _refuse_unfinished(name: str, module: ModuleType) -> None:
     """DataError for a module that lacks what a data set has to have."""
-    offers = [what for what in ("read", "groups", "embedded") if hasattr(module, what)]
+    offers = [what for what in ("read", "groups", "collection", "embedded") if hasattr(module, what)]
     if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
-        lacks = "no FILES, which says what PATH should hold" if offers else "neither read() nor groups()"
+        lacks = (
+            "no FILES, which says what PATH should hold" if offers else "neither read() nor groups() nor collection()"
+        )
         raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
 
 

@@ -7,13 +7,14 @@ what rows have in common. The names that public data sets use for these columns 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.reader import BadRows, Row, header_of, json_rows, named_rows, pair_rows
+from encheck.datasets.query_rows import is_of_queries
+from encheck.datasets.reader import BadRows, Row, json_rows, pair_rows
+from encheck.datasets.records import Format, Named, delimited, parquet, records
 from encheck.errors import DataError, unknown
-from encheck.system.parquet import opened, rows_of
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
@@ -24,7 +25,6 @@ NAMES = {
     "label": ("label", "is_duplicate", "paraphrase", "labels", "gold"),
     "cluster": ("cluster", "topic", "thread", "url", "group"),
 }
-Named = Iterator[tuple[int, Mapping[str, Any]]]
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
@@ -40,6 +40,15 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     chosen = {role: _column(path, role, columns) for role in NAMES}
     found = pair_rows(path, ((n, _fields(row, chosen)) for n, row in rows), split="", bad=bad)
     return _repeats_told(path, found)
+
+
+def taken_for(path: Path) -> str:
+    """The data set that this file is of instead: one with queries and documents, which are no pairs of sentences."""
+    ending = path.suffix.lower()
+    if not path.is_file() or ending not in FORMATS:
+        return ""
+    columns, _ = records(path, BadRows(skip=True))
+    return "retrieval" if is_of_queries(columns) else ""
 
 
 def _repeats_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
@@ -87,43 +96,14 @@ def _cluster(value: object) -> str | None:
     return None if is_missing else str(value)
 
 
-def _delimited(delimiter: str) -> Callable[[Path, BadRows], tuple[list[str], Named]]:
-    def rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-        return header_of(path, delimiter=delimiter), named_rows(path, delimiter=delimiter, bad=bad)
-
-    return rows
-
-
 def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
     rows = list(json_rows(path, bad))
     return sorted({key for _, row in rows for key in row}), iter(rows)
 
 
-def _parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
-    try:
-        file, size = opened(path), path.stat().st_size
-    except (ValueError, OSError) as error:
-        raise _no_parquet(path, error) from error
-    return list(file.schema_arrow.names), _numbered(path, rows_of(file, size=size))
-
-
-def _numbered(path: Path, rows: Iterator[dict[str, Any]]) -> Named:
-    try:
-        yield from enumerate(rows, 1)
-    except (ValueError, OSError) as error:
-        raise _no_parquet(path, error) from error
-
-
-def _no_parquet(path: Path, error: Exception) -> DataError:
-    said = str(error)
-    if said.startswith("has "):
-        return DataError(f"{path} {said}")
-    return DataError(f"{path} is no Parquet file, or was cut off; copy or write it again ({said})")
-
-
-FORMATS: dict[str, Callable[[Path, BadRows], tuple[list[str], Named]]] = {
-    ".csv": _delimited(","),
-    ".tsv": _delimited("\t"),
+FORMATS: dict[str, Format] = {
+    ".csv": delimited(","),
+    ".tsv": delimited("\t"),
     ".jsonl": _jsonl,
-    ".parquet": _parquet,
+    ".parquet": parquet,
 }

@@ -1,7 +1,7 @@
 """The embedded probes: groups of sentences written for this project, with their variants.
 
 One JSON line a group (probes.schema.json says what it holds). `probes:FILE` reads a file of your own in the same
-schema.
+schema; `probes:fresh=SEED` makes groups of its own (`encheck.datasets.fresh`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from encheck.datasets import fresh
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, checked_text, json_rows
+from encheck.errors import DataError
 from encheck.ids import ItemId
 from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
 
 LICENCE = "Apache-2.0 (written for encheck)"
 FILES = "a .jsonl file in the schema of the embedded probes"
+FRESH = "fresh="
 KEPT = ("paraphrase", "rewrite")
 FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence", "continuation")
@@ -30,6 +33,23 @@ def embedded() -> Dataset:
     """The probes that come with encheck."""
     path = Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
     return dataset(list(groups(path, BadRows())))
+
+
+def made(path: str) -> Dataset | None:
+    """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a seed that is none."""
+    if not path.startswith(FRESH):
+        return None
+    return dataset(list(fresh.groups(seed_of(path.removeprefix(FRESH)))))
+
+
+def seed_of(text: str) -> int:
+    """The seed of fresh probes: a whole number from 0 on, written in one way. DataError for anything else."""
+    if not (text.isascii() and text.isdecimal() and str(int(text)) == text):
+        raise DataError(
+            f"probes:{FRESH}{text}: the seed is {text!r}, but should be a whole number, 0 or more, without a leading "
+            f"zero: --data probes:{FRESH}1. A file of that name is --data probes:./{FRESH}{text}"
+        )
+    return int(text)
 
 
 def groups(path: Path, bad: BadRows) -> Iterator[Group]:
@@ -113,16 +133,19 @@ def _pairs(group: Group) -> Iterator[SentencePair]:
 
 DISTANCE = {"control": 0.6, "antonym": 1.5}
 PASSAGES = (3, 8)  # sentences
+MIRRORED = "/mirrored/"  # between a group and its phenomenon, in the name of what its second sentence means
 
 
-def meanings() -> Iterator[tuple[str, tuple[str, float]]]:
-    """(text, (meaning, distance from it)) of every embedded text: what the oracle fake knows."""
-    for group in embedded().groups:
+def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
+    """(text, (meaning, distance from it)) of every embedded text, and of the fresh ones of a seed: what the oracle
+    fake knows.
+    """
+    for group in (*embedded().groups, *(fresh.groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:
             if (stem := v.relation.removesuffix("_mirror")) != v.relation or group.variant(f"{stem}_mirror"):
-                yield v.text, (f"{group.id}/{stem}", 0.0)  # what the second sentence of a mirrored group says
+                yield v.text, (f"{group.id}{MIRRORED}{stem}", 0.0)  # what the second sentence of a mirrored group says
                 continue
             distance = 0.0 if keeps_meaning(v.relation) else DISTANCE.get(v.relation, 1.0)
             yield v.text, (group.id, distance)

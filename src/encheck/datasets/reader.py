@@ -7,8 +7,10 @@ default quoting loses 114 of MRPC's 4,076 training rows without a word.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -180,7 +182,13 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _streamed(path: Path) -> Iterator[str]:
-    """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words."""
+    """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words.
+
+    A file whose name ends in .gz is unpacked on the way.
+    """
+    if path.suffix.lower() == ".gz":
+        yield from _unpacked(path)
+        return
     try:
         with path.open("rb") as raw:
             whole = not any(b"\0" in block for block in iter(partial(raw.read, BYTES_AT_ONCE), b""))
@@ -194,6 +202,21 @@ def _streamed(path: Path) -> Iterator[str]:
     raise DataError(f"{path} changed while it was read: load it again")
 
 
+def _unpacked(path: Path) -> Iterator[str]:
+    """The lines of a gzipped file; DataError names the line where it breaks off, or is no UTF-8."""
+    line = 0
+    try:
+        with gzip.open(path, "rb") as file:
+            for line, raw in enumerate(file, 1):
+                yield raw.decode("utf-8-sig" if line == 1 else "utf-8")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path}:{line + 1}: is no whole gzip file ({error}): copy it again") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8") from error
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from error
+
+
 def first_line(path: Path) -> str:
     """The first line of a text file, without its end; empty where the file is."""
     return next(_streamed(path), "").rstrip("\r\n")
@@ -201,11 +224,11 @@ def first_line(path: Path) -> str:
 
 def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of a JSON Lines file, blank lines left out."""
-    for number, line in enumerate(decoded(path).split("\n"), 1):
+    for number, line in enumerate(_streamed(path), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.rstrip("\r\n"))
         except (ValueError, RecursionError) as error:
             bad(path, number, f"is not JSON: {_json_problem(error)}")
             continue

@@ -87,13 +87,14 @@ class Nan(_Fake):
 class Oracle(_Fake):
     """Knows which texts mean the same, and sees word order: passes every check on data it was told.
 
-    `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps it, more leaves it. A
-    text that it was not told, but whose words in another order it was, is taken for a jumble: the farther, the more
-    of its words stand elsewhere.
+    `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps it, more leaves it. Without
+    them it was told the embedded probes, and with `fresh` the fresh ones of that seed as well. A text that it was not
+    told, but whose words in another order it was, is taken for a jumble: the farther, the more of its words stand
+    elsewhere.
     """
 
-    def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None) -> None:
-        self.meanings = dict(_probe_meanings() if meanings is None else meanings)
+    def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
+        self.meanings = dict(_probe_meanings(fresh) if meanings is None else meanings)
         super().__init__(meanings=content_hash(repr(sorted(self.meanings.items()))))
         self._plain = {_plain(text): meaning for text, meaning in self.meanings.items()}
         self._bags = {_bag(text): (meaning, text) for text, (meaning, away) in self.meanings.items() if away == 0}
@@ -116,16 +117,23 @@ class Oracle(_Fake):
 class Contrary(Oracle):
     """Knows the probes' meanings and holds what changes them nearer than what keeps them: below every floor.
 
-    The first text of a meaning and all that leave it stand together, the others that keep it far away.
+    The first text of a meaning and all that leave it stand together, the others that keep it far away. In a mirrored
+    group each sentence stands with the text that says what the other one says.
     """
 
-    def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None) -> None:
-        super().__init__(meanings)
+    def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
+        super().__init__(meanings, fresh=fresh)
+        from encheck.datasets.probes import MIRRORED
+
         self._first = {name: text for text, (name, _) in reversed(self.meanings.items())}
+        self._groups = {name: name.partition(MIRRORED)[0] for name in self._first}
+        self._mirrored = {group for name, group in self._groups.items() if name != group}
 
     def _vector(self, text: str) -> Vectors:
         meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
         kept = away == 0 and text != self._first.get(meaning)
+        if (group := self._groups.get(meaning)) in self._mirrored:
+            return direction(f"{group}/{kept}") + np.float32(0.02) * direction(text)
         shared, own = (0.2, 1.0) if kept else (1.0, 0.02)
         return np.float32(shared) * direction(meaning) + np.float32(own) * direction(text)
 
@@ -157,7 +165,7 @@ def _plain(text: str) -> str:
     return " ".join(expanded(text).lower().split())
 
 
-def _probe_meanings() -> Iterable[tuple[str, tuple[str, float]]]:
+def _probe_meanings(fresh: int | None) -> Iterable[tuple[str, tuple[str, float]]]:
     from encheck.datasets.probes import meanings
 
-    return meanings()
+    return meanings(fresh)

@@ -91,13 +91,19 @@ def devices_of(model: object) -> tuple[str, ...]:
     return tuple(getattr(model, "devices", ("cpu",)))
 
 
-def batches_of(encoder: Encoder, texts: Sequence[str], *, size: int = 512) -> Iterator[Batch]:
-    """The encoder's own batches, or plain slices of the texts; each checked before it is handed on."""
+def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512) -> Iterator[Batch]:
+    """The encoder's own batches, or plain slices of the texts; each checked before it is handed on.
+
+    Without a role the encoder is asked without one: one of people's own may know none.
+    """
+    asked = {} if role is None else {"role": role}
     if isinstance(encoder, BatchEncoder):
-        source = encoder.batches(texts)
+        source = encoder.batches(texts, **asked)
     else:
         starts = range(0, len(texts), size)
-        source = ((np.arange(s, min(s + size, len(texts))), encoder.encode(texts[s : s + size])) for s in starts)
+        source = (
+            (np.arange(s, min(s + size, len(texts))), encoder.encode(texts[s : s + size], **asked)) for s in starts
+        )
     width: int | None = None
     left = np.ones(len(texts), bool)
     for positions, vectors in source:

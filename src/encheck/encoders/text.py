@@ -19,7 +19,7 @@ from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
 PROBE = "The harbour lay quiet under the first snow of the year."
-SAME_ROLE = {"passage": "document", "document": "passage"}
+SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus")}  # as sentence-transformers has them
 
 
 class TextEncoder(ABC):
@@ -49,7 +49,8 @@ class TextEncoder(ABC):
         """What stands before a text in this role; the model's only prompt where the role has none of its own."""
         if role is None:
             return self.prompt
-        return self.prompts.get(role, self.prompts.get(SAME_ROLE.get(role, role), self.prompt))
+        names = (role, *SAME_ROLE.get(role, ()))
+        return next((self.prompts[name] for name in names if name in self.prompts), self.prompt)
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
         """Vectors of the texts, shape [n, d], fp32, in their order."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
@@ -45,12 +45,15 @@ KINDS: Mapping[Kind, str] = {
     "crossed": "triplet",
     "chain": "triplet",
     "search": "triplet",
+    "ranked": "triplet",
     "both_orders": "turned",
     "labelled": "labelled",
     "pair": "pair",
     "occurrence": "pair",
     "repeated": "pair",
 }  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
+SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
+ANSWERS = "answers"  # the column that only searches of documents have
 SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode")
 
 
@@ -108,13 +111,13 @@ def case_of(row: Mapping[str, Any]) -> str:
 def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> Table:
     frame = Frame.from_columns(CaseId.of(row), columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
-    own = frame.far.texts if frame.far and frame.kind != "search" else ()  # a search's far text is the model's answer
+    own = frame.far.texts if frame.far and frame.kind not in SEARCHES else ()  # a far text is the model's answer there
     texts = zip(frame.sources, frame.near.texts, *([own] if own else []), strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return Table(
         case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
-        _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared,
+        _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared, frame.answers,
     )  # fmt: skip
 
 
@@ -264,6 +267,8 @@ def _write_items(file: BinaryIO, tables: Mapping[str, Table]) -> None:
         columns["label"] += table.labels
         columns["near"] += table.near.tolist()
         columns["far"] += [None if v != v else v for v in table.far.tolist()]
+    if any(table.answers for table in tables.values()):
+        columns[ANSWERS] = [one for t in tables.values() for one in t.answers or (None,) * len(t.items)]
     arrays = {name: pyarrow.array(v, _types()[name]) for name, v in columns.items()}
     pyarrow.parquet.write_table(pyarrow.table(arrays), file, compression="zstd")
 
@@ -272,7 +277,7 @@ def _types() -> dict[str, Any]:
     """The type of each column of the items file."""
     import pyarrow
 
-    types = {name: pyarrow.string() for name in STRINGS} | {"label": pyarrow.int8()}
+    types = {name: pyarrow.string() for name in (*STRINGS, ANSWERS)} | {"label": pyarrow.int8()}
     return types | dict.fromkeys(("near", "far"), pyarrow.float32())
 
 
@@ -340,7 +345,9 @@ def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
-    _refuse_uneven(summary, {name: len(some) for name, some in at.items()})
+    answers = columns.get(ANSWERS) or [None] * len(columns["case"])
+    ranked = {name for name, some in at.items() if answers[some[0]] is not None}
+    _refuse_uneven(summary, {name: len(some) for name, some in at.items()}, ranked)
     declared = declarations(summary)
     return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["check"])) for c in summary["cases"]}
 
@@ -351,11 +358,11 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
 
     names = (*STRINGS, "label", "near", "far")
     types = _types()
-    table = table_of(io.BytesIO(data), columns=names)
-    for name in names:
+    table = table_of(io.BytesIO(data), columns=names, also=(ANSWERS,))
+    for name in table.column_names:
         if table[name].type != types[name]:
             raise ValueError(f"{ITEMS}: the column {name} is of {table[name].type}, but should be of {types[name]}")
-        if table[name].null_count and name not in ("label", "far", "split"):
+        if table[name].null_count and name not in ("label", "far", "split", ANSWERS):
             raise ValueError(f"{ITEMS}: the column {name} has an empty field")
     try:
         table.validate(full=True)
@@ -367,15 +374,18 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return columns
 
 
-def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int]) -> None:
-    """ValueError where a case has other items than the summary says, or is on data that it does not tell of."""
+def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], ranked: Collection[str]) -> None:
+    """ValueError where a case has other items than the summary says, or is on data that it does not tell of.
+
+    `ranked` names the cases whose items are ranks, which no calibration moves.
+    """
     calibrated = {data["name"] for data in summary["data"] if data["calibration"]}
     for case in summary["cases"]:
         if counts.get(case["case"], 0) != case.get("items", counts.get(case["case"], 0)) or not counts.get(
             case["case"]
         ):
             raise ValueError(f"{case['case']} has {counts.get(case['case'], 0)} items, but should have {case['items']}")
-        if case["data"] not in calibrated:
+        if case["data"] not in calibrated and case["case"] not in ranked:
             raise ValueError(f"the data {case['data']!r} of {case['case']} are without a calibration")
 
 
@@ -385,7 +395,9 @@ def _rebuilt(
     strings = [tuple(columns[name][i] for i in at) for name in (*STRINGS[1:], "label")]
     scores = [_single(np.array([columns[name][i] for i in at], float)) for name in ("near", "far")]
     names = ("case", "check", "property", "data", "level", "kind")
-    return replace(Table(*(about[name] for name in names), *strings, *scores), declared=declared)
+    answers = tuple(columns[ANSWERS][i] for i in at) if ANSWERS in columns else ()
+    searched = answers if any(answers) else ()
+    return replace(Table(*(about[name] for name in names), *strings, *scores), declared=declared, answers=searched)
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:

@@ -136,7 +136,9 @@ def _enough(some: Sequence[Compared], rule: Rule) -> bool:
 
 
 def alike(before: Table, after: Table) -> NDArray[np.bool_]:
-    """Items whose scores agree within the noise of batch sizes and threads; shape [n]."""
+    """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
+    if before.answers and after.answers:
+        return np.array([old == new for old, new in zip(before.answers, after.answers, strict=True)], bool)
     near = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
     far = np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
     return np.asarray(near & far)

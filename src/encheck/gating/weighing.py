@@ -23,6 +23,7 @@ from encheck.scoring.scores import Scale
 PRIOR = 4  # degrees of freedom
 MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
+RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -90,6 +91,7 @@ def weigh(
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
     """
     rows = [row for row in results["checks"] if row["model"] == model]
+    _refuse_other_data(baseline, results)
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
     after = side_of(results, items, model)
     before = side_of_baseline(baseline).as_declared_by(after)
@@ -143,7 +145,7 @@ def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, st
     compared, reported = [], {}
     for name, table in before.tables.items():
         if name in after.tables:
-            scales = (before.scales[table.data], after.scales[table.data])
+            scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
             found = compare(table, after.tables[name], scales)
             if found:
                 compared.append(found)
@@ -203,6 +205,16 @@ def _aligned(before: Table, after: Table, baseline: Baseline, results: Results) 
             "--save-baseline"
         )
     return found
+
+
+def _refuse_other_data(baseline: Baseline, results: Results) -> None:
+    """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
+    then, now = (sorted(data["name"] for data in of["data"]) for of in (baseline.summary, results))
+    if then and now and not set(then) & set(now):
+        raise BaselineError(
+            f"{baseline.folder} is of {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of the "
+            "baseline, or make the baseline again with --save-baseline"
+        )
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:

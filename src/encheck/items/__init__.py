@@ -12,7 +12,7 @@ from encheck.items.builders import (
 )
 from encheck.items.chains import continuation_chains, swap_chains
 from encheck.items.crossed import crossed
-from encheck.items.searches import cut, queries, random_pairs, repeated
+from encheck.items.searches import cut, queries, random_pairs, ranked_queries, repeated
 
 __all__ = [
     "against_paraphrase",
@@ -28,6 +28,7 @@ __all__ = [
     "labelled_pairs",
     "queries",
     "random_pairs",
+    "ranked_queries",
     "repeated",
     "swap_chains",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from encheck.datasets.collection import CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
-from encheck.types import Items, Query, Repeated, SentencePair, content_hash
+from encheck.types import Documents, Items, Query, RankedQuery, Repeated, SentencePair, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 REPEATED, CUT, TAIL = 32, 64, 3
@@ -47,6 +49,39 @@ def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[
         name = ItemId.of(dataset.name, content_hash(*texts), "query", 1, "counted" if counts else "searched", 0)
         edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
         yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts)
+
+
+def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Each query of a collection in search of its right documents, among all documents."""
+    found = dataset.collection
+    if found is None:
+        raise NothingToMeasure(f"{dataset.name} has no queries with documents: see --data=retrieval:PATH")
+    if len(found.documents) < 2:
+        raise NothingToMeasure(f"{dataset.name} has {len(found.documents)} document: a search needs two or more")
+    documents = Documents.of(found.documents)
+    rows = {name: row for row, name in enumerate(documents.ids)}
+    asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids)]
+    kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows) for q in asked))
+    none = sum(not q.right for q in found.queries)
+    excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
+    return Items(kept, {reason: count for reason, count in excluded.items() if count})
+
+
+def _ranked(name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int]) -> RankedQuery:
+    right = sorted(((rows[one], grade) for one, grade in query.right.items()), key=lambda one: (-one[1], one[0]))
+    key = content_hash(query.text, *(documents.texts[row] for row, _ in right))
+    negatives = tuple(sorted(rows[one] for one in query.negatives))
+    item = ItemId.of(name, key, "query", 1, "ranked")
+    slices = tuple(query.slices.items())
+    return RankedQuery(item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices)
+
+
+def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:
+    """Give queries whose texts are the same numbers of their own."""
+    seen: Counter[str] = Counter()
+    for query in queries:
+        yield replace(query, id=query.id.numbered(seen[query.id]))
+        seen[query.id] += 1
 
 
 def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:

@@ -1,7 +1,18 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
 from encheck.errors import unknown
-from encheck.metrics import adjusted, classification, correlation, crossed, health, nonobvious, pairs, ranking, symmetry
+from encheck.metrics import (
+    adjusted,
+    classification,
+    correlation,
+    crossed,
+    health,
+    nonobvious,
+    pairs,
+    ranking,
+    search,
+    symmetry,
+)
 from encheck.metrics.adjusted import adjusted_rate
 from encheck.metrics.crossed import both_directions, directions_mean, worse_direction
 from encheck.metrics.metric import CALIBRATED, Metric
@@ -32,7 +43,7 @@ __all__ = [
     "similarity_gap",
     "worse_direction",
 ]
-_MODULES = (adjusted, classification, correlation, crossed, health, nonobvious, pairs, ranking, symmetry)
+_MODULES = (adjusted, classification, correlation, crossed, health, nonobvious, pairs, ranking, search, symmetry)
 _METRICS: dict[str, Metric[...]] = {
     found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
 }

@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from encheck.datasets.dataset import Dataset
+from encheck.reporting.collection import describe_collection
 from encheck.reporting.text import table
 from encheck.types import SentencePair
 
@@ -25,6 +26,9 @@ def rows_of(module: ModuleType) -> str:
 
 def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     """Lines for the terminal."""
+    if dataset.collection is not None:
+        yield from describe_collection(dataset, dataset.collection, seed=seed)
+        return
     facts = [
         (dataset.name, ""),
         ("rows", f"{dataset.rows:,}"),

@@ -35,6 +35,7 @@ GIVEN = (
     "source_role",
     "text_role",
     "slice",
+    "answers",
 )  # what not every case has, nor every file of schema 1; docs/report.md says what each holds
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score")
 

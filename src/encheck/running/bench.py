@@ -5,7 +5,7 @@ It has the items made and their texts encoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +15,7 @@ from encheck.encoders.protocol import Fitted, Model
 from encheck.errors import CheckError, EncheckError, NothingToMeasure
 from encheck.items.variants import Maker
 from encheck.running.encoding import Encoding
+from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.scores import Scale, Scores
@@ -75,16 +76,29 @@ class Bench:
         """Encode what the requests need and the store lacks, one model after the other."""
         requests = list(requests)
         wanted: dict[str, list[Pair]] = {}
+        roles: dict[str, Texts] = {}
         for model, data, claim, level in requests:
             if self.subjects[model].error:
                 continue
             with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
                 items = self.items(data, claim, level)
                 wanted.setdefault(model, []).extend(pair for i in (*items.kept, *items.tuning) for pair in i.pairs)
+                if texts := texts_of(items.kept):
+                    self._search(model, data, items.kept, texts, wanted[model], roles.setdefault(model, {}))
+                    continue
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
                 wanted[model] += [(text, text) for text in self.scorer.identical(data)]
-        self.encode(wanted, locks=locks, progress=progress)
+        self.encode(wanted, roles=roles, locks=locks, progress=progress)
         self._repeat(requests, locks)
+
+    def _search(
+        self, model: str, data: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts
+    ) -> None:
+        """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""
+        for role, some in texts.items():
+            roles[role] = list(dict.fromkeys([*roles.get(role, []), *some]))
+        if self.subjects[model].kind == "pair":
+            pairs += self.scorer.candidates(data, kept)
 
     def _repeat(self, requests: Iterable[Request], locks: Locks) -> None:
         """Encode again what a check of determinism asks for."""

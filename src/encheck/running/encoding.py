@@ -7,6 +7,7 @@ workers.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, bat
 from encheck.errors import EncheckError, EncoderError
 from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
-from encheck.running.subject import Pair, Subject
+from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
+from encheck.running.subject import InRole, Pair, Subject
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Locks, no_locks
 from encheck.system.progress import Progress
@@ -49,25 +51,39 @@ class Encoding:
             subject.state.error.__cause__ = error
 
     def encode(
-        self, wanted: Mapping[str, Iterable[Pair]], *, locks: Locks = no_locks, progress: Progress, fit: bool = True
+        self,
+        wanted: Mapping[str, Iterable[Pair]],
+        *,
+        roles: Mapping[str, Texts] | None = None,
+        locks: Locks = no_locks,
+        progress: Progress,
+        fit: bool = True,
     ) -> None:
         """Have the scores of these pairs, a model's label -> pairs, from the store or by computing them.
 
+        `roles` has the texts that are encoded in a role, a model's label -> role -> texts; of a model that scores pairs
+        it only learns from them.
         A model that learns from the texts of the run does so first, unless `fit` is false. Where one of the locks is
         another's, and does not wait for it, nothing is encoded with that model.
         """
         start = self._clock.now()
         for name, pairs in wanted.items():
-            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), locks, progress, fit=fit)
+            texts = (roles or {}).get(name, {})
+            self._prepare(self.subjects[name], list(dict.fromkeys(pairs)), texts, locks, progress, fit=fit)
         self.seconds += self._clock.now() - start
 
-    def _prepare(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress, *, fit: bool) -> None:
+    def _prepare(
+        self, subject: Subject, pairs: list[Pair], roles: Texts, locks: Locks, progress: Progress, *, fit: bool
+    ) -> None:
         fill = self._fill_vectors if subject.kind == "vector" else self._fill_pairs
         start = self._clock.now()
         try:
             if fit and isinstance(subject.model, Fitted):
-                subject.model.fit(list(dict.fromkeys(text for pair in pairs for text in pair)))
+                texts = itertools.chain(*pairs, *roles.values())
+                subject.model.fit(list(dict.fromkeys(texts)))
             fill(subject, pairs, locks, progress)
+            if subject.kind == "vector":
+                self._fill_roles(subject, roles, locks, progress)
         except Busy:
             pass
         except EncoderError as error:
@@ -81,16 +97,18 @@ class Encoding:
 
     def _fill_vectors(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        keys = [text_key(t) for t in texts]
-
-        def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
-            assert isinstance(subject.model, Encoder)
-            for positions, vectors in batches_of(subject.model, [texts[i] for i in missing]):
-                progress.advance(len(positions))
-                yield [missing[i] for i in positions], vectors
-
+        keys, encode = [text_key(t) for t in texts], _encoder_of(subject, texts, None)
         subject.state.vectors = self._through_store(subject, keys, encode, locks, progress)
         subject.state.rows = {text: i for i, text in enumerate(texts)}
+
+    def _fill_roles(self, subject: Subject, roles: Texts, locks: Locks, progress: Progress) -> None:
+        for role, texts in roles.items():
+            keys, encode = list(map(key_of(subject.model, role), texts)), _encoder_of(subject, texts, role)
+            vectors = self._through_store(subject, keys, encode, locks, progress)
+            rows = {text: i for i, text in enumerate(texts)}
+            subject.state.roles[role] = InRole(rows, vectors, prompt_of(subject.model, role))
+        if roles:
+            tell_prompts(subject.model, subject.label)
 
     def _fill_pairs(self, subject: Subject, pairs: list[Pair], locks: Locks, progress: Progress) -> None:
         def score(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], NDArray[np.float32]]]:
@@ -139,6 +157,18 @@ class Encoding:
         finally:
             subject.state.encoded += saver.kept
         return arrays
+
+
+def _encoder_of(subject: Subject, texts: Sequence[str], role: Role | None) -> Compute:
+    """What computes the vectors of those of the texts that the store lacks."""
+
+    def encode(missing: list[int], progress: Progress) -> Iterable[tuple[list[int], Floats]]:
+        assert isinstance(subject.model, Encoder)
+        for positions, vectors in batches_of(subject.model, [texts[i] for i in missing], role=role):
+            progress.advance(len(positions))
+            yield [missing[i] for i in positions], vectors
+
+    return encode
 
 
 def _same_width(computed: NDArray[np.float32], kept: NDArray[np.float32], fingerprint: str) -> None:

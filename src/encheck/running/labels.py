@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from encheck.datasets.load import stem
+
 
 def label_of(model: str) -> str:
     """A label that is safe in test ids and file names.
@@ -32,20 +34,20 @@ def _model_stem(spec: str) -> str:
 
 
 def data_labels(specs: Sequence[str]) -> dict[str, str]:
-    """Label -> specification of the data: the name before the colon.
+    """Label -> specification of the data: the name before the colon, and the seed of fresh probes.
 
-    >>> data_labels(["mrpc:x", "pairs:a.csv", "pairs:b.csv"])
-    {'mrpc': 'mrpc:x', 'pairs': 'pairs:a.csv', 'pairs-2': 'pairs:b.csv'}
+    >>> data_labels(["mrpc:x", "pairs:a.csv", "pairs:b.csv", "probes:fresh=1"])
+    {'mrpc': 'mrpc:x', 'pairs': 'pairs:a.csv', 'pairs-2': 'pairs:b.csv', 'probes-fresh=1': 'probes:fresh=1'}
     """
-    return _distinct((spec.partition(":")[0], spec) for spec in specs)
+    return _distinct((stem(spec), spec) for spec in specs)
 
 
 def _distinct(named: Iterable[tuple[str, str]]) -> dict[str, str]:
     out: dict[str, str] = {}
-    for stem, spec in named:
-        label, number = label_of(stem), 1
+    for name, spec in named:
+        label, number = label_of(name), 1
         while label in out:
             number += 1
-            label = f"{label_of(stem)}-{number}"
+            label = f"{label_of(name)}-{number}"
         out[label] = spec
     return out

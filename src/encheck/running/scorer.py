@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,18 +12,23 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
-from encheck.running.subject import Subject
+from encheck.running.subject import Pair, Subject
 from encheck.scoring.learned import Learned
+from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
+from encheck.scoring.nearest import Found, nearest
+from encheck.scoring.ranked import BM25, reranked
 from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import WEIGHTED, Frequencies
-from encheck.types import Item, Items, SentencePair
+from encheck.types import Item, Items, RankedQuery, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
+FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
+UNCALIBRATED = Scale(0.0)
 
 
 class Scorer:
@@ -36,6 +41,7 @@ class Scorer:
         self._surface_scales: dict[tuple[str, str], Scale] = {}
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
+        self._indexes: dict[str, Lexical] = {}
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The scores of these items under this model, with those of the surface scorers that say anything of them.
@@ -46,6 +52,12 @@ class Scorer:
         by = _Measured(self.subjects[model])
         if kind.searches:
             by.refuse_to_search()
+        if not kind.calibrates:
+            by = _Measured(by.subject, self._index(data, items.kept))
+            found = kind.measured(items.kept, by, resampler, UNCALIBRATED)
+            beside = SurfaceScorer(BM25, index=by.index)
+            surface = {BM25: kind.measured(items.kept, beside, resampler, UNCALIBRATED)}
+            return replace(found, surface=surface)  # type: ignore[arg-type]
         found = _with_tuning(
             kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
         )
@@ -64,6 +76,26 @@ class Scorer:
     def identical(self, data: str) -> list[str]:
         """Texts whose pair with themselves calibrates on this data."""
         return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
+
+    def candidates(self, data: str, items: Sequence[Item]) -> list[Pair]:
+        """What a model that scores pairs has to score of searches: the first stage, and what is judged."""
+        queries = [item for item in items if isinstance(item, RankedQuery)]
+        if not queries:
+            return []
+        first = _first_stage(queries, self._index(data, queries))
+        return [
+            pair
+            for q, rows in zip(queries, first, strict=True)
+            for pair in (*((q.source, q.documents.texts[row]) for row in rows.tolist()), *q.judged)
+        ]
+
+    def _index(self, data: str, items: Sequence[Item]) -> Lexical:
+        """BM25 over the documents that these queries search."""
+        if data not in self._indexes:
+            first = items[0]
+            assert isinstance(first, RankedQuery)
+            self._indexes[data] = Lexical(first.documents)
+        return self._indexes[data]
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
         clusters = tuple(item.cluster for item in items)
@@ -105,6 +137,12 @@ class Scorer:
         return known[label, data]
 
 
+def _first_stage(queries: Sequence[RankedQuery], index: Lexical) -> list[NDArray[np.intp]]:
+    """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
+    count = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries))
+    return [rows for rows, _ in index.ranked([q.source for q in queries], count)]
+
+
 def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
     """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
     if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
@@ -114,9 +152,10 @@ def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
 
 @dataclass(frozen=True)
 class _Measured:
-    """A model of the run as scores ask it."""
+    """A model of the run as scores ask it; one that scores pairs reranks what `index` puts first in a search."""
 
     subject: Subject
+    index: Lexical | None = None
 
     @property
     def decision(self) -> float | None:
@@ -144,6 +183,26 @@ class _Measured:
         else:
             first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
         return same(first, np.array([subject.again[t] for t in texts]))
+
+    def ranked(self, queries: Sequence[RankedQuery], count: int) -> Iterable[Found]:
+        assert self.index is not None
+        texts = [q.source for q in queries]
+        if not isinstance(self.subject.model, Encoder):
+            for q, rows in zip(queries, _first_stage(queries, self.index), strict=True):
+                documents = [q.documents.texts[row] for row in rows.tolist()]
+                yield reranked(rows, self.asked([q.source] * len(rows), documents))
+            return
+        first, second = self.subject.roles["query"], self.subject.roles["document"]
+        most = max(count, 1 + max(len(q.right) for q in queries))
+        vectors, similarity = second.of(queries[0].documents.texts), self.subject.model.similarity
+        yield from nearest(first.of(texts), vectors, similarity=similarity, count=most)
+
+    def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+        if not isinstance(self.subject.model, Encoder):
+            return np.array([self.subject.scored[p] for p in zip(queries, documents, strict=True)])
+        first, second = self.subject.roles["query"], self.subject.roles["document"]
+        found = SIMILARITIES[self.subject.model.similarity](first.of(queries), second.of(documents))
+        return np.nan_to_num(found)  # vectors of zeros have no cosine, and are found last
 
 
 def similarity_of(subject: Subject) -> Similarity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,12 +16,31 @@ from encheck.store import Kind
 Pair = tuple[str, str]
 
 
+@dataclass(frozen=True)
+class InRole:
+    """Texts that were encoded in a role: `vectors` has shape [texts, d], `rows` the row of each text.
+
+    `prompt` is what stood before them, None where the model does not say.
+    """
+
+    rows: Mapping[str, int]
+    vectors: NDArray[np.float32]
+    prompt: str | None
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of these texts, shape [n, d]; no copy where they are all of them, in order."""
+        if len(texts) == len(self.rows) and all(map(str.__eq__, texts, self.rows)):
+            return self.vectors
+        return self.vectors[[self.rows[text] for text in texts]]
+
+
 @dataclass
 class Encoded:
     """What a model gave in this run; written by `Encoding` alone.
 
     `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair of a scorer of pairs,
-    `again` what came of texts that were encoded a second time. `encoded` counts what was computed and kept.
+    `again` what came of texts that were encoded a second time, `roles` the queries and documents of searches. `encoded`
+    counts what was computed and kept.
     """
 
     error: EncoderError | None = None
@@ -31,6 +50,7 @@ class Encoded:
     vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     scored: dict[Pair, float] = field(default_factory=dict)
     again: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    roles: dict[str, InRole] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,6 +96,11 @@ class Subject:
     def vectors(self) -> NDArray[np.float32]:
         """The vectors of the run's texts; shape [texts, d]."""
         return self.state.vectors
+
+    @property
+    def roles(self) -> Mapping[str, InRole]:
+        """The queries and documents of searches, by role."""
+        return self.state.roles
 
     @property
     def scored(self) -> Mapping[Pair, float]:

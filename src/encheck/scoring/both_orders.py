@@ -30,6 +30,7 @@ class BothOrdersScores:
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = True
     forward: Floats
     backward: Floats
     labels: NDArray[np.int8]

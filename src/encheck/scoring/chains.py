@@ -30,6 +30,7 @@ class ChainScores:
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = True
     values: Floats
     items: tuple[Chain, ...]
     resampler: Resampler

@@ -34,6 +34,7 @@ class CrossedScores:
 
     surface_scorers: ClassVar[tuple[str, ...]] = MarginScores.surface_scorers
     searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = True
     sides: MarginScores
     resampler: Resampler
     scale: Scale

@@ -18,7 +18,7 @@ from encheck.types import Edit, Item, Kind
 Columns = Mapping[str, Sequence[Any]]
 KINDS: tuple[str, ...] = get_args(Kind)
 # kinds with a far text that the near one has to beat
-CONTESTS: frozenset[Kind] = frozenset({"triplet", "crossed", "chain", "search"})
+CONTESTS: frozenset[Kind] = frozenset({"triplet", "crossed", "chain", "search", "ranked"})
 SIDES = 2  # rows of a crossed group, which follow each other
 TWO_SCORES = CONTESTS | {"both_orders"}
 
@@ -56,7 +56,7 @@ class Frame:
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members and of crossed groups' sides. `source_is_second` marks rows whose pairs were scored the other way round:
     (near, source), (far, source). `slices` names the part of the data that an item is of. `gold` is people's score,
-    `keys` the data's own names.
+    `keys` the data's own names, `answers` what a query found, as `Answers` writes it.
     """
 
     kind: Kind
@@ -73,6 +73,7 @@ class Frame:
     steps: tuple[int, ...] = ()
     source_is_second: tuple[bool, ...] = ()
     slices: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
     roles: tuple[str, str] = ("", "")
 
     @classmethod
@@ -155,7 +156,14 @@ class Frame:
 
 
 _FAR = ("far", "far_edits", "far_score", "far_overlap")
-_SOME = {"gold": "gold", "key": "keys", "step": "steps", "source_is_second": "source_is_second", "slice": "slices"}
+_SOME = {
+    "gold": "gold",
+    "key": "keys",
+    "step": "steps",
+    "source_is_second": "source_is_second",
+    "slice": "slices",
+    "answers": "answers",
+}
 _ROLES = ("source_role", "text_role")
 
 

@@ -29,6 +29,7 @@ class MarginScores:
 
     surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
     searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = True
     near: Floats
     far: Floats
     resampler: Resampler

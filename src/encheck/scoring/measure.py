@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from encheck.scoring.lexical import Lexical
+from encheck.scoring.nearest import Found
 from encheck.scoring.scale import Floats
 from encheck.scoring.search import overlap_grid
 from encheck.similarity import WORD_OVERLAP
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.types import RankedQuery
 
 
 class Measure(Protocol):
@@ -34,16 +37,25 @@ class Measure(Protocol):
         """1 for each text that got the same vector, or score with itself, a second time; else 0; shape [n]."""
         ...
 
+    def ranked(self, queries: Sequence[RankedQuery], count: int) -> Iterable[Found]:
+        """(rows, scores) of the best documents of each query, at least `count` where there are as many, best first."""
+        ...
+
+    def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+        """The score of each document for the query at its place, shape [n]."""
+        ...
+
 
 @dataclass(frozen=True)
 class SurfaceScorer:
     """A surface scorer by its name: it compares words or characters, which needs no understanding.
 
-    `frequencies` are for those that weigh words.
+    `frequencies` are for those that weigh words, `index` for the one that searches documents.
     """
 
     name: str = WORD_OVERLAP
     frequencies: Frequencies | None = None
+    index: Lexical | None = None
     decision: float | None = None
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
@@ -62,3 +74,14 @@ class SurfaceScorer:
     def repeats(self, texts: Sequence[str]) -> Floats:
         """Texts stay the same."""
         return np.ones(len(texts))
+
+    def ranked(self, queries: Sequence[RankedQuery], count: int) -> Iterable[Found]:
+        """(rows, scores) of the best documents of each query."""
+        assert self.index is not None
+        texts, most = [q.source for q in queries], max(len(q.right) for q in queries)
+        return self.index.ranked(texts, max(count, most + 1))
+
+    def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+        """The score of each document for the query at its place, shape [n]."""
+        assert self.index is not None
+        return self.index.pairs(queries, documents)

@@ -31,6 +31,7 @@ class PairScores:
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = True
     values: Floats
     labels: NDArray[np.int8]
     resampler: Resampler

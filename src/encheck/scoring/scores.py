@@ -9,6 +9,7 @@ from encheck.scoring.chains import ChainScores, tied
 from encheck.scoring.crossed import CrossedScores
 from encheck.scoring.margins import MarginScores
 from encheck.scoring.pairs import PairScores
+from encheck.scoring.ranked import RankedScores
 from encheck.scoring.repeated import RepeatedScores
 from encheck.scoring.scale import DECIMALS, Floats, Scale
 from encheck.scoring.searches import OccurrenceScores, SearchScores
@@ -23,6 +24,7 @@ __all__ = [
     "MarginScores",
     "OccurrenceScores",
     "PairScores",
+    "RankedScores",
     "RepeatedScores",
     "Scale",
     "Scores",
@@ -40,6 +42,7 @@ _OF_KIND: Mapping[Kind, type[Scores]] = {
     "chain": ChainScores,
     "search": SearchScores,
     "occurrence": OccurrenceScores,
+    "ranked": RankedScores,
     "repeated": RepeatedScores,
 }
 

@@ -21,6 +21,7 @@ class Table:
     """One case (check/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
 
     `far` holds the second score of each item, NaN where it has none; `kind` is triplet, turned, labelled or pair.
+    `answers` has what each query found, as `Answers` writes it; it is empty where the items search no documents.
     `declared` is what the check declares of itself; None where the run that made the table does not say.
     """
 
@@ -38,6 +39,7 @@ class Table:
     near: Floats
     far: Floats
     declared: Declaration | None = None
+    answers: tuple[str, ...] = ()
 
     @builtins.property
     def gate_row(self) -> str:
@@ -60,7 +62,7 @@ class Table:
     def of(self, positions: NDArray[np.intp]) -> Table:
         """A selection of the items."""
         chosen = [int(i) for i in positions]
-        names = ("items", "texts", "clusters", "splits", "labels")
+        names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers))
         some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 

@@ -1,0 +1,87 @@
+"""A search collection: documents, queries, and which documents are right for each query."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from encheck.statistics.clusters import components
+from encheck.types import content_hash
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionQuery:
+    """A query and what the data say of documents for it, by their ids.
+
+    `relevance` has every judged document with its grade: above 0 is right, the more the better. `negatives` are
+    documents that were named as hard and wrong. `slices` are further columns of the data, name -> value.
+    """
+
+    id: str
+    text: str
+    relevance: Mapping[str, int]
+    negatives: tuple[str, ...] = ()
+    cluster: str = ""
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def right(self) -> dict[str, int]:
+        """The right documents with their grades."""
+        return {document: grade for document, grade in self.relevance.items() if grade > 0}
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents by id, in file order, and the queries of one split of the judgements ("" where there is one alone).
+
+    The text of a document is its title and its body, joined by a blank, as BEIR and MTEB do. `excluded` says what was
+    left out and how often.
+    """
+
+    documents: Mapping[str, str]
+    queries: tuple[CollectionQuery, ...]
+    split: str = ""
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when any id, text, judgement or hard negative changes."""
+        digest = hashlib.sha256()
+        for document, text in self.documents.items():
+            digest.update(f"{document}\x00{text}\x01".encode("utf-8", "surrogatepass"))
+        for q in self.queries:
+            digest.update(repr((q.id, q.text, sorted(q.relevance.items()), q.negatives)).encode("utf-8"))
+        return digest.hexdigest()[:16]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The names of all clusters, in order."""
+        return tuple(sorted({q.cluster for q in self.queries}))
+
+    def of(self, clusters: Iterable[str]) -> Collection:
+        """The queries of these clusters, among the same documents."""
+        wanted = set(clusters)
+        return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
+
+
+def clustered(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
+    """The queries with their clusters: what the data name, else the component of queries that share right documents.
+
+    A component is named by the hash of its first document id, so that no order of rows matters. A query without a right
+    document is a cluster by itself. Negatives join nothing.
+    """
+    edges = [(i, document) for i, q in enumerate(queries) for document in q.right]
+    numbers: dict[str, int] = {}
+    ends = [numbers.setdefault(document, len(queries) + len(numbers)) for _, document in edges]
+    starts = [i for i, _ in edges]
+    roots = components(np.array(starts, np.int64), np.array(ends, np.int64)) if edges else []
+    first: dict[int, str] = {}
+    for root, (_, document) in zip(roots, edges, strict=True):
+        first[root] = min(first.get(root, document), document)
+    found = {i: content_hash(first[root]) for root, i in zip(roots, starts, strict=True)}
+    alone = (found.get(i) or content_hash("query", q.id) for i, q in enumerate(queries))
+    return tuple(replace(q, cluster=q.cluster or name) for q, name in zip(queries, alone, strict=True))

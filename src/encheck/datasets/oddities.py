@@ -1,0 +1,111 @@
+"""What is odd about a collection: what makes a figure of search lower, or less sure, than the model is to blame for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from encheck.datasets.collection import Collection
+from encheck.similarity import words
+
+LONG = 100_000  # words
+ALIKE = 0.8  # of the distinct words of two documents, from which on they are near-duplicates
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something that the data have so often, with an example in their own ids."""
+
+    what: str
+    count: int
+    example: str = ""
+
+
+def oddities(collection: Collection) -> list[Oddity]:
+    """What there is, in the order of `_found`; nothing that there is none of."""
+    return [one for one in _found(collection) if one.count]
+
+
+def _found(collection: Collection) -> Iterator[Oddity]:
+    documents, queries = collection.documents, collection.queries
+    yield _counted("documents whose text another one has", _repeated(documents))
+    lost = [q.id for q in queries if not q.right]
+    yield _counted("queries without a right document, which are not measured", lost)
+    alike = list(unjudged_copies(collection))
+    example = " and ".join(map(repr, alike[0])) if alike else ""
+    unjudged = "right documents with a near-duplicate that is not judged, and counts as wrong"
+    yield Oddity(unjudged, len({right for right, _ in alike}), example)
+    yield _counted(f"documents of {LONG:,} words or more, whose end most encoders cut", _long(documents))
+    yield _counted("queries whose text another one has", _repeated({q.id: q.text for q in queries}))
+    texts = {_plain(text) for text in documents.values()}
+    yield _counted("queries that are a document themselves", [q.id for q in queries if _plain(q.text) in texts])
+    yield Oddity("cluster alone: all queries hang together by their right documents, so there is no interval",
+                 int(len(collection.clusters) == 1))  # fmt: skip
+    yield Oddity("document alone: every search finds it", int(len(documents) == 1))
+
+
+def _counted(what: str, ids: Iterable[str]) -> Oddity:
+    found = list(ids)
+    return Oddity(what, len(found), repr(found[0]) if found else "")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _repeated(texts: Mapping[str, str]) -> list[str]:
+    """The ids of texts that an earlier id has, case and blanks apart."""
+    known: set[int] = set()
+    found = []
+    for name, text in texts.items():
+        key = hash(_plain(text))
+        if key in known:
+            found.append(name)
+        known.add(key)
+    return found
+
+
+def _long(documents: Mapping[str, str]) -> Iterator[str]:
+    return (name for name, text in documents.items() if len(text) >= LONG and len(words(text)) >= LONG)
+
+
+def unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
+    """(right document, another one): nearly the same words, and the other is judged for no query of the right one.
+
+    Two sets of words with a Jaccard overlap of `ALIKE` share one of their rarest words: of each as many as `ALIKE`
+    leaves room for, and one (Bayardo et al. 2007, "Scaling up all pairs similarity search", section 4.2). So only
+    documents that do are compared.
+    """
+    documents, judged = collection.documents, _judged(collection)
+    counts = Counter(word for text in documents.values() for word in set(words(text)))
+    right = {name: set(words(documents[name])) for name in judged}
+    at: dict[str, list[str]] = {}
+    for name, bag in right.items():
+        for word in _rarest(bag, counts):
+            at.setdefault(word, []).append(name)
+    for other, text in documents.items():
+        bag = set(words(text))
+        for name in sorted({name for word in _rarest(bag, counts) for name in at.get(word, ())}):
+            if name != other and other not in judged[name] and _overlap(bag, right[name]) >= ALIKE:
+                yield name, other
+
+
+def _judged(collection: Collection) -> dict[str, set[str]]:
+    """Right document -> the documents that are judged, or named as wrong, for every query that it is right for."""
+    found: dict[str, set[str]] = {}
+    for q in collection.queries:
+        seen = {*q.relevance, *q.negatives}
+        for name in q.right:
+            found[name] = found[name] & seen if name in found else set(seen)
+    return found
+
+
+def _rarest(bag: set[str], counts: Mapping[str, int]) -> list[str]:
+    room = len(bag) - math.ceil(ALIKE * len(bag)) + 1
+    return sorted(bag, key=lambda word: (counts[word], word))[:room]
+
+
+def _overlap(a: set[str], b: set[str]) -> float:
+    return len(a & b) / max(len(a | b), 1)

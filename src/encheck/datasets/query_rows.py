@@ -1,0 +1,139 @@
+"""One file with a row a judgement: a query, a document that is right for it, and documents that are wrong.
+
+The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too, are searched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from encheck.datasets.collection import Collection, CollectionQuery, clustered
+from encheck.datasets.reader import BadRows, checked_text
+from encheck.datasets.records import records
+from encheck.errors import DataError
+from encheck.types import content_hash
+
+NAMES = {
+    "query": ("query", "anchor"),
+    "document": ("document", "positive"),
+    "relevance": ("relevance", "label"),
+    "cluster": ("cluster",),
+}
+NEGATIVE = re.compile(r"negative(_\d+)?")
+RIGHT = 1
+
+
+@dataclass
+class _Asked:
+    """What the rows of one query say."""
+
+    relevance: dict[str, int] = field(default_factory=dict)
+    negatives: dict[str, None] = field(default_factory=dict)
+    cluster: str = ""
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Which column has what; "" where there is none."""
+
+    query: str
+    document: str
+    relevance: str
+    cluster: str
+    negatives: tuple[str, ...]
+    slices: tuple[str, ...]
+
+
+def from_file(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
+    """The collection that the rows of a file make; DataError names a column that is missing."""
+    names, rows = records(path, bad)
+    columns = _columns(path, names, needs_negatives=needs_negatives)
+    documents: dict[str, str] = {}
+    asked: dict[str, _Asked] = {}
+    excluded: Counter[str] = Counter()
+    for line, row in rows:
+        try:
+            _take(row, columns, documents, asked, excluded)
+        except ValueError as error:
+            bad(path, line, str(error))
+    queries = [_query(text, one, excluded) for text, one in asked.items()]
+    return Collection(
+        documents, clustered(queries), excluded={reason: count for reason, count in excluded.items() if count}
+    )
+
+
+def is_of_queries(names: Sequence[str]) -> bool:
+    """Whether these are the columns of queries and documents.
+
+    >>> is_of_queries(["query", "document", "label"]), is_of_queries(["anchor", "second", "label"])
+    (True, False)
+    """
+    return "query" in names and any(name in names for name in NAMES["document"])
+
+
+def _columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _Columns:
+    chosen = {role: next((name for name in known if name in names), "") for role, known in NAMES.items()}
+    negatives = tuple(name for name in names if NEGATIVE.fullmatch(name))
+    missing = [" or ".join(NAMES[role]) for role in ("query", "document") if not chosen[role]]
+    if needs_negatives and not negatives:
+        missing.append("negative")
+    if missing:
+        raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(names) or 'none'})")
+    rest = tuple(name for name in names if name not in {*chosen.values(), *negatives})
+    return _Columns(**chosen, negatives=negatives, slices=rest)
+
+
+def _take(
+    row: Mapping[str, Any], at: _Columns, documents: dict[str, str], asked: dict[str, _Asked], excluded: Counter[str]
+) -> None:
+    """Enter a row; ValueError where it is wrong, and nothing of it is entered."""
+    query, right = checked_text("query", row.get(at.query)), checked_text("document", row.get(at.document))
+    grade = grade_of(row.get(at.relevance)) if at.relevance else RIGHT
+    wrong = [checked_text("negative", row[name]) for name in at.negatives if not _is_missing(row.get(name))]
+    cluster = "" if _is_missing(row.get(at.cluster)) else str(row[at.cluster])
+    one = asked.get(query) or _Asked(cluster=cluster, slices=_slices(row, at))
+    name = content_hash(right)
+    if one.cluster != cluster:
+        raise ValueError(f"the query stood in cluster {one.cluster!r:.60} before, but here in {cluster!r:.60}")
+    if one.relevance.get(name, grade) != grade:
+        raise ValueError(f"query and document were judged {one.relevance[name]} before, but here {grade}")
+    excluded["judgements that stand twice"] += name in one.relevance and not wrong
+    asked[query] = one
+    one.relevance[name] = grade
+    one.negatives.update(dict.fromkeys(map(content_hash, wrong)))
+    documents.update({content_hash(text): text for text in (right, *wrong)})
+
+
+def _slices(row: Mapping[str, Any], at: _Columns) -> dict[str, str]:
+    return {name: str(row[name]) for name in at.slices if not _is_missing(row.get(name))}
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value != value or value == "" or value == []
+
+
+def _query(text: str, one: _Asked, excluded: Counter[str]) -> CollectionQuery:
+    negatives = tuple(name for name in one.negatives if one.relevance.get(name, 0) <= 0)
+    excluded["hard negatives that are right for the same query"] += len(one.negatives) - len(negatives)
+    return CollectionQuery(content_hash(text), text, one.relevance, negatives, one.cluster, one.slices)
+
+
+def grade_of(value: object) -> int:
+    """A relevance as a whole number; ValueError where it is none.
+
+    >>> grade_of("2"), grade_of(1.0)
+    (2, 1)
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not number.is_integer():
+        raise ValueError(f"the relevance is {value!r:.60}, but should be a whole number: 0 is wrong, more is right")
+    return int(number)

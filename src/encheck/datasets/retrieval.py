@@ -1,0 +1,208 @@
+"""Queries and documents of one's own: a folder in the layout of BEIR or MTEB, or one file with a row a judgement.
+
+A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
+also as TSV, text files also gzipped. The name of a file of judgements is its split: `test` is taken where it is there,
+another by naming its file. One file has the columns `query` and `document` (or `positive`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from encheck.datasets.collection import Collection, CollectionQuery, clustered
+from encheck.datasets.query_rows import from_file, grade_of
+from encheck.datasets.reader import BadRows, checked_text
+from encheck.datasets.records import FORMATS, ending_of, records
+from encheck.errors import DataError
+
+LICENCE = "yours"
+FILES = "a folder with corpus, queries and qrels (BEIR, MTEB), or a file with columns query, document (and negative)"
+DEFAULT_SPLIT = "test"
+SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+NAMES = {
+    "document": {"id": ("_id", "id", "doc_id"), "text": ("text",)},
+    "query": {"id": ("_id", "id", "query_id"), "text": ("text", "query")},
+    "judgement": {
+        "query": ("query-id", "query_id", "qid"),
+        "document": ("corpus-id", "corpus_id", "doc_id", "document_id"),
+        "score": ("score", "relevance"),
+    },
+}
+Fields = Mapping[str, Any]
+
+
+def collection(path: Path, bad: BadRows) -> Collection:
+    """What lies at the path: a folder, one of its files of judgements, or one file; DataError says what is wrong."""
+    if path.is_dir():
+        return _of_folder(path, "", bad)
+    if not path.is_file():
+        raise DataError(f"retrieval: {path} does not exist; expected {FILES}")
+    if folder := _folder_above(path):
+        return _of_folder(folder, _split_of(path), bad)
+    return from_file(path, bad)
+
+
+def _folder_above(path: Path) -> Path | None:
+    """The folder of the collection whose judgements this file holds, if it is such a file."""
+    folder = path.parent.parent
+    return folder if path.parent.name == "qrels" and _files(folder, "corpus") and _files(folder, "queries") else None
+
+
+def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
+    parts = {name: _files(folder, name) for name in ("corpus", "queries", "qrels")}
+    if missing := [name for name, files in parts.items() if not files]:
+        held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+        raise DataError(
+            f"retrieval: {folder} has no {' and no '.join(missing)} (as a file or a folder: {', '.join(FORMATS)}). "
+            f"It holds: {held}"
+        )
+    split, files = _chosen(folder, parts["qrels"], wanted)
+    excluded: Counter[str] = Counter()
+    documents = _documents(parts["corpus"], bad, excluded)
+    texts = _texts(parts["queries"], bad, excluded)
+    judged = _judged(files, texts, documents, bad)
+    queries = [CollectionQuery(name, texts[name], relevance) for name, relevance in judged.items()]
+    if unasked := len(texts) - len(queries):
+        excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
+    return Collection(documents, clustered(queries), split, dict(excluded))
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """The files of one part: those of its folder, or the one of its name."""
+    inside = sorted(p for p in (folder / name).glob("*") if ending_of(p) in FORMATS)
+    flat = sorted(p for p in folder.glob(f"{name}.*") if ending_of(p) in FORMATS and p.name == f"{name}{ending_of(p)}")
+    if (inside and flat) or len(flat) > 1:
+        both = " and ".join(str(p.relative_to(folder)) for p in [*flat, *inside][:3])
+        raise DataError(f"retrieval: {folder} holds {both}: which of them is meant? Leave one of them there")
+    return flat or inside
+
+
+def _split_of(path: Path) -> str:
+    """The split that a file of judgements is of.
+
+    >>> _split_of(Path("qrels/dev.tsv.gz")), _split_of(Path("qrels/test-00000-of-00001.parquet"))
+    ('dev', 'test')
+    """
+    return SHARD.sub("", path.name[: -len(ending_of(path))])
+
+
+def _chosen(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list[Path]]:
+    """The split that is measured, with its files: the one that was named, else `test`, else the only one."""
+    if files[0].parent == folder:
+        return "", list(files)
+    splits: dict[str, list[Path]] = {}
+    for file in files:
+        splits.setdefault(_split_of(file), []).append(file)
+    split = wanted or (DEFAULT_SPLIT if DEFAULT_SPLIT in splits else next(iter(splits)))
+    if not wanted and split != DEFAULT_SPLIT and len(splits) > 1:
+        raise DataError(
+            f"retrieval: {folder / 'qrels'} holds the splits {', '.join(splits)} and no {DEFAULT_SPLIT}. Name the file "
+            f"of one: --data=retrieval:{files[0]}"
+        )
+    return split, splits[split]
+
+
+def _documents(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
+    """Text by id; a document without title and text is left out."""
+    found: dict[str, str] = {}
+    for file, line, row, at in _rows(files, "document", bad):
+        try:
+            name, text = identifier(row.get(at["id"]), "id"), _joined(row, at["text"])
+            if not text:
+                excluded["documents without text"] += 1
+            else:
+                _add(found, name, text, excluded, "documents that stand twice")
+        except ValueError as error:
+            bad(file, line, str(error))
+    if not found:
+        raise DataError(f"retrieval: {files[0]} holds no document")
+    return found
+
+
+def _joined(row: Fields, column: str) -> str:
+    """Title and text with a blank between them; either may be missing."""
+    parts = (row.get("title"), row.get(column))
+    return " ".join(
+        checked_text("document", part) for part in parts if part is not None and part != "" and part == part
+    )
+
+
+def _texts(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file, line, row, at in _rows(files, "query", bad):
+        try:
+            name = identifier(row.get(at["id"]), "id")
+            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "queries that stand twice")
+        except ValueError as error:
+            bad(file, line, str(error))
+    return found
+
+
+def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
+    """Take a text under its id; ValueError where another text has it, a count where it is the same."""
+    known = found.setdefault(name, text)
+    if known is not text:
+        if known != text:
+            raise ValueError(f"the id {name!r:.60} stands twice, with another text")
+        excluded[repeated] += 1
+
+
+def _judged(files: Sequence[Path], queries: Fields, documents: Fields, bad: BadRows) -> dict[str, dict[str, int]]:
+    """Query id -> document id -> grade, in file order."""
+    found: dict[str, dict[str, int]] = {}
+    for file, line, row, at in _rows(files, "judgement", bad):
+        try:
+            query, document = (identifier(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
+            _refuse_missing(query, queries, "query")
+            _refuse_missing(document, documents, "document")
+            grades = found.setdefault(query, {})
+            if grades.setdefault(document, grade := grade_of(row.get(at["score"]))) != grade:
+                raise ValueError(f"{query!r:.60} and {document!r:.60} are judged twice: {grades[document]} and {grade}")
+        except ValueError as error:
+            bad(file, line, str(error))
+    if not found:
+        raise DataError(f"retrieval: {files[0]} holds no judgement")
+    return found
+
+
+def _refuse_missing(name: str, known: Fields, what: str) -> None:
+    if name not in known:
+        raise ValueError(f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text")
+
+
+def _rows(files: Sequence[Path], what: str, bad: BadRows) -> Iterator[tuple[Path, int, Fields, Mapping[str, str]]]:
+    """(file, line, fields, column of each role) of all rows; DataError names the file that lacks a column."""
+    for file in files:
+        columns, rows = records(file, bad)
+        if columns:
+            at = {role: _column(file, role, names, columns, what) for role, names in NAMES[what].items()}
+            yield from ((file, line, row, at) for line, row in rows)
+
+
+def _column(file: Path, role: str, names: Sequence[str], columns: Sequence[str], what: str) -> str:
+    found = next((name for name in names if name in columns), None)
+    if found is None:
+        raise DataError(
+            f"{file}:1: no column for the {role} of a {what} (columns: {', '.join(columns)}; understood: "
+            f"{', '.join(names)})"
+        )
+    return found
+
+
+def identifier(value: object, name: str) -> str:
+    """An id as text; it may be a number and may hold blanks. ValueError where it is none.
+
+    >>> identifier(12, "id"), identifier("Geneva Durben", "id")
+    ('12', 'Geneva Durben')
+    """
+    if isinstance(value, str) and value.strip():
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a table whose column of whole numbers had a gap
+    raise ValueError(f"the {name} is {value!r:.60}, but should be text or a whole number")

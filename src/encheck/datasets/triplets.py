@@ -1,0 +1,24 @@
+"""Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), a row each.
+
+The anchors are queries in search of their positives, among all positives and negatives of the file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from encheck.datasets.collection import Collection
+from encheck.datasets.query_rows import from_file
+from encheck.datasets.reader import BadRows
+from encheck.errors import DataError
+
+LICENCE = "yours"
+FILES = "a .jsonl, .csv, .tsv or .parquet file with columns anchor, positive, negative (negative_1, ...)"
+
+
+def collection(path: Path, bad: BadRows) -> Collection:
+    """The collection of the file's anchors; DataError where a column is missing."""
+    if not path.is_file():
+        state = "is a folder" if path.is_dir() else "does not exist"
+        raise DataError(f"triplets: {path} {state}; expected {FILES}")
+    return from_file(path, bad, needs_negatives=True)

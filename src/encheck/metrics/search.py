@@ -1,0 +1,135 @@
+"""How right documents rank: the figures of trec_eval, with a value for each query.
+
+Grades gain as they are (not 2 to their power), and a rank r counts 1 / log2(r + 1), as in trec_eval's ndcg_cut and in
+BEIR. Documents of the same score stand in the order of their ids, the last first, as trec_eval has them. Every figure
+is a mean over queries, with an interval that draws clusters of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.metrics.metric import estimated, metric, ratio
+from encheck.scoring.answers import Answers, Ranks
+from encheck.scoring.scores import RankedScores, Scale
+from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import widened
+from encheck.types import Estimate
+
+Floats = NDArray[np.float64]
+CUT = 10
+ONE_METRIC = "the gate weighs nDCG@10 of the same queries"
+DELTA = 0.02
+
+
+def ndcg(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
+    """Normalised discounted cumulative gain of the first `cut` answers; shape [n]."""
+    ranks = Ranks.of(answers)
+    there = (ranks.rank > 0) & (ranks.rank <= cut)
+    gains = np.where(there, ranks.grade / np.log2(np.maximum(ranks.rank, 1) + 1), 0.0)
+    order = np.lexsort((-ranks.grade, ranks.query))
+    places = ranks.places(order)
+    ideal = np.where(places <= cut, ranks.grade[order] / np.log2(places + 1), 0.0)
+    return ratio(ranks.total(gains), ranks.total(ideal, order))
+
+
+def reciprocal_rank(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
+    """1 / the rank of the first right document, 0 where none is among the first `cut`; shape [n]."""
+    first = (min((rank for rank, _ in one.right if 0 < rank <= cut), default=0) for one in answers)
+    return np.array([1 / rank if rank else 0.0 for rank in first])
+
+
+def recall(answers: Sequence[Answers], *, cut: int) -> Floats:
+    """Share of a query's right documents that are among the first `cut`; shape [n]."""
+    ranks = Ranks.of(answers)
+    there = ((ranks.rank > 0) & (ranks.rank <= cut)).astype(np.float64)
+    return ratio(ranks.total(there), ranks.total(np.ones_like(there)))
+
+
+def average_precision(answers: Sequence[Answers]) -> Floats:
+    """Mean over a query's right documents of the precision at their ranks, 0 for one not found; shape [n]."""
+    ranks = Ranks.of(answers)
+    far = np.iinfo(np.intp).max
+    order = np.lexsort((np.where(ranks.rank > 0, ranks.rank, far), ranks.query))
+    at = ranks.rank[order]
+    precision = np.where(at > 0, ranks.places(order) / np.maximum(at, 1), 0.0)
+    return ratio(ranks.total(precision, order), ranks.total(np.ones_like(precision)))
+
+
+def duels_won(answers: Sequence[Answers]) -> Floats:
+    """Share of a query's hard negatives that score below its right document, NaN where it has none; shape [n]."""
+    return ratio(np.array([one.won for one in answers], float), np.array([one.duels for one in answers], float))
+
+
+def _of_table(values: Callable[[Sequence[Answers]], Floats]) -> Callable[[Table, Scale], Floats]:
+    return lambda table, _scale: values([Answers.of(text) for text in table.answers])
+
+
+def _recall_at(cut: int) -> Callable[[Sequence[Answers]], Floats]:
+    return lambda answers: recall(answers, cut=cut)
+
+
+@metric(values=_of_table(ndcg), delta=DELTA, label="nDCG@10")
+def ndcg_at_10(scores: RankedScores) -> Estimate:
+    """Mean nDCG@10."""
+    return _mean("ndcg_at_10", scores, ndcg(scores.answers))
+
+
+@metric(values=_of_table(reciprocal_rank), label="MRR@10", reported=ONE_METRIC)
+def mrr_at_10(scores: RankedScores) -> Estimate:
+    """Mean reciprocal rank, of the first ten answers."""
+    return _mean("mrr_at_10", scores, reciprocal_rank(scores.answers))
+
+
+@metric(values=_of_table(_recall_at(1)), label="recall@1", reported=ONE_METRIC)
+def document_recall_at_1(scores: RankedScores) -> Estimate:
+    """Mean share of the right documents that the first answer is: where one is right, how often it comes first."""
+    return _mean("document_recall_at_1", scores, recall(scores.answers, cut=1))
+
+
+@metric(values=_of_table(_recall_at(10)), label="recall@10", reported=ONE_METRIC)
+def document_recall_at_10(scores: RankedScores) -> Estimate:
+    """Mean share of the right documents among the first ten answers."""
+    return _mean("document_recall_at_10", scores, recall(scores.answers, cut=10))
+
+
+@metric(values=_of_table(_recall_at(100)), label="recall@100", reported=ONE_METRIC)
+def document_recall_at_100(scores: RankedScores) -> Estimate:
+    """Mean share of the right documents among the first hundred answers."""
+    return _mean("document_recall_at_100", scores, recall(scores.answers, cut=100))
+
+
+@metric(values=_of_table(average_precision), label="MAP", reported=ONE_METRIC)
+def mean_average_precision(scores: RankedScores) -> Estimate:
+    """Mean average precision of the answers that are listed: at most 1,000, as in BEIR and MTEB."""
+    return _mean("mean_average_precision", scores, average_precision(scores.answers))
+
+
+@metric(values=_of_table(duels_won), label="share won", reported="queries without a hard negative have no value")
+def hard_negative_accuracy(scores: RankedScores) -> Estimate:
+    """Mean share of a query's hard negatives that score below its right document; a tie is not won."""
+    return _mean("hard_negative_accuracy", scores, duels_won(scores.answers))
+
+
+def figures(scores: RankedScores) -> list[Estimate]:
+    """All that is reported beside nDCG@10."""
+    found = [mrr_at_10, document_recall_at_1, document_recall_at_10, document_recall_at_100, mean_average_precision]
+    has_negatives = any(one.duels for one in scores.answers)
+    return [one(scores) for one in [*found, *[hard_negative_accuracy] * has_negatives]]
+
+
+def _mean(name: str, scores: RankedScores, values: Floats) -> Estimate:
+    """The mean over the queries that have a value; one cluster alone says nothing of how sure it is."""
+    there = np.flatnonzero(~np.isnan(values))
+    part = scores.resampler if len(there) == len(values) else scores.resampler.of(there)
+    totals = part.totals(np.column_stack([values[there], np.ones(len(there))]))
+    found = estimated(name, scores, float(values[there].mean()), ratio(totals[:, 0], totals[:, 1]))
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    low, high = widened(found.value, low, high, n=len(there), clusters=part.clusters)
+    if part.clusters < 2:
+        low, high = 0.0, 1.0
+    return replace(found, low=low, high=high, n=len(there), clusters=part.clusters)

@@ -1,0 +1,65 @@
+"""What `encheck data retrieval:PATH` shows: sizes, judgements, clusters, what is odd, and some queries."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+from encheck.datasets.collection import Collection
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.oddities import oddities
+from encheck.reporting.text import table
+
+SAMPLES, SHOWN = 3, 160
+ALL = "all that there are"
+
+
+def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
+    """Lines for the terminal."""
+    yield from table([(dataset.name, ""), *_facts(dataset, found)])
+    yield from _left_out(found)
+    yield from _odd(found)
+    yield from _samples(found, random.Random(seed))  # noqa: S311 - no secret
+
+
+def _facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
+    right = [len(q.right) for q in found.queries]
+    grades = Counter(grade for q in found.queries for grade in q.relevance.values())
+    slices = sorted({name for q in found.queries for name in q.slices})
+    return [
+        ("documents", f"{len(found.documents):,}"),
+        ("queries", f"{len(found.queries):,}"),
+        ("split of the judgements", found.split or ALL),
+        ("judgements by grade", ", ".join(f"{grade}: {grades[grade]:,}" for grade in sorted(grades))),
+        ("right documents a query", f"{min(right)} to {max(right)}"),
+        ("hard negatives", f"{sum(len(q.negatives) for q in found.queries):,}"),
+        ("slices", ", ".join(slices) or "none"),
+        ("independent clusters", f"{len(dataset.universe):,}"),
+        ("malformed rows excluded", str(len(dataset.skipped))),
+        ("licence", dataset.licence),
+        ("fingerprint", dataset.fingerprint),
+    ]
+
+
+def _left_out(found: Collection) -> Iterator[str]:
+    if found.excluded:
+        yield ""
+        yield "  left out"
+        yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
+
+
+def _odd(found: Collection) -> Iterator[str]:
+    yield ""
+    odd = oddities(found)
+    yield "  odd" if odd else "  nothing odd was found"
+    for one in odd:
+        yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"
+
+
+def _samples(found: Collection, rng: random.Random) -> Iterator[str]:
+    asked = [q for q in found.queries if q.right]
+    yield ""
+    for q in rng.sample(asked, min(SAMPLES, len(asked))):
+        yield f"  {q.text[:SHOWN]}"
+        yield from (f"    {grade}  {found.documents[name][:SHOWN]}" for name, grade in [*q.right.items()][:SAMPLES])

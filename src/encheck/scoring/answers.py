@@ -1,0 +1,79 @@
+"""What the answers to a query were: at which ranks its right documents stand, and which hard negatives they beat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+NOT_FOUND = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to one query.
+
+    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not among those listed. Of the
+    `duels` of a right document with a hard negative `won` were won; a tie is not won.
+    """
+
+    right: tuple[tuple[int, int], ...]
+    won: int = 0
+    duels: int = 0
+
+    def __str__(self) -> str:
+        """As the column of an item file holds it.
+
+        >>> str(Answers(((1, 2), (0, 1)), 3, 4))
+        '[[[1, 2], [0, 1]], 3, 4]'
+        """
+        return json.dumps([self.right, self.won, self.duels])
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """What `str` gave; ValueError for anything else.
+
+        >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
+        Answers(right=((1, 2), (0, 1)), won=3, duels=4)
+        """
+        try:
+            right, won, duels = json.loads(text)
+            return cls(tuple((int(rank), int(grade)) for rank, grade in right), int(won), int(duels))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the answers of a query are {text!r:.60}, but should be [[[rank, grade]], won, duels]"
+            ) from error
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The right documents of `count` queries, an entry each: whose they are, their ranks, their grades; shape [m]."""
+
+    count: int
+    query: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    grade: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, answers: Sequence[Answers]) -> Self:
+        """Those of these queries, in their order."""
+        rows = [(i, rank, grade) for i, one in enumerate(answers) for rank, grade in one.right]
+        query, rank, grade = np.array(rows, np.intp).reshape(-1, 3).T
+        return cls(len(answers), query, rank, grade.astype(np.float64))
+
+    def places(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
+        """1, 2, ... within each query, of entries in this order, by which those of a query stand together."""
+        queries = self.query[order]
+        starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
+        sizes = np.diff(np.r_[starts, len(queries)])
+        return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
+
+    def total(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """The sum of the entries' values a query, shape [count]; `values` may be in another `order`."""
+        queries = self.query if order is None else self.query[order]
+        found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)
+        return found

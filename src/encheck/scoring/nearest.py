@@ -1,0 +1,80 @@
+"""Exact search: the documents nearest to each query, in blocks of documents, which may lie in a memory map.
+
+Documents with the same score stand in the order of their rows. Who wants the order of trec_eval sorts the rows by id,
+the last first: trec_eval breaks ties so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.scoring.scale import DECIMALS
+
+Vectors = NDArray[np.float32]
+Row = NDArray[np.floating]
+Found = tuple[NDArray[np.intp], NDArray[np.float64]]
+SCORES_AT_ONCE = 1 << 25  # a block has so many scores, four bytes each
+
+
+def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[Found]:
+    """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer where there are fewer.
+
+    `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer. What
+    differs by no more than fp32 rounds is a tie.
+    """
+    grid = _grid(similarity, queries)
+    best: list[Found] = [(np.zeros(0, np.intp), np.zeros(0))] * len(queries)
+    step = max(1, SCORES_AT_ONCE // max(len(queries), 1))
+    for start in range(0, len(documents), step):
+        block = np.ascontiguousarray(documents[start : start + step], np.float32)
+        best = [merged(one, row, start, count=count) for one, row in zip(best, grid(block), strict=True)]
+    return (settled(*one) for one in best)
+
+
+def merged(best: Found, scores: Row, start: int, *, count: int) -> Found:
+    """The `count` best of those known and of a further block, whose first row is `start`."""
+    rows, values = best
+    full = len(rows) == count
+    new = np.flatnonzero(scores > values[-1]) if full else np.arange(len(scores))
+    new = new[_of_best(scores[new], count)]
+    rows, values = np.concatenate([rows, start + new]), np.concatenate([values, scores[new].astype(np.float64)])
+    order = np.argsort(-values, kind="stable")[:count]  # those known come first, as their rows do
+    return rows[order], values[order]
+
+
+def _of_best(scores: Row, count: int) -> NDArray[np.intp]:
+    """Which are the `count` best, in their order; of equals the first."""
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above, equal = np.flatnonzero(scores > last), np.flatnonzero(scores == last)
+    return np.sort(np.concatenate([above, equal[: count - len(above)]]))
+
+
+def settled(rows: NDArray[np.intp], values: NDArray[np.float64]) -> Found:
+    """The same with what is a tie in fp32 in the order of its rows."""
+    step = 10.0**-DECIMALS * max(1.0, float(np.abs(values).max(initial=0)))
+    order = np.lexsort((rows, -np.round(values / step)))
+    return rows[order], values[order]
+
+
+def _grid(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
+    """What scores a block of documents, shape [n, block]."""
+    if similarity == "cosine":
+        directions = _directions(queries)
+        return lambda block: directions @ _directions(block).T
+    if similarity == "dot":
+        return lambda block: queries @ block.T
+    from scipy.spatial.distance import cdist
+
+    name = {"euclidean": "euclidean", "manhattan": "cityblock"}[similarity]
+    return lambda block: -cdist(queries, block, name)
+
+
+def _directions(vectors: Vectors) -> Vectors:
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    found: Vectors = (vectors / np.maximum(norms, 1e-60)[:, None]).astype(np.float32)
+    return found

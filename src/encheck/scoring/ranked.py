@@ -1,0 +1,87 @@
+"""Scores of queries that search documents: their answers, and what stands before the right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from encheck.ids import CaseId
+from encheck.scoring.answers import NOT_FOUND, Answers
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.nearest import Found
+from encheck.scoring.scale import DECIMALS, Floats, Scale
+from encheck.scoring.searches import SearchScores
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import RankedQuery
+
+DEPTH = 1_000  # answers a query, as in BEIR and MTEB
+BM25 = "bm25"
+
+
+@dataclass(frozen=True)
+class RankedScores(SearchScores):
+    """The answers to each query; near is the score of its first right document, far that of the best other one.
+
+    The first right document is of the highest grade, of several the one whose id is last.
+    """
+
+    surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
+    searches: ClassVar[bool] = False
+    calibrates: ClassVar[bool] = False
+    answers: tuple[Answers, ...] = ()
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The answers to these queries."""
+        queries: Sequence[RankedQuery] = items
+        judged = list(_judged(queries, by))
+        answers, near, far, found = [], [], [], []
+        for q, (right, wrong), (rows, values) in zip(queries, judged, by.ranked(queries, DEPTH), strict=True):
+            rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
+            duels = right[:, None] - wrong[None, :]
+            ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
+            answers.append(Answers(ranks, int((duels.round(DECIMALS) > 0).sum()), duels.size))
+            other = _first_other(q, rows)
+            near.append(float(right[0]))
+            far.append(float(values[other]))
+            found.append(q.documents.texts[int(rows[other])])
+        return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The queries as rows of the item file; the far text is the best answer that is not right."""
+        queries: Sequence[RankedQuery] = items
+        no_edits = (edits_json(()),) * len(items)
+        near = Side(tuple(q.near for q in queries), self.near, edits=no_edits)
+        far = Side(self.found, self.far, edits=no_edits)
+        slices = tuple("; ".join(f"{name}: {value}" for name, value in q.slices) for q in queries)
+        return Frame.of_items(
+            "ranked", case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
+            slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
+        )  # fmt: skip
+
+
+def _first_other(query: RankedQuery, rows: Any) -> int:
+    """The place of the first answer that is not right."""
+    right = {row for row, _ in query.right}
+    return next(place for place, row in enumerate(rows.tolist()) if row not in right)
+
+
+def _judged(queries: Sequence[RankedQuery], by: Measure) -> Iterator[tuple[Floats, Floats]]:
+    """(scores of the right documents, scores of the hard negatives) of each query."""
+    pairs = [pair for q in queries for pair in q.judged]
+    scores = by.asked([query for query, _ in pairs], [document for _, document in pairs])
+    at = 0
+    for q in queries:
+        middle, end = at + len(q.right), at + len(q.right) + len(q.negatives)
+        yield scores[at:middle], scores[middle:end]
+        at = end
+
+
+def reranked(rows: Any, values: Floats) -> Found:
+    """Candidates in the order of their new scores; ties in the order of their rows."""
+    order = np.lexsort((rows, -values))
+    return rows[order], values[order]

@@ -1,0 +1,176 @@
+"""Fresh probes: the same for the same seed, in good English, and without help from the surface."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from encheck.datasets import fresh, probes
+from encheck.datasets.fresh.frames import frames
+from encheck.datasets.load import load
+from encheck.encoders.fake import BagOfWords, Contrary, Oracle
+from encheck.errors import DataError
+from encheck.items import crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean
+from encheck.scoring.differences import SCORERS, differences
+from encheck.scoring.scores import CrossedScores, Scale
+from encheck.similarity import cosine
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import apply_edits, keeps_meaning
+
+SEEDS = (1, 2)
+CROSSED = ("role_reversal", "binding", "comparative", "temporal", "negation")
+MIRRORED = ("number", "entity")
+GROUPS = fresh.groups(1)
+TEXTS = [text for g in GROUPS for text in (g.source, *(v.text for v in g.variants))]
+ITEMS = {seed: {} for seed in SEEDS}
+for seed in SEEDS:
+    data = probes.dataset(list(fresh.groups(seed)))
+    ITEMS[seed] = {name: crossed(name)(data, 1, None) for name in (*CROSSED, *MIRRORED)}
+
+
+class Vectors:
+    """Pairs scored by the vectors of a fake."""
+
+    decision = None
+
+    def __init__(self, encoder):
+        self.encoder = encoder
+
+    def pairs(self, first, second):
+        return cosine(self.encoder.encode(first), self.encoder.encode(second)).astype(float)
+
+
+ORACLE, CONTRARY = Vectors(Oracle(fresh=1)), Vectors(Contrary(fresh=1))
+
+
+def scores(name, by):
+    items = ITEMS[1][name].kept
+    return CrossedScores.measured(items, by, Resampler([i.cluster for i in items]), Scale(0.1))
+
+
+def test_a_seed_gives_the_same_groups_again_and_another_seed_others():
+    again = fresh.groups.__wrapped__(1)
+    assert again == GROUPS
+    shared = {g.source for g in GROUPS} & {g.source for g in fresh.groups(2)}
+    assert len(shared) < len(GROUPS) / 4
+
+
+def test_no_text_of_the_embedded_probes_is_made():
+    written = {g.source for g in load("probes").groups} | {v.text for g in load("probes").groups for v in g.variants}
+    assert not written & set(TEXTS)
+
+
+@pytest.mark.parametrize("name", [*CROSSED, *MIRRORED])
+def test_each_phenomenon_has_forty_frames_and_two_hundred_and_forty_groups(name):
+    kept, excluded = ITEMS[1][name].kept, ITEMS[1][name].excluded
+    assert len(kept) >= 240
+    assert len({item.cluster for item in kept}) >= 40
+    assert not [reason for reason in excluded if "written" not in reason]
+
+
+def test_no_text_stands_twice():
+    assert [text for text, count in Counter(TEXTS).items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        r"  |^\s|\s$| [,.;?!]|[{}\[\]~]",  # blanks, and what should have been filled
+        r"^\W*[a-zß-ÿ]",
+        r"\b[Aa] (?=[aeiouAEIOU])(?!one|uni|use|eu)|\b[Aa]n (?!hour|[aeiouAEIOU])",
+        r"\b(\w+) \1\b(?<!the BBC)",
+        r"[a-z]{2}[.!?] [a-z]",
+    ],
+)
+def test_texts_are_well_formed(wrong):
+    assert [text for text in TEXTS if re.search(wrong, text)] == []
+
+
+def test_edits_give_the_text_and_every_text_says_why_it_holds():
+    for group in GROUPS:
+        for variant in group.variants:
+            assert apply_edits(group.source, variant.edits) == variant.text
+            assert variant.certificate
+            assert not re.search(r"[{}]", variant.certificate)
+
+
+def test_a_group_has_its_frame_for_a_cluster_and_no_free_paraphrase():
+    assert {g.cluster for g in GROUPS} == {frame.id for frame in frames()}
+    assert all(g.paraphrase == g.source and g.split == "gate" for g in GROUPS)
+    assert len({g.id for g in GROUPS}) == len(GROUPS)
+
+
+def test_numbers_start_from_either_notation_and_are_near_middle_and_far():
+    sources = [g.source for g in GROUPS if re.search("^They live on the .* floor|^Article ", g.source)]
+    assert len({bool(re.search(r"\d", source)) for source in sources}) == 2
+    sizes = Counter(re.findall(r"\((near|middle|far)\)", " ".join(v.certificate for g in GROUPS for v in g.variants)))
+    assert min(sizes["near"], sizes["middle"], sizes["far"]) > 100
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", CROSSED)
+def test_the_surfaces_of_both_sides_differ_equally_far(name, seed):
+    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in ITEMS[seed][name].kept])
+    kept, changed = found.mean(axis=0)
+    sizes = (np.abs(kept) + np.abs(changed)) / 2
+    assert (found[:, 0, 0] > 0).all()
+    assert (found[:, 1, 0] < 0).all()
+    assert (np.abs(kept + changed) <= 0.2 * sizes + 1e-12).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", MIRRORED)
+def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(name, seed):
+    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in ITEMS[seed][name].kept])
+    assert (np.abs(found.mean(axis=(0, 1))) < 0.005).all()
+    assert (found > 0).any(axis=(0, 1)).all()
+    assert (found < 0).any(axis=(0, 1)).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", [*CROSSED, *MIRRORED])
+def test_surface_scorers_win_one_half(name, seed):
+    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in ITEMS[seed][name].kept])
+    assert (np.abs(np.sign(found).mean(axis=(0, 1))) < 0.06).all()  # of wins less losses: 0.53 of them at most
+
+
+@pytest.mark.parametrize("name", [*CROSSED, *MIRRORED])
+def test_the_oracle_passes_and_who_prefers_the_changed_edit_wins_nothing(name):
+    assert both_directions(scores(name, ORACLE)).low >= 0.8
+    assert directions_mean(scores(name, CONTRARY)).high < 0.5
+
+
+def test_a_bag_of_words_is_not_above_one_half():
+    found = scores("role_reversal", Vectors(BagOfWords()))
+    assert directions_mean(found).value == pytest.approx(0.5, abs=0.02)
+    assert not adjusted_rate(found.sides).low > 0.5
+
+
+def test_the_oracle_knows_what_every_fresh_text_means():
+    known = dict(probes.meanings(1))
+    for group in GROUPS:
+        assert known[group.source][1] == 0
+        assert all(known[v.text][1] == 0 for v in group.variants if keeps_meaning(v.relation))
+
+
+def test_fresh_probes_are_loaded_by_their_seed():
+    data = load("probes:fresh=1")
+    assert (data.name, data.groups, data.pairs) == ("probes-fresh=1", GROUPS, ())
+    assert data.fingerprint != load("probes:fresh=2").fingerprint
+
+
+@pytest.mark.parametrize("seed", ["", "x", "-1", "1.5", "01", "١"])
+def test_a_seed_that_is_none_is_refused_with_what_to_write(seed):
+    with pytest.raises(DataError, match=re.escape(f"the seed is {seed!r}")) as caught:
+        load(f"probes:fresh={seed}")
+    assert "--data probes:fresh=1" in str(caught.value)
+
+
+def test_a_file_of_that_name_is_read_by_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fresh=1").write_text("", "utf-8")
+    with pytest.raises(DataError, match="fresh=1 holds no row"):
+        load("probes:./fresh=1")
+    assert load("probes:fresh=1").groups == GROUPS

@@ -1,0 +1,289 @@
+"""Queries and documents: the layouts of BEIR and MTEB, one file with a row a judgement, triplets."""
+
+import gzip
+import json
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from encheck.datasets.collection import CollectionQuery, clustered
+from encheck.datasets.load import load
+from encheck.datasets.oddities import oddities, unjudged_copies
+from encheck.errors import DataError
+from encheck.reporting.data import describe
+
+CORPUS = [
+    {"_id": "d 1", "title": "Returns", "text": "Send it back within a month."},
+    {"_id": 2, "title": "", "text": "Parcels take three days."},
+    {"_id": "d3", "text": "Cards and cash are taken."},
+]
+QUERIES = [{"_id": "q1", "text": "How long is shipping?"}, {"_id": "q2", "text": "Can I return it?"}]
+QRELS = [
+    {"query-id": "q1", "corpus-id": 2, "score": 2},
+    {"query-id": "q1", "corpus-id": "d3", "score": 0},
+    {"query-id": "q2", "corpus-id": "d 1", "score": 1},
+]
+
+
+def jsonl(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def tsv(rows):
+    return ("query-id\tcorpus-id\tscore\n" + "".join("\t".join(map(str, row.values())) + "\n" for row in rows)).encode()
+
+
+def put(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        rows = [{name: str(value) for name, value in row.items()} for row in content]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    else:
+        path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def flat(folder, *, corpus=CORPUS, queries=QUERIES, qrels=QRELS):
+    for name, rows in (("corpus", corpus), ("queries", queries), ("qrels", qrels)):
+        put(folder / f"{name}.jsonl", jsonl(rows))
+    return folder
+
+
+def collection(path, kind="retrieval", **options):
+    return load(f"{kind}:{path}", **{"sample": None, **options}).collection
+
+
+def complaint(path, kind="retrieval"):
+    with pytest.raises(DataError) as caught:
+        load(f"{kind}:{path}", sample=None)
+    return str(caught.value)
+
+
+def beir(folder):
+    put(folder / "corpus.jsonl.gz", jsonl(CORPUS))
+    put(folder / "queries.jsonl", jsonl(QUERIES))
+    put(folder / "qrels" / "test.tsv.gz", tsv(QRELS))
+    put(folder / "qrels" / "train.tsv", tsv(QRELS[:1]))
+    return folder
+
+
+def mteb(folder):
+    put(folder / "corpus" / "corpus-00000-of-00002.parquet", [{**CORPUS[0]}, {**CORPUS[1]}])
+    put(folder / "corpus" / "corpus-00001-of-00002.parquet", [CORPUS[2]])
+    put(folder / "queries" / "queries-00000-of-00001.parquet", QUERIES)
+    put(folder / "qrels" / "test-00000-of-00001.parquet", QRELS)
+    return folder
+
+
+@pytest.mark.parametrize("layout", [flat, beir, mteb])
+def test_every_layout_gives_the_same_collection(tmp_path, layout):
+    found = collection(layout(tmp_path))
+    assert found.documents == {
+        "d 1": "Returns Send it back within a month.",
+        "2": "Parcels take three days.",
+        "d3": "Cards and cash are taken.",
+    }
+    assert [(q.id, q.relevance) for q in found.queries] == [("q1", {"2": 2, "d3": 0}), ("q2", {"d 1": 1})]
+    assert found.split == ("" if layout is flat else "test")
+
+
+def test_another_split_is_taken_by_its_file_and_queries_of_others_are_counted(tmp_path):
+    found = collection(beir(tmp_path) / "qrels" / "train.tsv")
+    assert (found.split, [q.id for q in found.queries]) == ("train", ["q1"])
+    assert found.excluded == {"queries that the judgements of train do not name": 1}
+
+
+def test_splits_without_test_ask_which(tmp_path):
+    beir(tmp_path)
+    (tmp_path / "qrels" / "test.tsv.gz").rename(tmp_path / "qrels" / "dev.tsv.gz")
+    assert "holds the splits dev, train and no test. Name the file of one: --data=retrieval:" in complaint(tmp_path)
+
+
+def test_the_small_form_of_limit_is_read_as_it_is(shared_data):
+    found = collection(shared_data / "limit_small")
+    assert (len(found.documents), len(found.queries), len(found.clusters)) == (46, 1_000, 1)
+    assert found.queries[0].right == {"Geneva Durben": 1, "Dorathea Bastress": 1}
+
+
+UNKNOWN = {"query-id": "x", "corpus-id": "x", "score": 1}
+WRONG = {
+    "missing query": ({"qrels": [UNKNOWN]}, "qrels.jsonl:1: the query 'x' is judged, but there is no such query"),
+    "missing document": ({"qrels": [{**UNKNOWN, "query-id": "q1"}]}, "qrels.jsonl:1: the document 'x' is judged"),
+    "no text": ({"queries": [{"_id": "q1", "text": " "}, QUERIES[1]]}, "queries.jsonl:1: the query text is empty"),
+    "word": ({"qrels": [{**QRELS[0], "score": "high"}]}, "qrels.jsonl:1: the relevance is 'high', but should be a"),
+    "part": ({"qrels": [{**QRELS[0], "score": 0.5}]}, "qrels.jsonl:1: the relevance is 0.5"),
+    "twice": ({"corpus": [*CORPUS, {"_id": "2", "text": "Other."}]}, "corpus.jsonl:4: the id '2' stands twice, with"),
+    "judged twice": ({"qrels": [QRELS[0], {**QRELS[0], "score": 1}]}, "qrels.jsonl:2: 'q1' and '2' are judged twice"),
+    "no id": ({"corpus": [{"_id": None, "text": "A."}]}, "corpus.jsonl:1: the id is None, but should be text"),
+    "column": ({"corpus": [{"key": "a", "text": "A."}]}, "corpus.jsonl:1: no column for the id of a document"),
+    "nothing": ({"qrels": []}, "qrels.jsonl holds no judgement"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_said_with_file_and_line(tmp_path, case):
+    changed, expected = WRONG[case]
+    assert expected in complaint(flat(tmp_path, **changed))
+
+
+def test_bad_judgements_can_be_skipped_and_are_counted(tmp_path):
+    rows = [*QRELS, {"query-id": "q1", "corpus-id": "x", "score": 1}]
+    found = load(f"retrieval:{flat(tmp_path, qrels=rows)}", skip_bad_rows=True)
+    assert len(found.skipped) == 1
+    assert len(found.collection.queries) == 2
+
+
+def test_what_stands_twice_or_has_no_text_is_counted(tmp_path):
+    found = collection(flat(tmp_path, corpus=[*CORPUS, CORPUS[0], {"_id": "e", "title": "", "text": " "}][:4]))
+    assert found.excluded == {"documents that stand twice": 1}
+    blank = [*CORPUS, {"_id": "e", "title": "", "text": ""}]
+    assert collection(flat(tmp_path, corpus=blank)).excluded == {"documents without text": 1}
+
+
+def test_a_gzipped_file_that_is_cut_off_is_refused(tmp_path):
+    path = beir(tmp_path) / "corpus.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-12])
+    assert "is no whole gzip file" in complaint(tmp_path)
+
+
+def test_a_parquet_folder_with_two_schemas_names_the_file(tmp_path):
+    mteb(tmp_path)
+    put(tmp_path / "corpus" / "corpus-00001-of-00002.parquet", [{"key": "d3", "text": "Cards."}])
+    assert "corpus-00001-of-00002.parquet:1: no column for the id of a document (columns: key, text" in complaint(
+        tmp_path
+    )
+
+
+def test_a_folder_that_lacks_a_part_says_what_it_holds(tmp_path):
+    (flat(tmp_path) / "queries.jsonl").unlink()
+    assert "has no queries" in complaint(tmp_path)
+    assert "It holds: corpus.jsonl, qrels.jsonl" in complaint(tmp_path)
+    put(tmp_path / "qrels" / "test.tsv", tsv(QRELS))
+    put(tmp_path / "queries.jsonl", jsonl(QUERIES))
+    assert "which of them is meant?" in complaint(tmp_path)
+
+
+ROWS = (
+    "query,document,negative,negative_1,cluster,language\n"
+    "How long?,Three days.,Three months.,,shipping,en\n"
+    "How long?,It takes three days.,,Three months.,shipping,en\n"
+    "Kann ich zahlen?,Karten gehen.,,,pay,de\n"
+)
+
+
+def test_one_file_has_its_queries_right_documents_negatives_clusters_and_slices(tmp_path):
+    found = collection(put(tmp_path / "own.csv", ROWS.encode()))
+    first, second = found.queries
+    texts = {name: found.documents[name] for name in first.right}
+    assert set(texts.values()) == {"Three days.", "It takes three days."}
+    assert [found.documents[name] for name in first.negatives] == ["Three months."]
+    assert (first.cluster, dict(first.slices), dict(second.slices)) == (
+        "shipping",
+        {"language": "en"},
+        {"language": "de"},
+    )
+    assert len(found.documents) == 4
+
+
+def test_a_negative_that_is_right_elsewhere_for_the_query_is_counted_and_left_out(tmp_path):
+    rows = b"query,positive,negative\nA?,One.,Two.\nA?,Two.,Three.\n"
+    found = collection(put(tmp_path / "own.csv", rows))
+    assert [found.documents[name] for name in found.queries[0].negatives] == ["Three."]
+    assert found.excluded == {"hard negatives that are right for the same query": 1}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_triplets_are_read_as_sentence_transformers_writes_them(tmp_path, ending):
+    row = {"anchor": "A?", "positive": "One.", "negative": "Two."}
+    content = {"jsonl": jsonl([row]), "csv": b"anchor,positive,negative\nA?,One.,Two.\n", "parquet": [row]}[ending]
+    found = collection(put(tmp_path / f"own.{ending}", content), kind="triplets")
+    assert [(q.text, [found.documents[n] for n in (*q.right, *q.negatives)]) for q in found.queries] == [
+        ("A?", ["One.", "Two."])
+    ]
+
+
+def test_triplets_without_negatives_are_none(tmp_path):
+    path = put(tmp_path / "own.csv", b"anchor,positive\nA?,One.\n")
+    assert "no column negative (columns: anchor, positive)" in complaint(path, kind="triplets")
+
+
+def test_pairs_of_queries_and_documents_are_taken_for_a_collection_and_it_is_said(tmp_path, caplog):
+    path = put(tmp_path / "own.csv", b"query,document,label\nA?,One.,1\nA?,Two.,0\nB?,Two.,1\n")
+    found = collection(path, kind="pairs")
+    assert [len(q.right) for q in found.queries] == [1, 1]
+    assert f"holds queries and documents: taken for --data=retrieval:{path}" in caplog.text
+
+
+def asked(name, *right, negatives=(), cluster=""):
+    return CollectionQuery(name, name, dict.fromkeys(right, 1), negatives, cluster)
+
+
+def test_clusters_join_queries_by_right_documents_and_never_by_negatives():
+    queries = [asked("a", "x"), asked("b", "x", "y"), asked("c", "y"), asked("d", "z", negatives=("x",)), asked("e")]
+    names = [q.cluster for q in clustered(queries)]
+    assert names[0] == names[1] == names[2]
+    assert len(set(names)) == 3
+    assert [q.cluster for q in clustered(queries[::-1])] == names[::-1]
+
+
+def test_a_named_cluster_goes_before_the_right_documents():
+    names = [q.cluster for q in clustered([asked("a", "x", cluster="one"), asked("b", "x", cluster="two")])]
+    assert names == ["one", "two"]
+
+
+def test_a_sample_draws_clusters_of_queries_and_keeps_all_documents(tmp_path):
+    found = load(f"retrieval:{flat(tmp_path)}", sample=1)
+    assert (len(found.collection.queries), len(found.collection.documents), found.sampled, found.rows) == (
+        1,
+        3,
+        True,
+        2,
+    )
+
+
+def test_the_fingerprint_moves_with_texts_and_judgements(tmp_path):
+    changed = [
+        {},
+        {"corpus": [*CORPUS[:2], {"_id": "d3", "text": "Cards are taken."}]},
+        {"qrels": [*QRELS[:2], {**QRELS[2], "score": 2}]},
+        {"queries": [QUERIES[0], {"_id": "q2", "text": "May I return it?"}]},
+    ]
+    assert len({load(f"retrieval:{flat(tmp_path, **what)}").fingerprint for what in changed}) == 4
+
+
+def test_what_is_odd_is_found(tmp_path):
+    words = " ".join(f"w{i}" for i in range(20))
+    corpus = [
+        *CORPUS,
+        {"_id": "copy", "text": "parcels  take three days."},
+        {"_id": "long", "text": f"{words} end"},
+        {"_id": "near", "text": words},
+        {"_id": "huge", "text": "word " * 100_000},
+    ]
+    qrels = [
+        *QRELS,
+        {"query-id": "q3", "corpus-id": "long", "score": 1},
+        {"query-id": "q4", "corpus-id": 2, "score": 0},
+    ]
+    queries = [*QUERIES, {"_id": "q3", "text": "Which words?"}, {"_id": "q4", "text": "which words?"}]
+    found = collection(flat(tmp_path, corpus=corpus, queries=queries, qrels=qrels))
+    said = {one.what.partition(",")[0]: (one.count, one.example) for one in oddities(found)}
+    assert said == {
+        "documents whose text another one has": (1, "'copy'"),
+        "queries without a right document": (1, "'q4'"),
+        "right documents with a near-duplicate that is not judged": (2, "'2' and 'copy'"),
+        "documents of 100": (1, "'huge'"),
+        "queries whose text another one has": (1, "'q4'"),
+    }
+    assert set(unjudged_copies(found)) == {("2", "copy"), ("long", "near")}
+
+
+def test_the_description_says_split_and_what_was_left_out(tmp_path):
+    text = "\n".join(describe(load(f"retrieval:{beir(tmp_path) / 'qrels' / 'train.tsv'}")))
+    for part in (
+        "documents                3",
+        "split of the judgements  train",
+        "queries that the judgements of train",
+    ):
+        assert part in text
