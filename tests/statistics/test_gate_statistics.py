@@ -117,6 +117,6 @@ def test_tangos_bound_covers_rare_flips_in_clusters():
     assert covered == pytest.approx(0.95, abs=0.02)
 
 
-@pytest.mark.parametrize(("up", "down", "theta"), [(0, 12, -0.8), (3, 2, 0.6), (1, 4, -0.5), (0, 0, 0.3)])
+@pytest.mark.parametrize(("up", "down", "theta"), [(0, 12, -0.8), (3, 2, 0.6), (1, 4, -0.5), (12, 0, 0.9)])
 def test_the_exact_p_is_the_largest_far_from_zero_and_where_every_item_is_lost(up, down, theta):
     assert gs.exact_p(12, up, down, theta) == pytest.approx(exact_by_hand(12, up, down, theta), rel=0.02)

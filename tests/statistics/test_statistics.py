@@ -149,3 +149,9 @@ def test_at_least_five_hundred_replicates_are_drawn():
 def test_item_weights_are_of_all_replicates_but_for_many_items(items, replicates):
     resampler = Resampler([str(i % 5) for i in range(items)])
     assert sum(len(chunk) for chunk in resampler.item_weights()) == min(replicates, REPLICATES)
+
+
+def test_replicates_that_are_no_number_are_left_out_of_an_interval():
+    replicates = np.random.default_rng(0).normal(size=1_000)
+    some = np.where(np.arange(1_000) % 4 == 0, np.nan, replicates)
+    assert interval(some) == pytest.approx(np.nanpercentile(some, [2.5, 97.5]))
