@@ -105,7 +105,7 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
             "anchor": anchors[key],
             "first": next(iter(cells.values())),
             "cells": [cells.get(model) for model in models],
-            "told": [_each(cells, text) for text in (_wants, view.surface, _counts, *([_trend] if trend else []))],
+            "told": [_each(cells, text) for text in (view.wants, view.surface, _counts, *([_trend] if trend else []))],
             "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
         }
         for key, cells in lines.items()
@@ -118,10 +118,6 @@ def _each(cells: Mapping[str, Row], text: Callable[[Row], str]) -> list[str]:
     if len(set(said.values())) > 1:
         return [f"{model}: {own}" for model, own in said.items()]
     return [*said.values()][:1] or [text(next(iter(cells.values())))]
-
-
-def _wants(row: Row) -> str:
-    return view.wants(row, name=True)
 
 
 def _counts(row: Row) -> str:
