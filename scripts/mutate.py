@@ -52,7 +52,7 @@ LIBRARIES = (
     "sklearn.metrics", "statsmodels.api", "statsmodels.stats.contingency_tables", "statsmodels.stats.multitest",
 )  # fmt: skip
 PYTEST = ("-q", "-p", "no:cacheprovider", "--assert=plain", "-m", "not long", "--doctest-modules")
-LEFT_OUT = frozenset({"pytester", "shared_data"})  # fixtures
+LEFT_OUT = frozenset({"pytester", "encheck", "shared_data"})  # fixtures
 WALL = 600  # seconds until a process that waits for something is ended
 
 
@@ -75,8 +75,9 @@ class Touched:
         """Those that run the fault's statement, the quickest first; those of a fixture are all of its file."""
         by_line = self.lines.get(str(fault.path), {})
         contexts = {name for line in fault.lines or by_line for name in by_line.get(line, ())}
-        if "" in contexts:  # the import runs it
-            contexts = {name for names in by_line.values() for name in names}
+        if fault.lines is None or "" in contexts:  # the import runs it, and a test may see that without running a line
+            every = {name for names in by_line.values() for name in names} - {""}
+            contexts = {name.partition("::")[0] + "::" for name in every}
         whole = tuple(name for name in contexts if name.endswith("::"))
         return sorted(
             (test for test in self.seconds if test in contexts or (whole and test.startswith(whole))),
