@@ -2,6 +2,7 @@
 
 import html
 import json
+from importlib import resources
 from xml.etree import ElementTree
 
 import jsonschema
@@ -333,8 +334,10 @@ def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp
 
 
 def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):
-    (tmp_path / "own.tsv").write_text("sentence1\tsentence2\tlabel\nRain fell.\tNo sun.\t0\n", "utf-8")
-    args = [f"--encheck-data=pairs:{tmp_path / 'own.tsv'}", f"--encheck-report-dir={tmp_path / 'r'}"]
+    group = json.loads((resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").splitlines()[0])
+    group["variants"] = [v for v in group["variants"] if not v["relation"].startswith("number")]
+    (tmp_path / "own.jsonl").write_text(json.dumps(group) + "\n", "utf-8")
+    args = [f"--encheck-data=probes:{tmp_path / 'own.jsonl'}", f"--encheck-report-dir={tmp_path / 'r'}"]
     outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
     found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
     assert (outcome.ret, found["gate"]["outcome"]) == (10, "inconclusive")

@@ -163,7 +163,7 @@ def test_every_data_set_states_its_licence_and_its_files():
 
 
 def test_every_public_corpus_has_a_citation_and_published_counts():
-    public = {name: module for name, module in names().items() if name not in ("pairs", "probes")}
+    public = {name: module for name, module in names().items() if name != "probes" and module.LICENCE != "yours"}
     assert {"paws-qqp", "sick"} <= public.keys()
     for name, module in public.items():
         assert "\n" not in module.CITATION, name
