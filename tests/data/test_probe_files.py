@@ -53,7 +53,7 @@ def changed(**fields):
         (changed(id=7), "the id text is 7, but should be a string"),
         (changed(sentence=" "), "the sentence text is empty"),
         (changed(continuation="half \ud83d"), "the continuation text holds half a character"),
-        (changed(variants=[]), "has no paraphrase"),
+        (changed(variants=[]), "has no variant"),
         (changed(variants=3), "has not the shape that probes.schema.json describes"),
         (changed(variants=[{"relation": "paraphrase"}]), "a variant lacks edits, level, text"),
         (changed(variant={"text": "Another text."}), "the edits of paraphrase 1 do not give its text"),

@@ -20,7 +20,7 @@ class Dataset:
     """Pairs and groups of one data set, or a collection to search; `universe` names every cluster, in order.
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
-    was kept.
+    was kept. `version` is the edition of data that have some.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Dataset:
     sampled: bool = False
     universe: tuple[str, ...] = field(default=())
     collection: Collection | None = None
+    version: str = ""
 
     @property
     def labels(self) -> dict[str, int]:

@@ -49,7 +49,8 @@ def load(
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
-    all pairs. Probes, embedded, of a file or fresh (`probes:fresh=SEED`), come whole. `label` names it in results where
+    all pairs. Probes come whole: embedded, of an earlier edition (`probes@2`), of a file or fresh
+    (`probes:fresh=SEED`). `label` names it in results where
     two of the same name are loaded. SPLIT is one that the data set's module names in READINGS.
     """
     full, _, path = spec.partition(":")
@@ -64,8 +65,8 @@ def load(
             fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
             wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
             raise DataError(f"data set {name!r} needs a path: {wanted}")
-        dataset: Dataset = module.embedded()
-        return replace(dataset, name=label or full)
+        dataset: Dataset = module.embedded(reading) if reading else module.embedded()
+        return replace(dataset, name=label or stem(full))
     if found := _made(module, path):
         return replace(found, name=label or stem(spec).replace(":", "-"))
     bad = BadRows(skip=skip_bad_rows)
@@ -90,9 +91,13 @@ def load(
 def stem(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3")
-    ('mrpc', 'probes:fresh=3')
+    All editions of the probes have one name, so that a baseline of an earlier one is found; results say which it was.
+
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("probes@2")
+    ('mrpc', 'probes:fresh=3', 'probes')
     """
+    if spec.startswith("probes@") and ":" not in spec:
+        return "probes"
     return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
 
 
@@ -134,6 +139,10 @@ def _refuse_unfinished(name: str, module: ModuleType) -> None:
 def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
     """DataError for a split that the data set has not, or that is not on the hub."""
     there: Readings = getattr(module, "READINGS", {})
+    if reading and not path and hasattr(module, "EDITIONS"):
+        if reading not in module.EDITIONS:
+            raise DataError(unknown(f"edition of {name}", reading, module.EDITIONS))
+        return
     if reading and not there:
         raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")
     if reading and reading not in there:
