@@ -118,7 +118,7 @@ class Group:
     """A source sentence, one paraphrase of it, and the variants that were written by hand for it.
 
     Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
-    group that stands by itself.
+    group that stands by itself. Those that are `is_quick` are the fixed part that `--quick` takes.
     """
 
     id: str
@@ -130,6 +130,7 @@ class Group:
     split: str = ""
     passage: Passage | None = None
     side: str = ""
+    is_quick: bool = False
 
     def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
         """The hand-written variant of this relation and level, if there is one; see `Variant` for `favours`."""

@@ -25,6 +25,7 @@ from encheck.system.garbage import uncollected
 
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
+QUICK_CLUSTERS = 100
 
 
 @cache
@@ -45,14 +46,25 @@ def load(
     sample: int | None = DEFAULT_SAMPLE_CLUSTERS,
     seed: int = 0,
     skip_bad_rows: bool = False,
+    quick: bool = False,
 ) -> Dataset:
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
     all pairs. Probes come whole: embedded, of an earlier edition (`probes@2`), of a file or fresh
     (`probes:fresh=SEED`). `label` names it in results where
-    two of the same name are loaded. SPLIT is one that the data set's module names in READINGS.
+    two of the same name are loaded. SPLIT is one that the data set's module names in READINGS. With `quick` it is the
+    fixed part of the embedded probes, of other data at most 100 clusters.
     """
+    if quick:
+        found = load(
+            spec,
+            label=label,
+            sample=min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS),
+            seed=seed,
+            skip_bad_rows=skip_bad_rows,
+        )
+        return found.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
     if name not in names():

@@ -93,8 +93,9 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
         raise ValueError("has no variant")
     continuation = checked_text("continuation", entry["continuation"]) if "continuation" in entry else None
     return Group(
-        texts["id"], source, paraphrase, texts["skeleton"], variants, continuation, texts["split"], _passage(entry)
-    )
+        texts["id"], source, paraphrase, texts["skeleton"], variants, continuation, texts["split"], _passage(entry),
+        is_quick=entry.get("quick") is True,
+    )  # fmt: skip
 
 
 def _passage(entry: dict[str, Any]) -> Passage | None:
