@@ -33,6 +33,7 @@ from encheck.datasets.sides import control_relation, kept_relation
 BRACKET = re.compile(r"\[([^\[\]]*)\]")
 BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")
 MIRRORED, CROSSED = 5, 6
+LOWER = ("chat", "search")  # registers whose texts are left as they were written
 A_SIXTH = 6  # of all groups are for development
 QUICK_BASE, QUICK_LINES = 40, 18  # groups of a quick run: of the base, and of each phenomenon
 
@@ -58,8 +59,8 @@ def lines(path: Path) -> Iterator[Line]:
             )
 
 
-def texts_of(body: str, place: str = "") -> tuple[str, ...]:
-    """The text of each alternative.
+def texts_of(body: str, place: str = "", *, is_lower: bool = False) -> tuple[str, ...]:
+    """The text of each alternative; with `is_lower` none gets a capital letter.
 
     >>> texts_of("we have [two|2|six|6|red] cars.")
     ('we have two cars.', 'we have 2 cars.', 'we have six cars.', 'we have 6 cars.', 'we have red cars.')
@@ -67,13 +68,13 @@ def texts_of(body: str, place: str = "") -> tuple[str, ...]:
     sizes = {len(found.split("|")) for found in BRACKET.findall(body)}
     if len(sizes) != 1 or not sizes <= {MIRRORED, CROSSED}:
         raise ValueError(f"{place}: brackets of {sorted(sizes)} alternatives, want five or six in each")
-    return tuple(_text(body, i) for i in range(sizes.pop()))
+    return tuple(_text(body, i, is_lower=is_lower) for i in range(sizes.pop()))
 
 
-def _text(body: str, at: int) -> str:
+def _text(body: str, at: int, *, is_lower: bool) -> str:
     filled = BRACKET.sub(lambda found: found[1].split("|")[at], body)
     text = BEFORE.sub(r"\1", " ".join(filled.split()))
-    return text if body[0].islower() else text[:1].upper() + text[1:]
+    return text if is_lower or body[0].islower() else text[:1].upper() + text[1:]
 
 
 def sources(line: Line) -> tuple[str, list[tuple[str, str, str]]]:
