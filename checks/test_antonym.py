@@ -64,6 +64,7 @@ def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
     property="antonym",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )

@@ -17,6 +17,7 @@ from encheck.metrics.crossed import figures
     family="order",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )

@@ -45,6 +45,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, ju
     property="modality",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )
