@@ -54,7 +54,7 @@ def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_p
     python = installed[1]
     where = run(python, "-c", "import encheck; print(encheck.__file__)", cwd=tmp_path).stdout
     assert str(ROOT) not in where
-    command = run(python, "-m", "encheck", "run", "-m", "antonym", "--model=oracle", "-q", cwd=tmp_path)
+    command = run(python, "-m", "encheck", "run", "-m", "number", "--model=oracle", "-q", cwd=tmp_path)
     assert command.returncode == 0, command.stderr
     args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
     by_pytest = run(python, *args, f"--encheck-data={every_third_probe}", cwd=tmp_path)
@@ -64,7 +64,7 @@ def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_p
 
 
 def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, every_third_probe):
-    args = ["run", "-m", "antonym", "-q", "--data", every_third_probe]
+    args = ["run", "-k", "synonym_of_the_same_word", "-q", "--data", every_third_probe]
     done = run(installed[1], "-m", "encheck", *args, "--model", "sbert", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "below aim" in done.stdout
