@@ -119,6 +119,12 @@ def test_the_interval_near_the_edge_is_clopper_pearsons(n, misses):
     assert widened(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
 
 
+@pytest.mark.parametrize(("items", "is_widened"), [(9, True), (10, False)])
+def test_an_interval_of_a_share_is_widened_where_fewer_than_ten_items_are_on_a_side(items, is_widened):
+    for share in (items / 60, 1 - items / 60):
+        assert (widened(share, share, share, n=60, clusters=60) != (share, share)) is is_widened
+
+
 @pytest.mark.parametrize("n", [30, 60, 600])
 def test_one_miss_more_never_raises_the_interval(n):
     """A perfect score that is inconclusive while one miss passes would be no verdict."""
