@@ -52,18 +52,13 @@ def load(
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
     all pairs. Probes come whole: embedded, of an earlier edition (`probes@2`), of a file or fresh
-    (`probes:fresh=SEED`). `label` names it in results where
-    two of the same name are loaded. SPLIT is one that the data set's module names in READINGS. With `quick` it is the
-    fixed part of the embedded probes, of other data at most 100 clusters.
+    (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. SPLIT is one that the data
+    set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
+    clusters.
     """
     if quick:
-        found = load(
-            spec,
-            label=label,
-            sample=min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS),
-            seed=seed,
-            skip_bad_rows=skip_bad_rows,
-        )
+        few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
+        found = load(spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows)
         return found.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -73,31 +68,20 @@ def load(
     _refuse_reading(name, module, reading, path)
     _refuse_unfinished(name, module)
     if not path:
-        if not hasattr(module, "embedded"):
-            fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
-            wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
-            raise DataError(f"data set {name!r} needs a path: {wanted}")
-        dataset: Dataset = module.embedded(reading) if reading else module.embedded()
-        return replace(dataset, name=label or stem(full))
-    if found := _made(module, path):
-        return replace(found, name=label or stem(spec).replace(":", "-"))
-    bad = BadRows(skip=skip_bad_rows)
-    if kind := module.taken_for(Path(path).expanduser()) if hasattr(module, "taken_for") else "":
-        log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", label or full, path, kind, path)
-        module = names()[kind]
+        return replace(_embedded(name, module, reading), name=label or stem(full))
+    if made := _made(module, path):
+        return replace(made, name=label or stem(spec).replace(":", "-"))
+    called, bad = label or full, BadRows(skip=skip_bad_rows)
+    module = _taken_for(module, path, called)
     if hasattr(module, "collection"):
         collection = module.collection(Path(path).expanduser(), bad)
-        return _searched(label or full, collection, module.LICENCE, sample, seed, bad)
-    has_groups = hasattr(module, "groups")
-    rows = list(_read(module, path, bad, reading))
-    if not rows:
-        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
-        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
-    _tell_skipped(label or full, bad)
-    if has_groups:
+        return _searched(called, collection, module.LICENCE, sample, seed, bad)
+    rows = _rows(name, module, path, bad, reading)
+    _tell_skipped(called, bad)
+    if hasattr(module, "groups"):
         own: Dataset = module.dataset(rows)
-        return replace(own, name=label or full, skipped=tuple(bad.skipped))
-    return from_rows(label or full, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+        return replace(own, name=called, skipped=tuple(bad.skipped))
+    return from_rows(called, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
 
 
 def stem(spec: str) -> str:
@@ -113,10 +97,38 @@ def stem(spec: str) -> str:
     return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
 
 
+def _embedded(name: str, module: ModuleType, edition: str) -> Dataset:
+    """The data that come with encheck; DataError for a data set that has to be given a path."""
+    if not hasattr(module, "embedded"):
+        fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
+        wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
+        raise DataError(f"data set {name!r} needs a path: {wanted}")
+    found: Dataset = module.embedded(edition) if edition else module.embedded()
+    return found
+
+
 def _made(module: ModuleType, path: str) -> Dataset | None:
     """What a module makes by itself where the path says so; None for a path to read."""
     found: Dataset | None = module.made(path) if hasattr(module, "made") else None
     return found
+
+
+def _taken_for(module: ModuleType, path: str, name: str) -> ModuleType:
+    """The module that reads the path: another one where the path holds what that reads, which is said."""
+    kind = module.taken_for(Path(path).expanduser()) if hasattr(module, "taken_for") else ""
+    if not kind:
+        return module
+    log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", name, path, kind, path)
+    return names()[kind]
+
+
+def _rows(name: str, module: ModuleType, path: str, bad: BadRows, reading: str) -> list[Any]:
+    """All rows that lie at the path; DataError where there is none."""
+    rows = list(_read(module, path, bad, reading))
+    if not rows:
+        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
+        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
+    return rows
 
 
 def _tell_skipped(name: str, bad: BadRows) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from encheck.gating.types import EXIT_CODES, Outcome, Row
+from encheck.gating.types import EXIT_CODES, GateRow, Outcome
 from encheck.gating.weighing import Weighed
 from encheck.reporting.text import escape, marked, table
 from encheck.scoring.frame import edits_of
@@ -57,12 +57,12 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not -1e300 < v < 1e300 else v for k, v in found.items()}
 
 
-def _row(w: Weighed, row: Row) -> dict[str, Any]:
+def _row(w: Weighed, row: GateRow) -> dict[str, Any]:
     said = _finite(asdict(row))
     return {"row": said.pop("name"), **said, **_flips(w, row)}
 
 
-def _flips(w: Weighed, row: Row) -> dict[str, list[str]]:
+def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
     lost, gained = w.flips.get(row.name, ([], []))
     return {"lost_items": lost[:MAX_FLIPS_KEPT], "gained_items": gained[:MAX_FLIPS_KEPT]}
 
