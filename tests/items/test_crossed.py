@@ -138,7 +138,7 @@ def test_sides_whose_surfaces_pull_the_same_way_are_excluded(tmp_path):
 
 def test_data_without_crossed_groups_are_skipped_with_the_reason():
     with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 600"):
-        crossed("role_reversal")(probes.embedded(), 1, Maker(0))
+        crossed("role_reversal")(probes.embedded("2"), 1, Maker(0))
 
 
 def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
