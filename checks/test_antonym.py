@@ -9,8 +9,9 @@ from encheck.generators.antonym import antonym
 from encheck.generators.beside import beside
 from encheck.generators.control import control
 from encheck.generators.synonym import synonym_beside
-from encheck.items import against_paraphrase, contrast
-from encheck.metrics import adjusted_rate, margin_rate, mean_margin
+from encheck.items import against_paraphrase, contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
 
 
 @claim(
@@ -56,3 +57,18 @@ def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
     """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym: shown, no verdict."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    crossed("antonym"),
+    property="antonym",
+    metric=both_directions.calibrated,
+    gates=directions_mean,
+    floor=0.25,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_antonym_is_seen_in_both_directions(scores, judge, report, epsilon):
+    """Of two opposites, each source is nearer to the synonym of its own word."""
+    report(*figures(scores.calibrated, epsilon=epsilon))
+    judge(both_directions(scores.calibrated, epsilon=epsilon))

@@ -5,8 +5,9 @@ faster than the tram". Comparisons are most of what reviews, tests and price lis
 """
 
 from encheck import claim
-from encheck.items import crossed
-from encheck.metrics import both_directions, directions_mean
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
 from encheck.metrics.crossed import figures
 
 
@@ -16,6 +17,7 @@ from encheck.metrics.crossed import figures
     family="order",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )
@@ -23,3 +25,35 @@ def test_comparisons_are_seen_in_both_directions(scores, judge, report, epsilon)
     """Whichever of the two edits keeps more of the word order, the one that turns the comparison round is farther."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast(phenomenon("comparative", "kept"), phenomenon("comparative", "changed")),
+    property="comparative",
+    family="order",
+    metric=adjusted_rate.calibrated,
+    gates=margin_rate,
+    floor=0.5,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
+    """Exchanging the comparison moves the sentence farther than another construction that keeps them."""
+    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast(phenomenon("comparative", "kept"), phenomenon("comparative", "control")),
+    property="comparative",
+    family="order",
+    metric=margin_rate.calibrated,
+    floor=0.5,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_other_statement_is_farther_than_edit_that_keeps_the_comparison(scores, judge, report, epsilon):
+    """Another statement in the same construction moves the sentence farther than one that keeps the comparison."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

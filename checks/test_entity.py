@@ -35,11 +35,8 @@ def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(scores, judge,
     aim=0.8,
     source="docs/probes.md",
 )
-def test_unrelated_word_is_farther_than_edit_that_keeps_the_entity(scores, judge, report, epsilon):
-    """An unrelated word in the same place moves the sentence farther than another name of the same thing.
-
-    The word fits nowhere, so this shows that nonsense is heard, and not what the edit does to the meaning.
-    """
+def test_other_statement_is_farther_than_edit_that_keeps_the_entity(scores, judge, report, epsilon):
+    """Another statement in the same place moves the sentence farther than another name of the same thing."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -49,6 +46,7 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_entity(scores, judge
     property="entity",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )

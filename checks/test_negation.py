@@ -56,11 +56,8 @@ def test_negated_antonym_is_nearer_than_antonym(scores, judge, report, epsilon):
     source="docs/probes.md",
     selects=True,
 )
-def test_unrelated_word_is_farther_than_edit_that_keeps_the_negation(scores, judge, report, epsilon):
-    """An unrelated word in the same place moves the sentence farther than a word of emphasis in its place leaves it.
-
-    The word fits nowhere, so this shows that nonsense is heard, and not what the edit does to the meaning.
-    """
+def test_other_statement_is_farther_than_edit_that_keeps_the_negation(scores, judge, report, epsilon):
+    """Another statement in the same place moves the sentence farther than a word of emphasis in its place leaves it."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -70,6 +67,7 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_negation(scores, jud
     property="negation",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )

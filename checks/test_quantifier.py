@@ -6,8 +6,9 @@ ask.
 
 from encheck import claim
 from encheck.generators.phenomenon import phenomenon
-from encheck.items import contrast
-from encheck.metrics import adjusted_rate, margin_rate, mean_margin
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
 
 
 @claim(
@@ -34,10 +35,22 @@ def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, ju
     aim=0.8,
     source="docs/probes.md",
 )
-def test_unrelated_word_is_farther_than_edit_that_keeps_the_quantifier(scores, judge, report, epsilon):
-    """An unrelated word in the same place moves the sentence farther than a quantifier that says the same.
-
-    The word fits nowhere, so this shows that nonsense is heard, and not what the edit does to the meaning.
-    """
+def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(scores, judge, report, epsilon):
+    """Another statement in the same place moves the sentence farther than a quantifier that says the same."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    crossed("quantifier"),
+    property="quantifier",
+    metric=both_directions.calibrated,
+    gates=directions_mean,
+    floor=0.25,
+    aim=0.8,
+    source="docs/probes.md",
+)
+def test_quantifier_is_seen_in_both_directions(scores, judge, report, epsilon):
+    """Of two quantifiers in other words, each source is nearer to its own."""
+    report(*figures(scores.calibrated, epsilon=epsilon))
+    judge(both_directions(scores.calibrated, epsilon=epsilon))

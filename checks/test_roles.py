@@ -39,11 +39,8 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
     source="docs/probes.md",
     selects=True,
 )
-def test_unrelated_word_is_farther_than_edit_that_keeps_the_roles(scores, judge, report, epsilon):
-    """An unrelated word in the same place moves the sentence farther than the same words with the roles kept.
-
-    The word fits nowhere, so this shows that nonsense is heard, and not what the edit does to the meaning.
-    """
+def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge, report, epsilon):
+    """Another statement in the same place moves the sentence farther than the same words with the roles kept."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -54,6 +51,7 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_roles(scores, judge,
     family="order",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
     selects=True,

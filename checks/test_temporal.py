@@ -34,11 +34,8 @@ def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(score
     aim=0.8,
     source="docs/probes.md",
 )
-def test_unrelated_word_is_farther_than_edit_that_keeps_the_order_of_events(scores, judge, report, epsilon):
-    """An unrelated word in the same place moves the sentence farther than the same order told the other way round.
-
-    The word fits nowhere, so this shows that nonsense is heard, and not what the edit does to the meaning.
-    """
+def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(scores, judge, report, epsilon):
+    """Another statement in the same place moves the sentence farther than the same order told the other way round."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -48,6 +45,7 @@ def test_unrelated_word_is_farther_than_edit_that_keeps_the_order_of_events(scor
     property="temporal",
     metric=both_directions.calibrated,
     gates=directions_mean,
+    floor=0.25,
     aim=0.8,
     source="docs/probes.md",
 )

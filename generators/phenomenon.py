@@ -1,7 +1,7 @@
 """The phenomena of the probes, each with the edits that belong to it.
 
-Of each, one edit keeps the meaning, one changes it, and one is a control.
-The three stand in the same slot and give the same number of words; they were written by hand (docs/probes.md).
+Of each, one edit keeps the meaning, one changes it, and one is a control, another plausible statement of the same
+place. They were written by hand (docs/probes.md).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from encheck.generators.written import written
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
-PHENOMENA = ("negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity")
+PHENOMENA = (
+    "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
+)  # fmt: skip
 Side = Literal["kept", "changed", "control"]
 
 

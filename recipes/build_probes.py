@@ -267,8 +267,6 @@ def _texts(group: dict) -> Iterator[str]:
             yield f"{name} equals the sentence"
         if text[-1:] != source[-1] or text != text.strip() or "  " in text:
             yield f"{name}: end it as the sentence ends, single blanks: {text!r}"
-        if not text.isascii():
-            yield f"{name}: plain ASCII quotes and dashes only"
     texts = [text for _, _, text in variants(group)]
     for text in {t for t in texts if texts.count(t) > 1}:
         yield f"the same text stands twice: {text!r}"

@@ -1,11 +1,13 @@
-"""Hold the probe set to what its datasheet says: artefacts, near-duplicates, power. Prints the datasheet's figures.
+"""Hold the probe set to what its datasheet says: sizes, artefacts, duplicates, power. Prints its figures.
 
-    python recipes/check_probes.py artefacts
+    python recipes/check_probes.py sizes
+    python recipes/check_probes.py surface
+    python recipes/check_probes.py forced-choice
     python recipes/check_probes.py duplicates --texts DIR_OF_PUBLIC_SETS
-    python recipes/check_probes.py power
+    python recipes/check_probes.py power --report DIR
 
 `duplicates` looks for shared runs of eight words, and for near-duplicates by the default encoder among the twenty texts
-nearest by TF-IDF.
+nearest by TF-IDF. No other part loads an encoder.
 """
 
 from __future__ import annotations
@@ -13,82 +15,178 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from encheck.datasets.probes import embedded
+from encheck.datasets.sides import kept_relation
 from encheck.generators.phenomenon import PHENOMENA
-from encheck.similarity import jaccard
+from encheck.surface import SURFACE
 from encheck.types import Group
 
-CONTRASTS = {name: ((f"{name}_kept", 1), (name, 1)) for name in PHENOMENA} | {
-    "antonym": (("synonym", 1), ("antonym", 1))
-}
+NAMES = (*PHENOMENA, "antonym")
 SUFFIXES = {".txt", ".tsv", ".csv", ".pos", ".neg", ".data", ".xml", ".conllu", ".toks"}
 RUN = 8
 NEAR = 20
+WORDS = {"ngram_range": (1, 2), "token_pattern": r"\S+"}
+CHARACTERS = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 2}
+STRENGTHS = (0.1, 1.0, 10.0)  # C of the logistic regression
+REPEATS = 3
+NOISE = 1e-6  # of the arithmetic: a margin that is no larger is a tie
 
 
-def edits(groups: tuple[Group, ...]) -> Iterator[tuple[str, Group, str, int]]:
-    """(phenomenon, group, text, 1 for kept or 0 for changed) of every contrast."""
+@dataclass(frozen=True)
+class Contrast:
+    """A kept and a changed text of one source; `favours` names the side of a crossed group that it is."""
+
+    phenomenon: str
+    group: str
+    cluster: str
+    split: str
+    source: str
+    kept: str
+    changed: str
+    favours: str
+
+
+def contrasts(groups: Sequence[Group]) -> Iterator[Contrast]:
+    """Every contrast, of each side of a crossed or mirrored group one."""
     for group in groups:
-        for name, (kept, changed) in CONTRASTS.items():
-            first, second = group.variant(*kept), group.variant(*changed)
-            if first and second:
-                yield name, group, first.text, 1
-                yield name, group, second.text, 0
+        for name in NAMES:
+            kept, changed = group.variant(kept_relation(name)), group.variant(name)
+            if kept and changed:
+                near = group.variant(name, 1, "kept") is not None
+                favours = "kept" if near else "changed" if group.side.startswith("far") else ""
+                yield Contrast(
+                    name, group.id.partition("~")[0], group.cluster, group.split, group.source, kept.text,
+                    changed.text, favours,
+                )  # fmt: skip
 
 
-def overlap_auc(rows: list[tuple[str, Group, str, int]]) -> float:
-    """P(a kept edit shares more words with its sentence than a changed one), ties counting half."""
-    from sklearn.metrics import roc_auc_score
-
-    overlap = jaccard([g.source for _, g, _, _ in rows], [text for _, _, text, _ in rows])
-    return float(roc_auc_score([kept for *_, kept in rows], overlap))
+def of_phenomena(found: Sequence[Contrast]) -> dict[str, list[Contrast]]:
+    """Those of each phenomenon."""
+    return {name: [c for c in found if c.phenomenon == name] for name in NAMES}
 
 
-def variant_only_accuracy(rows: list[tuple[str, Group, str, int]], *, characters: bool) -> float:
-    """Balanced accuracy of a classifier that sees the variant alone: words and pairs of words, or runs of characters.
+def differences(some: Sequence[Contrast], scorer: str) -> NDArray[np.float64]:
+    """How much nearer the kept text is to its source than the changed one, by a surface scorer; shape [n]."""
+    score, sources = SURFACE[scorer], [c.source for c in some]
+    return score(sources, [c.kept for c in some]) - score(sources, [c.changed for c in some])
 
-    Logistic regression, five folds of whole groups.
+
+def matched(some: Sequence[Contrast], scorer: str) -> tuple[float, float]:
+    """Crossed groups: how far the surface favours the kept text on the near side, the changed one on the far side."""
+    far = np.array([c.favours == "changed" for c in some])
+    found = differences(some, scorer)
+    return float(found[~far].mean()), float(-found[far].mean())
+
+
+def won(some: Sequence[Contrast], scorer: str) -> float:
+    """Share of contrasts that a surface scorer wins; a tie is one half."""
+    found = differences(some, scorer)
+    return float(((found > 1e-9) + 0.5 * (np.abs(found) <= 1e-9)).mean())
+
+
+def sizes(found: Sequence[Contrast]) -> None:
+    print("| phenomenon | groups | contrasts | clusters | contrasts of the gate | clusters of the gate |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, some in of_phenomena(found).items():
+        gate = [c for c in some if c.split == "gate"]
+        counts = (len({c.group for c in some}), len(some), len({c.cluster for c in some}))
+        print(f"| {name} | {' | '.join(map(str, (*counts, len(gate), len({c.cluster for c in gate}))))} |")
+
+
+def surface(found: Sequence[Contrast]) -> None:
+    print(f"| phenomenon | {' | '.join(SURFACE)} |")
+    print(f"| --- |{' --- |' * len(SURFACE)}")
+    for name, some in of_phenomena(found).items():
+        shares = " | ".join(f"{won(some, scorer):.3f}" for scorer in SURFACE)
+        print(f"| {name}: won | {shares} |")
+        if any(c.favours for c in some):
+            pairs = (matched(some, scorer) for scorer in SURFACE)
+            print(f"| {name}: near, far | {' | '.join(f'{near:.3f}, {far:.3f}' for near, far in pairs)} |")
+
+
+def right_by_variants(
+    some: Sequence[Contrast], *, characters: bool, strength: float = 1.0, seed: int = 0, trees: bool = False
+) -> NDArray[np.float64]:
+    """Whether a classifier that sees the two variants without their source says which is kept; shape [n], 0 to 1.
+
+    Logistic regression of the difference of their TF-IDF vectors without an intercept, five folds of whole groups; with
+    `trees` gradient boosting over 50 of its principal directions.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.model_selection import GroupKFold
+
+    names = sorted({c.group for c in some})
+    order = dict(zip(names, np.random.default_rng(seed).permutation(len(names)), strict=True))
+    groups = np.array([order[c.group] for c in some])
+    said = np.zeros(len(some))
+    texts = np.array([(c.kept, c.changed) for c in some], object)
+    for train, test in GroupKFold(5, shuffle=True, random_state=seed).split(texts, groups=groups):
+        vectorizer = TfidfVectorizer(sublinear_tf=True, **(CHARACTERS if characters else WORDS))
+        vectorizer.fit(texts[train].ravel())
+        known, new = (_apart(vectorizer, texts[part]) for part in (train, test))
+        margin = (_trees(known) if trees else _logistic(known, strength))(new)
+        said[test] = (margin > NOISE) + 0.5 * (np.abs(margin) <= NOISE)
+    return said
+
+
+def _apart(vectorizer, texts):
+    """Vectors of the first texts less those of the second; fitted on other texts, whose words alone are known."""
+    return vectorizer.transform(texts[:, 0]) - vectorizer.transform(texts[:, 1])
+
+
+def _logistic(apart, strength: float):
+    from scipy.sparse import vstack
     from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import balanced_accuracy_score
-    from sklearn.model_selection import GroupKFold, cross_val_predict
 
-    words = {"ngram_range": (1, 2), "token_pattern": r"\S+"}
-    how = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 2} if characters else words
-    vectors = CountVectorizer(binary=True, **how).fit_transform([text for _, _, text, _ in rows])
-    kept = np.array([k for *_, k in rows])
-    folds = GroupKFold(5).split(vectors, kept, [g.id for _, g, _, _ in rows])
-    said = cross_val_predict(LogisticRegression(C=0.1, max_iter=500), vectors, kept, cv=list(folds))
-    return float(balanced_accuracy_score(kept, said))
+    both, labels = vstack([apart, -apart]), np.repeat([1, 0], apart.shape[0])
+    return LogisticRegression(C=strength, fit_intercept=False, max_iter=500).fit(both, labels).decision_function
 
 
-def positions(groups: tuple[Group, ...]) -> Counter[str]:
-    """In which third of its sentence the first changed edit of each contrast starts."""
-    thirds: Counter[str] = Counter()
-    for group in groups:
-        for _, changed in CONTRASTS.values():
-            if variant := group.variant(*changed):
-                at = variant.edits[0].start / max(len(group.source), 1)
-                thirds["first" if at < 1 / 3 else "second" if at < 2 / 3 else "last"] += 1
-    return thirds
+def _trees(apart):
+    from scipy.sparse import vstack
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    both, labels = vstack([apart, -apart]), np.repeat([1, 0], apart.shape[0])
+    directions = TruncatedSVD(min(50, min(both.shape) - 1), random_state=0).fit(both)
+    model = HistGradientBoostingClassifier(max_iter=80, random_state=0).fit(directions.transform(both), labels)
+
+    def says(rows):
+        forth, back = (model.predict_proba(directions.transform(part))[:, 1] for part in (rows, -rows))
+        return forth - back
+
+    return says
 
 
-def artefacts() -> None:
-    groups = embedded().groups
-    rows = list(edits(groups))
-    for name in ("all", *CONTRASTS):
-        some = [row for row in rows if name in ("all", row[0])]
-        figures = [overlap_auc(some), *(variant_only_accuracy(some, characters=c) for c in (False, True))]
-        print(f"{name:15} {len(some) // 2:5} contrasts, overlap AUC {figures[0]:.3f}, variant alone: "
-              f"words {figures[1]:.3f}, characters {figures[2]:.3f}")  # fmt: skip
-    print("changed edits begin in the", dict(positions(groups)), "third of their sentence")
+def upper(right: NDArray[np.float64], groups: Sequence[str], *, seed: int = 0) -> float:
+    """Upper end of the 95% interval of the share that is right, over whole groups (2,000 draws)."""
+    names, at = np.unique(groups, return_inverse=True)
+    sums = np.column_stack([np.bincount(at, right), np.bincount(at)])
+    draws = np.random.default_rng(seed).integers(len(names), size=(2_000, len(names)))
+    total = sums[draws].sum(axis=1)
+    return float(np.quantile(total[:, 0] / total[:, 1], 0.975))
+
+
+def forced_choice(found: Sequence[Contrast]) -> None:
+    print("| phenomenon | contrasts | best of TF-IDF and logistic regression | 95% upper bound | gradient boosting |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, some in of_phenomena(found).items():
+        groups = [c.group for c in some]
+        settings = [(characters, strength) for characters in (False, True) for strength in STRENGTHS]
+        tried = [
+            np.mean([right_by_variants(some, characters=c, strength=s, seed=seed) for seed in range(REPEATS)], axis=0)
+            for c, s in settings
+        ]
+        best = max(tried, key=lambda right: right.mean())
+        other = right_by_variants(some, characters=True, trees=True).mean()
+        print(f"| {name} | {len(some)} | {best.mean():.3f} | {upper(best, groups):.3f} | {other:.3f} |")
 
 
 def public_texts(folder: Path) -> set[str]:
@@ -117,7 +215,7 @@ def duplicates(folder: Path) -> None:
     from encheck.encoders.load import Device, config_for, load
     from encheck.encoders.models_file import known_models
 
-    groups = embedded().groups
+    groups = [g for g in embedded().groups if not g.side]
     texts = sorted(public_texts(folder))
     ours = [g.source for g in groups] + [v.text for g in groups for v in g.variants]
     known = {run for text in texts for run in runs(text)}
@@ -171,16 +269,17 @@ def power(report: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("artefacts", "duplicates", "power"))
+    parser.add_argument("what", choices=("sizes", "surface", "forced-choice", "duplicates", "power"))
     parser.add_argument("--texts", type=Path, help="folder of public data sets")
     parser.add_argument("--report", type=Path, help="folder of a run on the probes")
     args = parser.parse_args()
-    if args.what == "artefacts":
-        artefacts()
-    elif args.what == "duplicates":
+    found = list(contrasts(embedded().groups))
+    if args.what == "duplicates":
         duplicates(args.texts)
-    else:
+    elif args.what == "power":
         power(args.report)
+    else:
+        {"sizes": sizes, "surface": surface, "forced-choice": forced_choice}[args.what](found)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A source sentence, one paraphrase of it, and the variants that were written by hand for it."""
+    """A source sentence, one paraphrase of it, and the variants that were written by hand for it.
+
+    Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
+    group that stands by itself. Those that are `is_quick` are the fixed part that `--quick` takes.
+    """
 
     id: str
     source: str
@@ -125,11 +129,18 @@ class Group:
     continuation: str | None = None
     split: str = ""
     passage: Passage | None = None
+    side: str = ""
+    is_quick: bool = False
 
     def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
         """The hand-written variant of this relation and level, if there is one; see `Variant` for `favours`."""
         wanted = (relation, level, favours)
         return next((v for v in self.variants if (v.relation, v.level, v.favours) == wanted), None)
+
+    @property
+    def is_contrast(self) -> bool:
+        """Whether it has written variants and no free paraphrase: then only what was written for it is measured."""
+        return bool(self.variants) and self.paraphrase == self.source
 
 
 @dataclass(frozen=True, slots=True)

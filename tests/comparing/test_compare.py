@@ -152,6 +152,14 @@ def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
     assert compare([a, b]).benchmark == ""
 
 
+def test_the_best_surface_scorer_stands_beside(tmp_path):
+    beside = {name: {"value": v, "low": 0.1, "high": 0.9} for name, v in (("jaccard", 0.41), ("bigrams", 0.62))}
+    runs = [write_run(tmp_path / n, [0.9] * 40, surface=beside) for n in "ab"]
+    found = compare(runs)
+    assert "bigrams 0.62" in "\n".join(lines(found))
+    assert "<td>bigrams 0.62</td>" in render(found)
+
+
 def test_the_page_and_the_terminal_tell_the_same(two):
     found = compare(two)
     page, told = render(found), "\n".join(lines(found))

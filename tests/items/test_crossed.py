@@ -12,9 +12,10 @@ from encheck.datasets import probes
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError, NothingToMeasure
 from encheck.gating.baseline import tables_of
+from encheck.generators.casing import casing
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import CaseId
-from encheck.items import contrast, crossed
+from encheck.items import contrast, crossed, edited
 from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction
@@ -137,15 +138,40 @@ def test_sides_whose_surfaces_pull_the_same_way_are_excluded(tmp_path):
 
 def test_data_without_crossed_groups_are_skipped_with_the_reason():
     with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 600"):
-        crossed("role_reversal")(probes.embedded(), 1, Maker(0))
+        crossed("role_reversal")(probes.embedded("2"), 1, Maker(0))
 
 
-def test_single_contrasts_do_not_read_crossed_variants(roles):
+def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
     sides = (phenomenon("role_reversal", side) for side in ("kept", "changed"))
-    with pytest.raises(NothingToMeasure):
-        contrast(*sides)(roles, 1, Maker(0))
-    assert roles.groups[0].variant("role_reversal") is None
-    assert roles.groups[0].variant("role_reversal", favours="kept").text == "it was Bob who greeted Ann"
+    found = [(t.source, t.near, t.far, t.cluster) for t in contrast(*sides)(roles, 1, Maker(0)).kept]
+    said = [(side.source, side.near, side.far, item.cluster) for item in items_of(roles) for side in item.sides]
+    assert sorted(found) == sorted(said)
+    assert len(set(found)) == len(found)
+
+
+def test_each_side_of_a_mirrored_group_is_a_single_contrast_with_the_control(tmp_path):
+    one = mirrored("shop")
+    one["variants"].append(variant(one["sentence"], "negation_control", "the shop is big"))
+    data = dataset(tmp_path, [one])
+    found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0)).kept
+    assert {(t.source, t.near, t.far) for t in found} == {
+        ("the shop is open now", "the shop is not closed now", "the shop is closed now"),
+        ("the shop is not open now", "the shop is closed now", "the shop is not closed now"),
+    }
+    far = contrast(phenomenon("negation", "kept"), phenomenon("negation", "control"))(data, 1, Maker(0)).kept
+    assert {(t.source, t.far) for t in far} == {
+        ("the shop is open now", "the shop is big"),
+        ("the shop is not open now", "the shop is big"),
+    }
+    assert all(apply_edits(t.source, t.far_edits) == t.far for t in (*found, *far))
+
+
+def test_nothing_else_is_made_of_a_sentence_with_contrasts_and_no_paraphrase(tmp_path):
+    one = mirrored("shop")
+    one["variants"] = one["variants"][1:]
+    data = dataset(tmp_path, [one])
+    with pytest.raises(NothingToMeasure, match="nothing else is made of it"):
+        edited(casing)(data, 1, Maker(0))
 
 
 @pytest.mark.parametrize(("favours", "said"), [("far", "favours='far'"), ("kept", "two variants of the same relation")])

@@ -92,7 +92,7 @@ def test_edits_of_both_sides_reach_the_triplet(probes):
 
 def test_a_contrast_takes_its_near_side_at_level_one(probes):
     items = contrast(synonym, jumble)(probes, 3, Maker())
-    variants = {g.source: g.variant("synonym", 1).text for g in probes.groups}
+    variants = {g.source: g.variant("synonym", 1).text for g in probes.groups if not g.is_contrast}
     assert all(item.near == variants[item.source] for item in items.kept)
     assert all(len(item.far_edits) == 6 for item in items.kept)
 
@@ -100,7 +100,9 @@ def test_a_contrast_takes_its_near_side_at_level_one(probes):
 def test_a_contrast_counts_which_side_is_missing(probes):
     items = contrast(reorder, jumble)(probes, 1, Maker())
     without = [g for g in probes.groups if g.variant("reorder") is None]
-    assert items.excluded == {"no reorder": len(without)}
+    contrasts = [g for g in without if g.is_contrast]
+    assert sorted(items.excluded.values()) == sorted([len(without) - len(contrasts), len(contrasts)])
+    assert items.excluded["no reorder"] == len(without) - len(contrasts)
     assert len(items.kept) + len(without) == len(probes.groups)
 
 
@@ -162,8 +164,8 @@ def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
 
 
 def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages_and_counted(probes):
-    some = [g for g in probes.groups if g.passage and g.variant("negation")][:3]
-    half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "negation"))
-    found = in_passages(["negation"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
+    some = [g for g in probes.groups if g.passage and g.variant("antonym")][:3]
+    half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "antonym"))
+    found = in_passages(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
     assert len(found.kept) == 2
     assert found.excluded == {"no edit that keeps the meaning was written beside the phenomenon": 1}

@@ -1,7 +1,6 @@
 """The README quotes figures of the default run: they are those that docs/figures.json records."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -12,22 +11,18 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from figures import differences, figures, read  # noqa: E402
 
 CASE = "sbert-probes-1"
+BOTH = "{}_in_both_directions/sbert-probes-1/{}_calibrated"
 QUOTED = {
-    "exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning/{}/adjusted_rate_calibrated": (
-        "It gets **{value:.0%}** right (95% CI {low:.0f} to {high:.0f})"
-    ),
-    "antonym_is_farther_than_synonym_of_the_same_word/{}/adjusted_rate_calibrated": (
-        "the synonym is nearer than the antonym in **{value:.0%}** ({low:.0f} to {high:.0f})"
-    ),
-    "other_number_is_farther_than_edit_that_keeps_the_meaning/{}/adjusted_rate_calibrated": (
-        "another number is farther than the same number written otherwise in **{value:.0%}** ({low:.0f} to {high:.0f})"
-    ),
-    "other_entity_is_farther_than_edit_that_keeps_the_meaning/{}/adjusted_rate_calibrated": (
-        "another name in **{value:.0%}** ({low:.0f} to {high:.0f}; TF-IDF alone gets {tfidf:.0%})"
-    ),
-    "negation_is_farther_than_edit_that_keeps_the_meaning/{}/adjusted_rate_calibrated": (
-        "an added *not* than an added word of emphasis in **{value:.0%}** ({low:.0f} to {high:.0f})"
-    ),
+    "roles_are_seen": "**Who did what to whom:** {}",
+    "attributes_are_seen": "**Which attribute belongs to which thing:** {}",
+    "order_of_events_is_seen": "**What came first:** {}",
+    "comparisons_are_seen": "**Which of two is more:** {}",
+    "number_is_seen": '("1.5 kg", "1,500 g", "2,500 g"): {}',
+    "negation_is_seen": "against the same statement in other words: {}",
+    "quantifier_is_seen": "**Another quantifier:** {}",
+    "modality_is_seen": "**Another modality:** {}",
+    "entity_is_seen": "**Another name:** {}",
+    "antonym_is_seen": "against a synonym of the same word: {}",
 }
 
 
@@ -38,9 +33,9 @@ def readme():
 
 @pytest.mark.parametrize("name", QUOTED)
 def test_the_readme_quotes_what_was_recorded(readme, name):
-    row = read()[name.format(CASE)]
-    numbers = {"value": row["value"], "low": 100 * row["low"], "high": 100 * row["high"], "tfidf": row.get("tf-idf")}
-    assert QUOTED[name].format(**numbers) in readme
+    row = read()[BOTH.format(name, "both_directions")]
+    figure = f"**{row['value']:.0%}** ({100 * row['low']:.0f} to {100 * row['high']:.0f})"
+    assert QUOTED[name].format(figure) in readme
 
 
 def test_the_share_of_opposites_is_what_the_margin_rate_leaves(readme):
@@ -49,19 +44,10 @@ def test_the_share_of_opposites_is_what_the_margin_rate_leaves(readme):
     assert f"In **{value}%** of sentences ({low} to {high})" in readme
 
 
-def test_the_strata_of_roles_are_the_recorded_ones(readme):
-    params = read()[f"exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning/{CASE}/adjusted_rate_calibrated"]
-    assert f"({params['changed_n']:.0f} of {params['n']} sentences, by token edit distance)" in readme
-    assert f"the model gets {params['changed_rate']:.0%} right" in readme
-    assert f"({params['kept_n']:.0f} sentences), it gets {params['kept_rate']:.0%}" in readme
-
-
-def test_the_roles_of_fresh_probes_are_those_of_their_table(readme):
-    row = next(
-        line for line in (ROOT / "docs/probes.md").read_text("utf-8").splitlines() if line.startswith("| roles |")
-    )
-    value, low, high = (float(number) for number in re.findall(r"\.\d\d", row)[:3])
-    assert f"it gets both right in {value:.0%} ({100 * low:.0f} to {100 * high:.0f}); one in four is chance" in readme
+def test_the_two_directions_of_roles_are_the_recorded_ones(readme):
+    near, far = (read()[BOTH.format("roles_are_seen", f"direction_{n}")]["value"] for n in (1, 2))
+    assert f"favours the right text it is right in {near:.0%}" in readme
+    assert f"favours the wrong one in {far:.0%}" in readme
 
 
 def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):

@@ -175,7 +175,6 @@ def triple(name, **sides):
             triple("number", changed=SOURCE.replace("seven", " nine")),
             "number: end it as the sentence ends, single blanks",
         ),
-        (triple("number", control="seven > sëven"), "number_control: plain ASCII quotes and dashes only"),
         (
             triple("role_reversal", changed="Cows sang " * 6 + "aloud."),
             "role_reversal: Jaccard 0.83 kept, 0.00 changed",

@@ -12,7 +12,7 @@ from encheck.comparing.runs import Difference, behaviour, compare_sides, in_comm
 from encheck.errors import UsageError
 from encheck.gating.baseline import case_of
 from encheck.metrics import named
-from encheck.reporting.view import figure, sentence
+from encheck.reporting.view import figure, sentence, surface
 from encheck.types import Declaration
 
 BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
@@ -34,6 +34,13 @@ class Comparison:
     whole: Sequence[Sequence[str]]
     benchmark: str
     points: Sequence[Mapping[str, Any]]
+
+    def surface_of(self, difference: Difference) -> str:
+        """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
+        for row in self.first.rows:
+            if case_of(row) == difference.case and row["metric"] in _names(difference.figure) and row["surface"]:
+                return surface(row)
+        return "-"
 
     @property
     def first(self) -> Model:
@@ -58,6 +65,11 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
     points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]
     return Comparison(models, differences, whole, benchmark, points)
+
+
+def _names(figure: str) -> tuple[str, str]:
+    """How rows name a metric: as it is, and on the calibrated scale."""
+    return figure, f"{figure}_calibrated"
 
 
 def _epsilons(models: Sequence[Model]) -> dict[str, float]:

@@ -43,6 +43,7 @@ def render(found: Comparison) -> str:
         flips=[f for name, some in found.differences.items() for f in _flips(found, name, some)],
         label=lambda d: named(d.figure).label,
         counts=flips_count,
+        surface=found.surface_of,
         judges=lambda d: not named(d.figure).why_reported,
         whole=found.whole,
         clusters=MIN_CLUSTERS,

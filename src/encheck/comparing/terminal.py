@@ -19,8 +19,19 @@ def lines(found: Comparison) -> Iterator[str]:
             continue
         yield f"{name} less {found.first.name}, on the same items"
         names = (found.first.name, name)
-        head = ("check", "level", "data", "figure", *names, "difference [95% CI]", "lost", "gained", "n (clusters)")
-        yield from table([head, *(_cells(d) for d in differences)])
+        head = (
+            "check",
+            "level",
+            "data",
+            "figure",
+            *names,
+            "surface",
+            "difference [95% CI]",
+            "lost",
+            "gained",
+            "n (clusters)",
+        )
+        yield from table([head, *(_cells(d, found.surface_of(d)) for d in differences)])
         clear = [d for d in differences if d.is_clear]
         better = sum(d.difference > 0 for d in clear)
         counts = f"{better} higher, {len(clear) - better} lower"
@@ -34,8 +45,8 @@ def lines(found: Comparison) -> Iterator[str]:
         yield from table([heads, *map(tuple, found.whole)])
 
 
-def _cells(d: Difference) -> tuple[str, ...]:
+def _cells(d: Difference, surface: str) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if flips_count(d) else "-" for f in (d.lost, d.gained)]
-    values = (f"{d.before:.3f}", f"{d.after:.3f}", change)
+    values = (f"{d.before:.3f}", f"{d.after:.3f}", surface, change)
     return (sentence(d.check), d.level, d.data, named(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")

@@ -192,6 +192,7 @@ class Session:
         return {
             "name": name,
             "licence": data.licence,
+            "version": data.version,
             "rows": data.rows,
             "pairs": len(data.pairs),
             "groups": len(data.groups),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from encheck.datasets.collection import Collection
 from encheck.ids import ItemId
@@ -20,7 +21,7 @@ class Dataset:
     """Pairs and groups of one data set, or a collection to search; `universe` names every cluster, in order.
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
-    was kept.
+    was kept. `version` is the edition of data that have some.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Dataset:
     sampled: bool = False
     universe: tuple[str, ...] = field(default=())
     collection: Collection | None = None
+    version: str = ""
 
     @property
     def labels(self) -> dict[str, int]:
@@ -47,6 +49,15 @@ class Dataset:
         pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         return content_hash(*pairs, *variants)
+
+    def quick_part(self) -> Self:
+        """The groups that a quick run takes, with their pairs; the data themselves where none is marked."""
+        groups = tuple(g for g in self.groups if g.is_quick)
+        if not groups:
+            return self
+        sources = {g.source for g in groups}
+        pairs = tuple(p for p in self.pairs if p.first in sources)
+        return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
     def reference(
         self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS

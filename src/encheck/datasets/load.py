@@ -25,6 +25,7 @@ from encheck.system.garbage import uncollected
 
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
+QUICK_CLUSTERS = 100
 
 
 @cache
@@ -45,13 +46,20 @@ def load(
     sample: int | None = DEFAULT_SAMPLE_CLUSTERS,
     seed: int = 0,
     skip_bad_rows: bool = False,
+    quick: bool = False,
 ) -> Dataset:
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
-    all pairs. Probes, embedded, of a file or fresh (`probes:fresh=SEED`), come whole. `label` names it in results where
-    two of the same name are loaded. SPLIT is one that the data set's module names in READINGS.
+    all pairs. Probes come whole: embedded, of an earlier edition (`probes@2`), of a file or fresh
+    (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. SPLIT is one that the data
+    set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
+    clusters.
     """
+    if quick:
+        few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
+        found = load(spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows)
+        return found.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
     if name not in names():
@@ -60,9 +68,9 @@ def load(
     _refuse_reading(name, module, reading, path)
     _refuse_unfinished(name, module)
     if not path:
-        return replace(_embedded(name, module), name=label or full)
-    if found := _made(module, path):
-        return replace(found, name=label or stem(spec).replace(":", "-"))
+        return replace(_embedded(name, module, reading), name=label or stem(full))
+    if made := _made(module, path):
+        return replace(made, name=label or stem(spec).replace(":", "-"))
     called, bad = label or full, BadRows(skip=skip_bad_rows)
     module = _taken_for(module, path, called)
     if hasattr(module, "collection"):
@@ -79,19 +87,23 @@ def load(
 def stem(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3")
-    ('mrpc', 'probes:fresh=3')
+    All editions of the probes have one name, so that a baseline of an earlier one is found; results say which it was.
+
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("probes@2")
+    ('mrpc', 'probes:fresh=3', 'probes')
     """
+    if spec.startswith("probes@") and ":" not in spec:
+        return "probes"
     return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
 
 
-def _embedded(name: str, module: ModuleType) -> Dataset:
+def _embedded(name: str, module: ModuleType, edition: str) -> Dataset:
     """The data that come with encheck; DataError for a data set that has to be given a path."""
     if not hasattr(module, "embedded"):
         fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
         wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
         raise DataError(f"data set {name!r} needs a path: {wanted}")
-    found: Dataset = module.embedded()
+    found: Dataset = module.embedded(edition) if edition else module.embedded()
     return found
 
 
@@ -151,6 +163,10 @@ def _refuse_unfinished(name: str, module: ModuleType) -> None:
 def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
     """DataError for a split that the data set has not, or that is not on the hub."""
     there: Readings = getattr(module, "READINGS", {})
+    if reading and not path and hasattr(module, "EDITIONS"):
+        if reading not in module.EDITIONS:
+            raise DataError(unknown(f"edition of {name}", reading, module.EDITIONS))
+        return
     if reading and not there:
         raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")
     if reading and reading not in there:

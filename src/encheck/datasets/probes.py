@@ -1,13 +1,15 @@
 """The embedded probes: groups of sentences written for this project, with their variants.
 
-One JSON line a group (probes.schema.json says what it holds). `probes:FILE` reads a file of your own in the same
-schema; `probes:fresh=SEED` makes groups of its own (`encheck.datasets.fresh`).
+One JSON line a group (probes.schema.json says what it holds). `probes@2` has the second edition, before the third;
+`probes:FILE` reads a file of your own in the same schema; `probes:fresh=SEED` makes groups of its own
+(`encheck.datasets.fresh`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 from encheck.datasets import fresh
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, checked_text, json_rows
+from encheck.datasets.sides import sides
 from encheck.errors import DataError
 from encheck.ids import ItemId
 from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
@@ -25,14 +28,22 @@ FILES = "a .jsonl file in the schema of the embedded probes"
 FRESH = "fresh="
 KEPT = ("paraphrase", "rewrite")
 FAVOURS = ("kept", "changed", "")
-TEXTS = ("id", "domain", "split", "skeleton", "sentence", "continuation")
+TEXTS = ("id", "domain", "split", "skeleton", "sentence")
+EDITIONS = {"2": ("2.1.0", "probes-2.jsonl.gz"), "3": ("3.0.0", "probes.jsonl")}
+LATEST = "3"
 
 
 @cache
-def embedded() -> Dataset:
-    """The probes that come with encheck."""
-    path = Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
-    return dataset(list(groups(path, BadRows())))
+def embedded(edition: str = LATEST) -> Dataset:
+    """The probes that come with encheck, of the latest edition or of an earlier one."""
+    version, _ = EDITIONS[edition]
+    return replace(dataset(list(_embedded(edition))), version=version)
+
+
+@cache
+def _embedded(edition: str) -> tuple[Group, ...]:
+    path = Path(str(resources.files("encheck.datasets") / EDITIONS[edition][1]))
+    return tuple(groups(path, BadRows()))
 
 
 def made(path: str) -> Dataset | None:
@@ -77,12 +88,13 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
     variants = tuple(_variant(source, v) for v in entry["variants"])
     if len({(v.relation, v.level, v.favours) for v in variants}) < len(variants):
         raise ValueError("has two variants of the same relation and level, and of what the surface favours")
-    paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), None)
-    if paraphrase is None:
-        raise ValueError("has no paraphrase")
+    paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), source)
+    if not variants:
+        raise ValueError("has no variant")
+    continuation = checked_text("continuation", entry["continuation"]) if "continuation" in entry else None
     return Group(
-        texts["id"], source, paraphrase, texts["skeleton"], variants, texts["continuation"], texts["split"],
-        _passage(entry),
+        texts["id"], source, paraphrase, texts["skeleton"], variants, continuation, texts["split"], _passage(entry),
+        is_quick=entry.get("quick") is True,
     )  # fmt: skip
 
 
@@ -114,12 +126,16 @@ def _variant(source: str, entry: dict[str, Any]) -> Variant:
 
 
 def dataset(found: list[Group]) -> Dataset:
-    """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0)."""
+    """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
+
+    Crossed and mirrored groups stand there once for each of their sides.
+    """
     pairs = tuple(pair for group in found for pair in _pairs(group))
     universe = tuple(sorted({g.cluster for g in found}))
     written = Counter(f"{v.relation} {v.level}" for g in found for v in g.variants)
+    apart = tuple(side for group in found for side in sides(group))
     return Dataset(
-        "probes", pairs, tuple(found), LICENCE, len(found), written=dict(sorted(written.items())), universe=universe
+        "probes", pairs, apart, LICENCE, len(found), written=dict(sorted(written.items())), universe=universe
     )
 
 
@@ -140,7 +156,7 @@ def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]
     """(text, (meaning, distance from it)) of every embedded text, and of the fresh ones of a seed: what the oracle
     fake knows.
     """
-    for group in (*embedded().groups, *(fresh.groups(seed) if seed is not None else ())):
+    for group in (*_embedded(LATEST), *(fresh.groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:

@@ -24,6 +24,7 @@ PRIOR = 4  # degrees of freedom
 MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
+FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -92,6 +93,7 @@ def weigh(
     """
     rows = [row for row in results["checks"] if row["model"] == model]
     _refuse_other_data(baseline, results)
+    _refuse_other_edition(baseline, results)
     refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
     after = side_of(results, items, model)
     before = side_of_baseline(baseline).as_declared_by(after)
@@ -215,6 +217,19 @@ def _refuse_other_data(baseline: Baseline, results: Results) -> None:
             f"{baseline.folder} is of {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of the "
             "baseline, or make the baseline again with --save-baseline"
         )
+
+
+def _refuse_other_edition(baseline: Baseline, results: Results) -> None:
+    """BaselineError where data have another edition than the baseline's; with none, probes are of the second."""
+    there = {data["name"]: data.get("version") or "" for data in results["data"]}
+    for data in baseline.summary["data"]:
+        name = data["name"]
+        then, now = data.get("version") or (FIRST_EDITION if name == "probes" else ""), there.get(name, "")
+        if name in there and now and then != now:
+            raise BaselineError(
+                f"{baseline.folder} was made on {name} {then}, but this run is on {name} {now}: run with "
+                f"--data={name}@{then.partition('.')[0]}, or make the baseline again with --save-baseline"
+            )
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:

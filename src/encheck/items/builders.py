@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.sides import kept_relation
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import Generator
 from encheck.generators.paper import is_published
@@ -56,7 +57,7 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
     """Triplets of the groups that have a passage: source, kept and changed edit of one of their phenomena, each in it.
 
     The level is the number of sentences. Which phenomenon is decided by the hash of the sentence among those that it
-    has, so that all have their share.
+    has, so that all have their share; a group with none of them gives its antonym, beside the synonym.
     """
 
     def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
@@ -179,10 +180,8 @@ def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant 
 def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
     if group.passage is None:
         return "no passage was written around this sentence"
-    there = [name for name in phenomena if group.variant(name)]
-    if not there:
-        return "no phenomenon was written for this sentence"
-    sides = ((name, group.variant(f"{name}_kept"), group.variant(name)) for name in there)
+    there = [name for name in phenomena if group.variant(name)] or ["antonym"]
+    sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
         return "no edit that keeps the meaning was written beside the phenomenon"

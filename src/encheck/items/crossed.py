@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.sides import kept_relation
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
@@ -16,7 +17,7 @@ def crossed(phenomenon: str) -> Builder:
     """Crossed groups of one phenomenon, in the crossed or in the mirrored form (docs/probes.md)."""
 
     def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-        return collect(dataset, (_crossed(dataset, group, phenomenon) for group in dataset.groups))
+        return collect(dataset, (_crossed(dataset, g, phenomenon) for g in dataset.groups if not g.side))
 
     return build
 
@@ -52,7 +53,7 @@ def _mirrored(group: Group, phenomenon: str) -> tuple[Side, Side] | None:
     What goes by the two texts alone, their length or their words, wins one and loses the other. How far the texts are
     from either sentence may pull against the kept one on both sides.
     """
-    near, far = group.variant(f"{phenomenon}_kept"), group.variant(phenomenon)
+    near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
     mirror = group.variant(f"{phenomenon}_{MIRROR}")
     if near is None or far is None or mirror is None:
         return None

@@ -96,6 +96,8 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     One that equals its sentence is a reason, unless the published recipe made it: there it counts.
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
+    if group.is_contrast and not _is_written(generator, group):
+        return "this sentence has written contrasts and no paraphrase: nothing else is made of it"
     rng = Draws(seed, generator.__name__, group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
@@ -112,6 +114,11 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     if found.text == group.source and not is_published(found):
         return f"{generator.__name__} equals its source"
     return found
+
+
+def _is_written(generator: Generator, group: Group) -> bool:
+    """Whether the generator gives what was written, at least for this group."""
+    return getattr(generator, "is_written", False) or any(v.relation == generator.__name__ for v in group.variants)
 
 
 def _problem(found: object, source: str) -> str:

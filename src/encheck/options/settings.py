@@ -54,6 +54,10 @@ class Settings:
         help="Number of clusters to take from the measured part of each data set, and from its validation part, or "
         "`all`. Probes are taken whole.",
     )
+    quick: bool = option(
+        "quick", group="what", is_flag=True, kept=True, default=False,
+        help="Take a fixed part of the probes, at most 2,500 texts, and at most 100 clusters of other data.",
+    )
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,
         help="Seed of everything random.",

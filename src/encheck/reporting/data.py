@@ -31,11 +31,13 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         return
     facts = [
         (dataset.name, ""),
+        *([("version", dataset.version)] if dataset.version else []),
         ("rows", f"{dataset.rows:,}"),
         ("malformed rows excluded", str(len(dataset.skipped))),
         ("pairs by label", counts(dataset.labels)),
         ("pairs by split", counts(Counter(p.split or "-" for p in dataset.pairs))),
-        ("groups (sentences with a paraphrase)", f"{len(dataset.groups):,}"),
+        ("sentences with a paraphrase", f"{sum(not g.is_contrast for g in dataset.groups):,}"),
+        ("written contrasts without one", f"{sum(g.is_contrast for g in dataset.groups):,}"),
         ("independent clusters", f"{len(dataset.universe):,}"),
         ("hand-written variants", counts(dataset.written) or "none"),
         ("licence", dataset.licence),

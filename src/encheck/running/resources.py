@@ -62,7 +62,8 @@ def _refuse_unknown_labels(given: Sequence[str], known: Mapping[str, ModelConfig
 def resolve_data(settings: Settings) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file."""
     how: dict[str, Any] = {
-        "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows
+        "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows,
+        "quick": settings.quick,
     }  # fmt: skip
     labelled = data_labels(settings.data)
     for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):

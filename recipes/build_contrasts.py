@@ -1,0 +1,194 @@
+"""Build the crossed and mirrored groups of the embedded probes from lines, and put them beside the base groups.
+
+A line is a group: its register, and a text whose alternatives stand in brackets. What stands outside is shared.
+
+    product # The pump weighs [1.5 kg|1,500 g|2.5 kg|2,500 g|very little] without its battery.
+    news # [Ann saw Bob|It was Ann who saw Bob|It was Bob who saw Ann|Bob was seen by Ann|Ann was seen by Bob|Eve left].
+
+Five alternatives are a mirrored group: a sentence, what restates it, another sentence, what restates that, a control.
+Which of the two sentences is the source is drawn by the hash of the line. Six are a crossed group: the sentence, the
+kept and the changed text of the near form, the same of the far form, a control. The phenomenon is the file's name less
+a letter at its end (number_a.txt).
+
+    python recipes/build_contrasts.py written/*.txt --base base.jsonl --treebank DIR --cache FILE --out probes.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from build_probes import CANARY, ROTATIONS, Reference, apply, spans
+
+from encheck.datasets.sides import control_relation, kept_relation
+
+BRACKET = re.compile(r"\[([^\[\]]*)\]")
+BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")
+MIRRORED, CROSSED = 5, 6
+LOWER = ("chat", "search")  # registers whose texts are left as they were written
+A_SIXTH = 6  # of all groups are for development
+QUICK_BASE, QUICK_LINES = 40, 18  # groups of a quick run: of the base, and of each phenomenon
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that holds: where it stands, its register, the phenomenon, and the text of each alternative."""
+
+    place: str
+    register: str
+    phenomenon: str
+    texts: tuple[str, ...]
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """The groups of a file; ValueError names the line that is none."""
+    phenomenon = re.sub(r"_[a-z]$", "", path.stem)
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if line.strip() and not line.startswith("//"):
+            register, _, body = line.partition(" # ")
+            yield Line(
+                f"{path.name}:{number}", register.strip(), phenomenon, texts_of(body.strip(), f"{path}:{number}")
+            )
+
+
+def texts_of(body: str, place: str = "", *, is_lower: bool = False) -> tuple[str, ...]:
+    """The text of each alternative; with `is_lower` none gets a capital letter.
+
+    >>> texts_of("we have [two|2|six|6|red] cars.")
+    ('we have two cars.', 'we have 2 cars.', 'we have six cars.', 'we have 6 cars.', 'we have red cars.')
+    """
+    sizes = {len(found.split("|")) for found in BRACKET.findall(body)}
+    if len(sizes) != 1 or not sizes <= {MIRRORED, CROSSED}:
+        raise ValueError(f"{place}: brackets of {sorted(sizes)} alternatives, want five or six in each")
+    return tuple(_text(body, i, is_lower=is_lower) for i in range(sizes.pop()))
+
+
+def _text(body: str, at: int, *, is_lower: bool) -> str:
+    filled = BRACKET.sub(lambda found: found[1].split("|")[at], body)
+    text = BEFORE.sub(r"\1", " ".join(filled.split()))
+    return text if is_lower or body[0].islower() else text[:1].upper() + text[1:]
+
+
+def sources(line: Line) -> tuple[str, list[tuple[str, str, str]]]:
+    """The sentence of a group, and (relation, favours, text) of its variants."""
+    name, kept, control = line.phenomenon, kept_relation(line.phenomenon), control_relation(line.phenomenon)
+    if len(line.texts) == CROSSED:
+        source, near, far_near, far, far_far, other = line.texts
+        return source, [
+            (kept, "kept", near), (name, "kept", far_near), (kept, "changed", far), (name, "changed", far_far),
+            (control, "", other),
+        ]  # fmt: skip
+    first, restated, second, restated_too, other = line.texts
+    if int(digest(first + second)[24:32], 16) % 2:
+        first, restated, second, restated_too = second, restated_too, first, restated
+    return first, [
+        (kept, "", restated), (name, "", restated_too), (f"{name}_mirror", "", second), (control, "", other)
+    ]  # fmt: skip
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def compiled(line: Line, reference: Reference) -> dict:
+    """One line of the probe file."""
+    source, found = sources(line)
+    found = halved(line, found)
+    known = digest(source)
+    return {
+        "id": f"{line.register}-{known[:8]}",
+        "domain": line.register,
+        **part(source),
+        "skeleton": reference.skeleton(source),
+        "sentence": source,
+        "variants": [_variant(source, *one, kept_relation(line.phenomenon)) for one in found],
+        "canary": CANARY,
+    }
+
+
+def part(source: str) -> dict:
+    """The split of a group, and in the gate part its fifth."""
+    known = digest(source)
+    split = "gate" if int(known[8:16], 16) % A_SIXTH else "dev"
+    return {"split": split, "rotation": int(known[16:24], 16) % ROTATIONS if split == "gate" else None}
+
+
+def _variant(source: str, relation: str, favours: str, text: str, kept: str) -> dict:
+    edits = spans(source, text)
+    assert apply(source, edits) == text, (source, text)
+    said = {"relation": relation, "level": 1, "meaning": "kept" if relation == kept else "changed"}
+    return {
+        **said,
+        **({"favours": favours} if favours else {}),
+        "text": text,
+        "edits": [{"start": start, "end": end, "text": new} for start, end, new in edits],
+    }
+
+
+def halved(line: Line, variants: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """The variants without the control in every second group: a control is won nearly always, and costs a text."""
+    if int(digest("".join(line.texts))[32:40], 16) % 2:
+        return variants
+    return [one for one in variants if one[0] != control_relation(line.phenomenon)]
+
+
+def mark_quick(base: list[dict], written: list[tuple[Line, dict]], before: Path | None) -> None:
+    """Mark the part that a quick run takes: what an edition before has marked, else the first by their hashes."""
+    everything = [*base, *(group for _, group in written)]
+    if before:
+        marked = {g["id"] for g in map(json.loads, before.read_text("utf-8").splitlines()) if g.get("quick")}
+    else:
+        marked = set(_first(base, QUICK_BASE))
+        for name in {line.phenomenon for line, _ in written}:
+            marked |= set(_first([g for line, g in written if line.phenomenon == name], QUICK_LINES))
+    for group in everything:
+        if group["id"] in marked:
+            group["quick"] = True
+
+
+def _first(groups: list[dict], count: int) -> list[str]:
+    return sorted((g["id"] for g in groups), key=lambda name: digest(f"quick {name}"))[:count]
+
+
+def problems(groups: list[dict]) -> Iterator[str]:
+    """Texts and ids that stand twice."""
+    texts = Counter(t for g in groups for t in (g["sentence"], *(v["text"] for v in g["variants"])))
+    yield from (f"stands {n} times: {text}" for text, n in texts.items() if n > 1)
+    yield from (f"the id {name} stands twice" for name, n in Counter(g["id"] for g in groups).items() if n > 1)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("written", nargs="+", type=Path)
+    parser.add_argument("--base", type=Path, required=True, help="base groups, as build_probes.py writes them")
+    parser.add_argument("--treebank", type=Path, required=True, help="folder of UD English EWT")
+    parser.add_argument("--cache", type=Path, default=Path(".cache/probes.json"))
+    parser.add_argument("--before", type=Path, help="the edition before, whose quick part stays")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args(argv)
+    reference = Reference(args.treebank, [], args.cache)
+    written = [line for path in args.written for line in lines(path)]
+    base = [json.loads(line) for line in args.base.read_text("utf-8").splitlines()]
+    base = [g | part(g["sentence"]) for g in base]
+    made = [(line, compiled(line, reference)) for line in written]
+    mark_quick(base, made, args.before)
+    groups = [*base, *(group for _, group in made)]
+    found = list(problems(groups))
+    print(*found, sep="\n")
+    print(f"{len(base)} base groups, {dict(Counter(line.phenomenon for line in written))}; {len(found)} problems")
+    if args.out and not found:
+        out = sorted(json.dumps(g, ensure_ascii=False) for g in groups)
+        args.out.write_text("".join(line + "\n" for line in out), "utf-8", newline="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
