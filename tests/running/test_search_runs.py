@@ -99,7 +99,9 @@ def test_data_without_a_collection_and_a_corpus_of_one_are_not_measured():
 
 def test_an_encoder_finds_documents_and_bm25_stands_beside(store):
     _, _, scores = measured(store, BagOfWords())
-    assert scores.answers[:2] == (Answers(((1, 2), (2, 1)), 2, 2), Answers(((1, 1),)))
+    judged = tuple(one.judged for one in scores.answers[:2])
+    assert judged == (Answers(((1, 2), (2, 1)), 2, 2), Answers(((1, 1),)))
+    assert scores.answers[0].first == (3, 0, 2, 1)
     estimate = ndcg_at_10(scores)
     assert (estimate.n, estimate.clusters) == (3, 3)
     assert set(estimate.surface) == {"bm25"}

@@ -70,7 +70,8 @@ class Paired:
     each item, by the same numbers in all rows. `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `reversed` says that the
     baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
-    `mixed` says that it is of a property as a whole, of which that holds for some checks.
+    `mixed` says that it is of a property as a whole, of which that holds for some checks. `proxy` says why the figure
+    is easier than what it stands for, so that it can block and is no evidence; empty where it is the thing itself.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Paired:
     same: bool = False
     reversed: bool = False
     mixed: bool = False
+    proxy: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,66 @@ class FamilyRow:
 
 
 @dataclass(frozen=True)
+class Share:
+    """The share of queries of which `what` holds, by how often they were asked, with the ends of its 95% interval.
+
+    `figure` moves by no more than that. `queries` counts different ones.
+    """
+
+    figure: str
+    what: str
+    value: float
+    low: float
+    high: float
+    queries: int
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.
+
+    `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
+    end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
+    """
+
+    name: str
+    queries: int
+    asked: int
+    clusters: int
+    delta: float
+    shares: tuple[Share, ...]
+    same: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether the loss is too small to matter, whatever is right."""
+        return self.shares[0].high < self.delta
+
+    @property
+    def said(self) -> str:
+        """What is known without a judgement."""
+        one = self.shares[0]
+        ends = f"[{100 * one.low:.1f}, {100 * one.high:.1f}]"
+        return (
+            f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by "
+            f"{100 * one.high:.1f} points at most"
+        )
+
+    @property
+    def why(self) -> str:
+        """Why that decides, or does not."""
+        matters = f"{100 * self.delta:g} points"
+        if self.same:
+            return "all scores agree, so search passes without a label"
+        if self.passes:
+            return f"less than the {matters} that matter, so search passes without a label"
+        if not self.shares[0].queries:
+            few = f"{self.queries:,} different queries are too few"
+            return f"no answer changed, but {few} to rule out a loss of {matters}"
+        return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
+
+
+@dataclass(frozen=True)
 class Decision:
     """The verdict, the rows behind it, and the reasons in words, the weightiest first."""
 
@@ -142,6 +204,7 @@ class Decision:
     seed_noise: float = 0.0
     missing: tuple[str, ...] = ()
     contracts: tuple[str, ...] = field(default=())
+    moved: tuple[Moved, ...] = ()
 
     @property
     def exit_code(self) -> int:
