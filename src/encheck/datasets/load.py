@@ -94,11 +94,13 @@ def load(
 def stem(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3")
-    ('mrpc', 'probes:fresh=3')
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("./help-center")
+    ('mrpc', 'probes:fresh=3', 'help-center')
     """
-    if is_path(spec):
-        return Path(spec).expanduser().resolve().stem
+    head = spec.partition(":")[0]
+    if head.partition("@")[0] not in names():
+        path = Path(head).expanduser()
+        return path.stem if path.name not in ("", "..") else path.resolve().stem
     return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
 
 

@@ -56,7 +56,7 @@ KINDS: Mapping[Kind, str] = {
 SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
 ANSWERS = "answers"  # the column that only searches of documents have
 WEIGHT = "weight"  # the column that only queries of a log have
-SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode")
+SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode", "passage_words", "near_duplicates")
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class Settings:
         help="Seed of everything random.",
     )
     queries: Path | None = option(
-        "queries", group="what", metavar="FILE", takes_path=True, parse=path_of,
+        "queries", group="what", metavar="FILE", takes_path=True, kept=True, parse=path_of,
         help="A log of queries for documents without labels (--data=FOLDER): one query a line (.txt), or a table with "
         "`query` and perhaps `count` and `cluster`. Repeated queries weigh more.",
     )
@@ -200,4 +200,9 @@ def models_of(parsed: Any) -> tuple[str, ...]:
 def described(settings: Settings) -> dict[str, Any]:
     """The settings that results.json shows and a baseline keeps."""
     kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+    return {name: _plain(value) for name, value in kept.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
