@@ -1,9 +1,11 @@
 """Speed of encheck beside what it is made of, in one run, as ratios.
 
     python benchmarks/speed.py --mrpc path/to/MRPC [--rounds 3]
+    python benchmarks/speed.py --mrpc path/to/MRPC --beside PYTHON [--rounds 3]
 
 Each figure is the median over rounds in which the two sides take turns; the ratio is the median of the rounds'
-ratios, since shared machines drift. MRPC's texts are read from the user's own copy.
+ratios, since shared machines drift. MRPC's texts are read from the user's own copy. `--beside` is the Python of an
+environment that has another version of encheck: warm runs of the two take turns, each with a store of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -122,17 +125,50 @@ def warm_mrpc(path: Path, folder: Path) -> tuple[list[float], bool]:
     """Wall seconds of warm runs of criteria 1 and 4 on all of MRPC, and whether torch was imported."""
     code = "import sys, encheck.cli as c\ntry: c.main(sys.argv[1:])\n"
     code += "except SystemExit: print('TORCH', 'torch' in sys.modules)"
-    args = ["run", "-m", "paraphrase or jumble", "--data", f"mrpc:{path}", "--sample=all", "-q"]
     environment = os.environ | {"ENCHECK_STORE": str(folder / "store.sqlite")}
     seconds, torch = [], True
     for _ in range(4):
         start = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-c", code, *args], cwd=folder, env=environment, capture_output=True, text=True
+            [sys.executable, "-c", code, *warm_args(path)], cwd=folder, env=environment, capture_output=True, text=True
         )
         seconds.append(time.perf_counter() - start)
         torch = "TORCH True" in done.stdout
     return seconds[1:], torch
+
+
+def warm_args(path: Path) -> list[str]:
+    """What `encheck` is given for criteria 1 and 4 on all of MRPC."""
+    return ["run", "-m", "paraphrase or jumble", "--data", f"mrpc:{path}", "--sample=all", "-q"]
+
+
+def warm_run(python: str | Path, path: Path, folder: Path) -> tuple[float, float]:
+    """Wall and processor seconds of a run of criteria 1 and 4 on all of MRPC; the first in a folder fills its store."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    environment = os.environ | {"ENCHECK_STORE": str(folder / "store.sqlite")}
+    subprocess.run([python, "-m", "encheck", *warm_args(path)], cwd=folder, env=environment, capture_output=True)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def beside_rows(other: str, mrpc: Path, folder: Path, rounds: int) -> list[tuple[str, str, str]]:
+    """Medians of this version's warm runs, of the other's, and of the rounds' ratios."""
+    pythons = {"this": sys.executable, "the other": other}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in pythons}
+    for name, python in pythons.items():
+        (folder / name).mkdir()
+        warm_run(python, mrpc, folder / name)
+    for _ in range(rounds):
+        for name, python in pythons.items():
+            found[name].append(warm_run(python, mrpc, folder / name))
+    rows = []
+    for what, ours, theirs in zip(
+        ("wall", "processor"), *(zip(*runs, strict=True) for runs in found.values()), strict=True
+    ):
+        ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+        seconds = f"{statistics.median(ours):.1f} s / {statistics.median(theirs):.1f} s"
+        rows.append((f"warm run, this version / the other, {what} time", f"{seconds} = {ratio:.2f}", ""))
+    return rows
 
 
 def help_seconds(folder: Path, *args: str) -> float:
@@ -145,6 +181,7 @@ def main() -> None:
     parser.add_argument("--mrpc", type=Path, required=True, help="folder of MRPC as distributed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=("cold", "encoding", "warm", "help"), help="one part of it")
+    parser.add_argument("--beside", help="the Python of another version: warm runs of the two, in turn, and no more")
     options = parser.parse_args()
     mrpc = options.mrpc.resolve()
     rows: list[tuple[str, str, str]] = []
@@ -156,7 +193,9 @@ def main() -> None:
             "warm": lambda: warm_rows(mrpc, folder),
             "help": lambda: help_rows(folder),
         }
-        for part in [options.only] if options.only else parts:
+        if options.beside:
+            parts = {"beside": lambda: beside_rows(options.beside, mrpc, folder, options.rounds)}
+        for part in [options.only] if options.only and not options.beside else parts:
             rows += parts[part]()
     print("| what | figure | note |\n| --- | --- | --- |")
     for row in rows:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.ids import CaseId, ItemId, ItemParts, figure_name, question_of
+from encheck.ids import CaseId, GateRowId, ItemId, ItemParts, figure_name, question_of
 from encheck.types import CheckResult, content_hash
 
 HASH = content_hash("A dog barks.")
@@ -90,3 +90,11 @@ def test_a_result_knows_its_case():
     result = CheckResult("a/m-d-1/auc", "a", "antonym", "1", "m", "d", None, None)
     assert result.case == CaseId("a", "m", "d", "1")
     assert result.case.name_of(result.id) == "auc"
+
+
+def test_a_gate_row_is_put_together_and_taken_apart():
+    row = GateRowId.of("health", "probes:fresh=3", "1")
+    assert (row, row.property) == ("health/probes:fresh=3/1", "health")
+    assert row.part("rate") == "health/probes:fresh=3/1/rate"
+    renamed = [one.with_parts_renamed({"rate": "share"}) for one in (row.part("rate"), row.part("mean"), row)]
+    assert renamed == [row.part("share"), row.part("mean"), row]

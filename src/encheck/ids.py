@@ -164,13 +164,51 @@ def question_of(key: str) -> str | None:
     return question if slash else None
 
 
-def property_of_row(name: str) -> str:
-    """The property that a gate row is of, from the row's name.
+class GateRowId(str):
+    """Property / data set / level, and the part of it where a row has parts: a gate row's name is its own text.
 
-    >>> property_of_row("number/probes/1")
-    'number'
+    >>> GateRowId.of("health", "probes", "1").part("evenness")
+    'health/probes/1/evenness'
     """
-    return name.partition("/")[0]
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, property: str, data: str, level: str) -> Self:  # noqa: A002 - the word for it
+        """The row of a property on data at a level."""
+        return cls(f"{property}/{data}/{level}")
+
+    def part(self, name: str) -> GateRowId:
+        """The row of one part of this one."""
+        return GateRowId(f"{self}/{name}")
+
+    def with_parts_renamed(self, names: Mapping[str, str]) -> GateRowId:
+        """The row under its part's new name; itself where the part keeps its name, or where it has none.
+
+        >>> GateRowId("health/probes/1/hubs").with_parts_renamed({"hubs": "evenness"})
+        'health/probes/1/evenness'
+        """
+        stem, _, last = self.rpartition("/")
+        return GateRowId(stem).part(names[last]) if last in names else self
+
+    @property  # last: the name hides the decorator's
+    def property(self) -> str:
+        """The property that the row is of.
+
+        >>> GateRowId("number/probes/1").property
+        'number'
+        """
+        return self.partition("/")[0]
+
+
+def check_and_rest(key: str) -> tuple[str, str]:
+    """The check that a key of thresholds or known failures names, and what follows it: a level, or data and level.
+
+    >>> check_and_rest("a_is_b"), check_and_rest("a_is_b/3"), check_and_rest("a_*/mrpc/*")
+    (('a_is_b', ''), ('a_is_b', '3'), ('a_*', 'mrpc/*'))
+    """
+    check, _, rest = key.partition("/")
+    return check, rest
 
 
 def figure_name(row: Mapping[str, Any]) -> str:

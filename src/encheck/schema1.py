@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from encheck.ids import ItemId, ItemParts
+from encheck.ids import GateRowId, ItemId, ItemParts
 from encheck.types import Declaration, Kind
 
 VERSION = 1
@@ -91,14 +91,13 @@ def baseline(found: Found) -> dict[str, Any]:
     }
 
 
-def row_named(row: str) -> str:
+def row_named(row: str) -> GateRowId:
     """What a row of the gate is called now.
 
     >>> row_named("health/probes/1/hubs")
     'health/probes/1/evenness'
     """
-    stem, _, last = row.rpartition("/")
-    return f"{stem}/{RENAMED_ROWS[last]}" if last in RENAMED_ROWS else row
+    return GateRowId(row).with_parts_renamed(RENAMED_ROWS)
 
 
 def _renamed(found: Found, names: Mapping[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from encheck.annotation.agreement import fleiss_kappa, kappa, permutation_test, table_of
 from encheck.annotation.choosing import cells_of, draw, variants_of
 from encheck.annotation.labelling import label
-from encheck.annotation.sheets import Line, own_sheet, ratings, read_sheet, write_sheet
+from encheck.annotation.sheets import Line, annotator_sheet, ratings, read_sheet, write_sheet
 from encheck.cli import app
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
@@ -137,7 +137,7 @@ def answer(path, lines, answers, *, took=2.0):
 
 @pytest.mark.quick
 def test_every_answer_is_saved_with_its_seconds(sheet):
-    own, lines = own_sheet(sheet, "ann")
+    own, lines = annotator_sheet(sheet, "ann")
     shown, left = answer(own, lines, ["s", "D", "?", "same"])
     assert left == 0
     assert [(line.same, line.seconds) for line in read_sheet(own)] == [("1", 2), ("0", 2), ("?", 2), ("1", 2)]
@@ -146,7 +146,7 @@ def test_every_answer_is_saved_with_its_seconds(sheet):
 
 
 def test_undo_takes_an_answer_back_and_its_time_counts_on(sheet):
-    own, lines = own_sheet(sheet, "ann")
+    own, lines = annotator_sheet(sheet, "ann")
     shown, left = answer(own, lines, ["u", "s", "s", "u", "d", "q"])
     assert left == 2
     assert "there is nothing to undo" in shown
@@ -154,27 +154,27 @@ def test_undo_takes_an_answer_back_and_its_time_counts_on(sheet):
 
 
 def test_what_is_no_answer_is_asked_again(sheet):
-    own, lines = own_sheet(sheet, "ann")
+    own, lines = annotator_sheet(sheet, "ann")
     shown, left = answer(own, lines, ["x", "", "s", "q"])
     assert left == 3
     assert "'x' is no answer" in shown
 
 
 def test_labelling_goes_on_where_it_was_left(sheet):
-    answer(*own_sheet(sheet, "ann"), ["s", "q"])
-    own, lines = own_sheet(sheet, "ann")
+    answer(*annotator_sheet(sheet, "ann"), ["s", "q"])
+    own, lines = annotator_sheet(sheet, "ann")
     shown, left = answer(own, lines, ["d", "d", "d"])
     assert left == 0
     assert shown[0].startswith("\n2 of 4")
 
 
 def test_answers_to_another_sheet_and_names_that_are_paths_are_refused(sheet, tmp_path):
-    answer(*own_sheet(sheet, "ann"), ["s", "q"])
+    answer(*annotator_sheet(sheet, "ann"), ["s", "q"])
     write_sheet(sheet, draw(pairs().pairs, n=4, seed=5))
     with pytest.raises(DataError, match="belongs to another sheet"):
-        own_sheet(sheet, "ann")
+        annotator_sheet(sheet, "ann")
     with pytest.raises(UsageError, match="becomes part of a file's name"):
-        own_sheet(sheet, "../ann")
+        annotator_sheet(sheet, "../ann")
 
 
 # agreement
@@ -231,7 +231,7 @@ def test_the_permutation_tests_p_is_uniform_where_the_groups_are_alike():
 
 def test_items_that_somebody_left_open_are_out_and_other_sheets_refused(sheet, tmp_path):
     for name, keys in (("ann", "sds"), ("bob", "ss")):
-        answer(*own_sheet(sheet, name), [*keys, "q"])
+        answer(*annotator_sheet(sheet, name), [*keys, "q"])
     files = [tmp_path / "sheet-ann.csv", tmp_path / "sheet-bob.csv"]
     assert [[line.same for line in answers] for _, answers in ratings(files)] == [["1", "1"], ["0", "1"]]
     with pytest.raises(UsageError, match="two or more people"):

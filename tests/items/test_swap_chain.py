@@ -13,6 +13,7 @@ from encheck.generators.swap_chain import SWAPS, Swapped, groups_of, swap_chain,
 from encheck.language.edits.relations import Relations, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
+from encheck.language.pipeline.load import Pipeline
 from encheck.similarity import words
 from encheck.types import Group, apply_edits
 
@@ -248,6 +249,7 @@ def test_the_sentence_begins_with_a_capital_after_the_swap():
         assert not any(word[0].isupper() for word in made.text.split()[1:])
 
 
+PIPELINE = Pipeline()  # read once
 FEW = "fewer than 3 groups of words with the same tag"
 
 
@@ -258,7 +260,7 @@ FEW = "fewer than 3 groups of words with the same tag"
     ids=["empty", "letter", "short", "long", "longer"],
 )  # fmt: skip
 def test_texts_without_three_groups_say_so(text, reason):
-    english = English()
+    english = English(pipeline=PIPELINE)
     english.parse_all([text])
     assert swap_chain(Group("g", text, text, "c"), level=3, rng=Random(0), english=english) == reason
 

@@ -5,10 +5,12 @@ import pytest
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
 from encheck.language.english import English, Waiting
+from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
 from encheck.types import Group, Variant
 
 TEXT = "The woman bought a house."
+PIPELINE = Pipeline()  # read once
 
 
 def words(_, parse):
@@ -20,7 +22,7 @@ def words(_, parse):
 @pytest.fixture
 def english():
     words.calls = 0
-    return English()
+    return English(pipeline=PIPELINE)
 
 
 def test_who_reads_a_parse_that_is_not_there_yet_waits_for_the_next_batch(english):
@@ -60,7 +62,7 @@ def test_parses_and_tags_of_any_signs_come_back_from_the_store_as_they_were_made
     text = f"The woman{sign} bought {sign}a large house{sign}."
     found = []
     for _ in range(2):
-        english = English(store=Store(tmp_path / "store.sqlite"))
+        english = English(pipeline=PIPELINE, store=Store(tmp_path / "store.sqlite"))
         english.parse_all([text])
         english.tag_all([text, TEXT])
         made = Maker(0, english).variants([Group("g", text, "", "c")], synonym)

@@ -193,11 +193,14 @@ def test_the_shipped_rules_are_the_recipe_s(nlp, recipe):
     assert nlp.get_pipe("entity_ruler").patterns == recipe("pipeline_rules").ruler_patterns()
 
 
-def test_the_aims_are_reached_on_the_treebank_s_test_part(nlp, recipe, shared_data):
+@pytest.mark.parametrize(
+    ("sentences", "slack"), [pytest.param(None, 0, marks=pytest.mark.long), (300, 3)], ids=["all", "some"]
+)
+def test_the_aims_are_reached_on_the_treebank_s_test_part(nlp, recipe, shared_data, sentences, slack):
     data, measure = recipe("pipeline_data"), recipe("pipeline_figures")
-    sentences = data.read_treebank(shared_data / "ud_english_ewt", "test", entities=shared_data / "uner_english_ewt")
-    got = measure.figures(nlp, [data.as_doc(nlp.vocab, [s]) for s in sentences])
-    assert {name: got[name] > aim for name, aim in AIMS.items()} == dict.fromkeys(AIMS, True)
+    found = data.read_treebank(shared_data / "ud_english_ewt", "test", entities=shared_data / "uner_english_ewt")
+    got = measure.figures(nlp, [data.as_doc(nlp.vocab, [s]) for s in found[:sentences]])
+    assert {name: got[name] > aim - slack for name, aim in AIMS.items()} == dict.fromkeys(AIMS, True)
 
 
 def test_the_treebank_is_read_whole_with_its_entities_and_its_own_spacing(recipe, shared_data):

@@ -102,6 +102,12 @@ def test_exact_bounds_are_wider_than_tangos():
     assert gs.exact_bounds(60, 9, 3) == pytest.approx((-high, -low))
 
 
+@pytest.mark.parametrize("n", [5, 10, 60])
+def test_where_no_item_flips_the_exact_bound_is_the_change_that_shows_none_in_one_case_of_twenty(n):
+    largest = 1 - 0.05 ** (1 / n)
+    assert gs.exact_bounds(n, 0, 0) == pytest.approx((-largest, largest), abs=2 / 2**12)
+
+
 def test_the_exact_bound_covers_the_truth_as_often_as_it_says():
     rng = np.random.default_rng(3)
     draws = rng.multinomial(50, [0.05, 0.11, 0.84], size=400)

@@ -37,6 +37,23 @@ def test_weights_depend_on_the_seed_and_on_nothing_else():
     assert (bootstrap_weights(50, 2, 600) != first).any()
 
 
+@pytest.mark.parametrize("clusters", [4, 60])
+@pytest.mark.parametrize("two", ["none", "some", "all"])
+def test_an_item_is_drawn_as_often_as_its_cluster_is_or_as_one_times_the_other_is(clusters, two):
+    rng = np.random.default_rng(5)
+    names = [f"c{i:02}" for i in range(60)]
+    first, second = (rng.integers(0, clusters, 50) for _ in range(2))
+    hang_on_two = {"none": np.zeros(50, bool), "some": rng.random(50) < 0.5, "all": np.ones(50, bool)}[two]
+    others = [names[j] if both else "" for j, both in zip(second, hang_on_two, strict=True)]
+    resampler = Resampler([names[i] for i in first], universe=names, others=others)
+    values, weights = rng.normal(size=(50, 3)), resampler.weights.astype(float)
+    drawn = weights[:, first] * np.where(hang_on_two, weights[:, second], 1)
+    np.testing.assert_allclose(resampler.totals(values), drawn @ values, atol=1e-4)
+    some = rng.permutation(50)[:20]
+    np.testing.assert_allclose(resampler.of(some).totals(values[some]), drawn[:, some] @ values[some], atol=1e-4)
+    np.testing.assert_array_equal(np.concatenate(list(resampler.of(some).item_weights())), drawn[:, some])
+
+
 def test_the_interval_of_a_mean_agrees_with_scipys_bootstrap():
     values = np.random.default_rng(0).exponential(size=300)
     resampler = Resampler([str(i) for i in range(300)])
@@ -100,6 +117,12 @@ def test_the_interval_near_the_edge_is_clopper_pearsons(n, misses):
     exact = scipy.stats.binomtest(n - misses, n).proportion_ci(method="exact")
     assert (low, high) == pytest.approx((exact.low, exact.high))
     assert widened(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(("items", "is_widened"), [(9, True), (10, False)])
+def test_an_interval_of_a_share_is_widened_where_fewer_than_ten_items_are_on_a_side(items, is_widened):
+    for share in (items / 60, 1 - items / 60):
+        assert (widened(share, share, share, n=60, clusters=60) != (share, share)) is is_widened
 
 
 @pytest.mark.parametrize("n", [30, 60, 600])

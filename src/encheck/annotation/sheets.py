@@ -72,7 +72,7 @@ def _line(path: Path, number: int, fields: dict[str, str]) -> Line:
     return Line(fields["item"], fields["first"], fields["second"], same, took)
 
 
-def own_sheet(sheet: Path, name: str) -> tuple[Path, list[Line]]:
+def annotator_sheet(sheet: Path, name: str) -> tuple[Path, list[Line]]:
     """SHEET-NAME.csv beside the sheet, and its lines: those answered before, or none yet."""
     if not name or not all(c.isalnum() or c in "._-" for c in name):
         raise UsageError(f"the name {name!r} becomes part of a file's name: letters, digits, '.', '_' and '-' only")

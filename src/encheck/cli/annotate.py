@@ -46,13 +46,13 @@ def label_(
 ) -> None:
     """Show pair after pair and ask: the same meaning or not? Every answer is saved; go on where you left."""
     from encheck.annotation.labelling import label
-    from encheck.annotation.sheets import own_sheet
+    from encheck.annotation.sheets import annotator_sheet
 
     def ask(keys: str) -> str:
         return str(typer.prompt(keys, default="", show_default=False))
 
     with told():
-        own, lines = own_sheet(sheet, name)
+        own, lines = annotator_sheet(sheet, name)
         left = label(own, lines, ask=ask, show=tell)
     tell(f"{own}: {len(lines) - left} of {len(lines)} answered")
 

@@ -64,31 +64,20 @@ def load(
     _refuse_reading(name, module, reading, path)
     _refuse_unfinished(name, module)
     if not path:
-        if not hasattr(module, "embedded"):
-            fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
-            wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
-            raise DataError(f"data set {name!r} needs a path: {wanted}")
-        dataset: Dataset = module.embedded()
-        return replace(dataset, name=label or full)
+        return replace(_embedded(name, module), name=label or full)
     if found := _made(module, path):
         return replace(found, name=label or stem(spec).replace(":", "-"))
-    bad = BadRows(skip=skip_bad_rows)
-    if kind := module.taken_for(Path(path).expanduser()) if hasattr(module, "taken_for") else "":
-        log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", label or full, path, kind, path)
-        module = names()[kind]
+    called, bad = label or full, BadRows(skip=skip_bad_rows)
+    module = _taken_for(module, path, called)
     if hasattr(module, "collection"):
         is_read = (Path(path).expanduser(), bad, *([passages] if name == PASSAGES else []))
-        return _searched(label or full, module.collection(*is_read), module.LICENCE, sample, seed, bad)
-    has_groups = hasattr(module, "groups")
-    rows = list(_read(module, path, bad, reading))
-    if not rows:
-        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
-        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
-    _tell_skipped(label or full, bad)
-    if has_groups:
+        return _searched(called, module.collection(*is_read), module.LICENCE, sample, seed, bad)
+    rows = _rows(name, module, path, bad, reading)
+    _tell_skipped(called, bad)
+    if hasattr(module, "groups"):
         own: Dataset = module.dataset(rows)
-        return replace(own, name=label or full, skipped=tuple(bad.skipped))
-    return from_rows(label or full, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+        return replace(own, name=called, skipped=tuple(bad.skipped))
+    return from_rows(called, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
 
 
 def stem(spec: str) -> str:
@@ -134,10 +123,38 @@ def _module_of(spec: str, name: str) -> ModuleType:
     raise DataError(unknown("data set", name, names()))
 
 
+def _embedded(name: str, module: ModuleType) -> Dataset:
+    """The data that come with encheck; DataError for a data set that has to be given a path."""
+    if not hasattr(module, "embedded"):
+        fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
+        wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
+        raise DataError(f"data set {name!r} needs a path: {wanted}")
+    found: Dataset = module.embedded()
+    return found
+
+
 def _made(module: ModuleType, path: str) -> Dataset | None:
     """What a module makes by itself where the path says so; None for a path to read."""
     found: Dataset | None = module.made(path) if hasattr(module, "made") else None
     return found
+
+
+def _taken_for(module: ModuleType, path: str, name: str) -> ModuleType:
+    """The module that reads the path: another one where the path holds what that reads, which is said."""
+    kind = module.taken_for(Path(path).expanduser()) if hasattr(module, "taken_for") else ""
+    if not kind:
+        return module
+    log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", name, path, kind, path)
+    return names()[kind]
+
+
+def _rows(name: str, module: ModuleType, path: str, bad: BadRows, reading: str) -> list[Any]:
+    """All rows that lie at the path; DataError where there is none."""
+    rows = list(_read(module, path, bad, reading))
+    if not rows:
+        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
+        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
+    return rows
 
 
 def _tell_skipped(name: str, bad: BadRows) -> None:

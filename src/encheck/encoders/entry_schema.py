@@ -13,7 +13,7 @@ from encheck.system.schema import Place, problems
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-LONGEST = 1_000_000_000  # more tokens or dimensions than any model has
+MAX_LENGTH = 1_000_000_000  # more tokens or dimensions than any model has
 WANTED = {
     "sha256": "a SHA-256, or a mapping of files to theirs",
     "sha256.*": "a SHA-256 in hexadecimal digits",
@@ -38,7 +38,7 @@ def _others() -> dict[str, Any]:
     """The types of the fields that take more or something else than text."""
     from pydantic import Field
 
-    length: Any = Annotated[int, Field(ge=1, le=LONGEST)]
+    length: Any = Annotated[int, Field(ge=1, le=MAX_LENGTH)]
     text: Any = Annotated[str, Field(pattern=r"\S")]
     return {
         "max_length": length,

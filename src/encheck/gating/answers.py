@@ -64,7 +64,7 @@ def moved(before: Table, after: Table, *, delta: float = DELTA) -> Moved:
     if same:
         shares = tuple(replace(one, low=0.0, high=0.0) for one in shares)
     counts = len(after.items), int(weights.sum()), len(set(after.clusters))
-    return Moved(after.gate_row, *counts, delta, shares, same)
+    return Moved(str(after.gate_row), *counts, delta, shares, same)
 
 
 def share(figure: str, what: str, changed: Bools, weights: NDArray[np.float64], clusters: Sequence[str]) -> Share:

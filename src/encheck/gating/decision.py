@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
-from encheck.gating.types import DEFAULT, QUIET, Decision, FamilyRow, Moved, Noise, Outcome, Paired, Row, Rule
+from encheck.gating.types import DEFAULT, QUIET, Decision, FamilyRow, GateRow, Moved, Noise, Outcome, Paired, Rule
 from encheck.statistics import paired as stats
 
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     )  # fmt: skip
 
 
-def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ...]:
+def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
     """What the gate says of each row."""
     free = np.maximum(f.clusters - 1, 1)
     silent = [_no_figure(one) for one in paired]
@@ -119,7 +119,7 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[Row, ..
         outcome: Outcome = "block" if blocks else "pass" if good[i] and gates[i] else "inconclusive"
         baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
         weak = "" if silent[i] else _no_evidence(one, baseline, float(f.delta[i]))
-        row = Row(
+        row = GateRow(
             one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
             float(one.candidate.mean()), float(f.change[i]), float(low[i]), float(high[i]), float(f.error[i]),
             float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(gates[i] and not weak),
@@ -176,7 +176,7 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _explained(row: Row, rule: Rule, demand: float, weak: str, silent: str) -> Row:
+def _explained(row: GateRow, rule: Rule, demand: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if not row.gates:
         why = (
@@ -196,18 +196,18 @@ def _explained(row: Row, rule: Rule, demand: float, weak: str, silent: str) -> R
     return replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
 
 
-def _undecided(row: Row, rule: Rule) -> str:
+def _undecided(row: GateRow, rule: Rule) -> str:
     if row.change <= -rule.estimate * row.delta:
         small = _points(row, rule.block * row.delta)
         return f"looks {_points(row, -row.change)} worse, which these items cannot tell from {small}"
     return f"a loss of {_points(row, rule.row * row.delta)} cannot be ruled out (bound {_points(row, row.low)})"
 
 
-def _points(row: Row, amount: float) -> str:
+def _points(row: GateRow, amount: float) -> str:
     return f"{100 * amount:.1f} points" if row.kind == "rate" else f"{amount:.3f}"
 
 
-def _needed(row: Row, rule: Rule, demand: float) -> int:
+def _needed(row: GateRow, rule: Rule, demand: float) -> int:
     """Items that would decide in 80% of cases, were the change what it seems to be: the error falls with their root."""
     loss = -row.change
     to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
@@ -216,12 +216,12 @@ def _needed(row: Row, rule: Rule, demand: float) -> int:
     return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
 
-def _items_for_clusters(row: Row, rule: Rule) -> int:
+def _items_for_clusters(row: GateRow, rule: Rule) -> int:
     each = row.n / max(row.clusters, 1)
     return ceil(max(rule.min_items, rule.min_clusters * each))
 
 
-def _families(rows: Sequence[Row], f: Figures, *, rule: Rule) -> list[FamilyRow]:
+def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[FamilyRow]:
     """The families with evidence: a pooled change each, and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
@@ -239,7 +239,7 @@ def _families(rows: Sequence[Row], f: Figures, *, rule: Rule) -> list[FamilyRow]
     return found
 
 
-def _beyond_clusters(row: Row, spread: Floats, rule: Rule) -> float:
+def _beyond_clusters(row: GateRow, spread: Floats, rule: Rule) -> float:
     """The part of a row's error that its clusters do not show: of the calibration, or where not one item differs."""
     shown = stats.clustered_error(spread, row.clusters)
     if row.kind == "rate" and not shown and row.change > row.low:
@@ -248,7 +248,7 @@ def _beyond_clusters(row: Row, spread: Floats, rule: Rule) -> float:
 
 
 def _verdict(
-    rows: Sequence[Row],
+    rows: Sequence[GateRow],
     families: Sequence[FamilyRow],
     *,
     rule: Rule,
@@ -275,7 +275,7 @@ def _would_decide(needed: int | None) -> str:
     return f"; about {needed:,} items would decide" if needed else ""
 
 
-def _family_doubt(f: FamilyRow, rows: Sequence[Row], rule: Rule) -> str:
+def _family_doubt(f: FamilyRow, rows: Sequence[GateRow], rule: Rule) -> str:
     """What keeps a family open, and how many items, in all its rows, would make it pass in 80% of cases."""
     if not isfinite(f.low):
         return "not all of its gate rows have a figure, so that it has none"

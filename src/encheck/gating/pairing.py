@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.declared import chance_of, declared_of, gating
 from encheck.gating.types import DEFAULT, Paired, Rule
+from encheck.ids import GateRowId
 from encheck.metrics import Metric
 from encheck.metrics.health import room
 from encheck.scoring.answers import Answers
@@ -111,19 +112,19 @@ def rows(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Comp
     small to gate, but not both together, `.../whole` stands for it: all checks of the two, so that no loss goes unseen.
     It can block and is no evidence; a part that is large enough stays beside it.
     """
-    grouped: dict[tuple[str, str], list[Compared]] = {}
+    grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
     for one in found:
         grouped.setdefault((one.before.gate_row, one.kind), []).append(one)
     several = Counter(name for name, kind in grouped if kind not in REVERSED.values())
     named: dict[str, list[Compared]] = {}
     for (name, kind), some in grouped.items():
         straight = STRAIGHT.get(kind, kind)
-        label = f"{name}/{straight}" if several[name] > 1 else name
+        label = name.part(straight) if several[name] > 1 else name
         both = [one for way in (straight, *_wrong_way(straight)) for one in grouped.get((name, way), ())]
         if len(both) > len(some) and not _enough(some, rule) and _enough(both, rule):
-            named[f"{label}/{WHOLE}"] = both
+            named[label.part(WHOLE)] = both
         else:
-            named[f"{name}/{kind}" if kind in STRAIGHT else label] = some
+            named[name.part(kind) if kind in STRAIGHT else label] = some
     return named
 
 

@@ -89,7 +89,7 @@ class Paired:
 
 
 @dataclass(frozen=True)
-class Row:
+class GateRow:
     """What the gate says of a property x data x level, which `name` says, with its part where it has parts.
 
     `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
@@ -199,7 +199,7 @@ class Decision:
 
     outcome: Outcome
     reasons: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[GateRow, ...]
     families: tuple[FamilyRow, ...] = ()
     seed_noise: float = 0.0
     missing: tuple[str, ...] = ()

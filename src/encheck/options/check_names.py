@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import ConfigError, unknown
+from encheck.ids import check_and_rest
 
 
 def refuse_unknown_checks(
@@ -23,7 +24,7 @@ def refuse_unknown_checks(
     of known failures may be patterns, those of thresholds not.
     """
     known = {*offered, *_tests_in(resources.files("encheck.checks").iterdir())}
-    named = [(where, *key.partition("/")[::2]) for where, keys in tables.items() for key in keys]
+    named = [(where, *check_and_rest(key)) for where, keys in tables.items() for key in keys]
     thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
     for where, name, level in thresholds:
         if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):

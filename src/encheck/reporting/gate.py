@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from encheck.gating.types import EXIT_CODES, Moved, Outcome, Row
+from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome
 from encheck.gating.weighing import Weighed
 from encheck.reporting import lost
 from encheck.reporting.text import escape, marked, table
@@ -79,7 +79,7 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not -1e300 < v < 1e300 else v for k, v in found.items()}
 
 
-def _row(w: Weighed, row: Row, shown: Shown) -> dict[str, Any]:
+def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
     said = _finite(asdict(row))
     queries = lost.as_dicts(w.lost.get(row.name, ()) if row.outcome == "block" else (), shown.items, shown.documents)
     return {"row": said.pop("name"), **said, **_flips(w, row), "lost_queries": queries}
@@ -95,7 +95,7 @@ def _search(one: Moved, folder: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _flips(w: Weighed, row: Row) -> dict[str, list[str]]:
+def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
     lost, gained = w.flips.get(row.name, ([], []))
     return {"lost_items": lost[:MAX_FLIPS_KEPT], "gained_items": gained[:MAX_FLIPS_KEPT]}
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.ids import GateRowId, ItemId
 from encheck.scoring.scores import DECIMALS
 from encheck.types import Declaration
 
@@ -44,9 +45,9 @@ class Table:
     weights: tuple[int, ...] = ()
 
     @builtins.property
-    def gate_row(self) -> str:
+    def gate_row(self) -> GateRowId:
         """The gate row that this case belongs to."""
-        return f"{self.property}/{self.data}/{self.level}"
+        return GateRowId.of(self.property, self.data, self.level)
 
     @builtins.property
     def margins(self) -> Floats:
@@ -56,9 +57,9 @@ class Table:
     @builtins.property
     def chains(self) -> list[list[int]]:
         """The positions of each chain's rows: one a member, whose ids differ in the last part."""
-        found: dict[str, list[int]] = {}
+        found: dict[ItemId, list[int]] = {}
         for i, item in enumerate(self.items):
-            found.setdefault(item.rpartition("/")[0], []).append(i)
+            found.setdefault(ItemId(item).chain, []).append(i)
         return list(found.values())
 
     def of(self, positions: NDArray[np.intp]) -> Table:

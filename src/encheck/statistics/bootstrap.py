@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +73,7 @@ class Resampler:
         other.columns = self.columns[items]
         other.others = None if self.others is None else self.others[items]
         other.present = np.unique(other.columns)
+        vars(other).pop("_drawn_by_both", None)
         return other
 
     @property
@@ -81,12 +83,38 @@ class Resampler:
 
     def totals(self, values: Floats) -> Floats:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
-        if self.others is not None:
-            small = values.astype(np.float32)
-            return np.concatenate([w @ small for w in self._chunks(self.weights)]).astype(np.float64)
-        sums = np.zeros((self.weights.shape[1], values.shape[1]))
-        np.add.at(sums, self.columns, values)
-        return (self.weights @ sums.astype(np.float32)).astype(np.float64)
+        if self.others is None:
+            return self._totals_by_cluster(values, self.columns)
+        both = self.others >= 0
+        found = self._totals_by_cluster(values[~both], self.columns[~both])
+        small, drawn = values[both].astype(np.float32), self._drawn_by_both
+        for rows in _slices(drawn.shape):
+            found[rows] += drawn[rows].astype(np.float32) @ small
+        return found
+
+    def _totals_by_cluster(self, values: Floats, columns: NDArray[np.intp]) -> Floats:
+        """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
+        present, places = np.unique(columns, return_inverse=True)
+        few = len(present) < self.weights.shape[1] // 8
+        sums = np.zeros((len(present) if few else self.weights.shape[1], values.shape[1]))
+        np.add.at(sums, places if few else columns, values)
+        weights = self.weights[:, present] if few else self.weights
+        return (weights @ sums.astype(np.float32)).astype(np.float64)
+
+    @cached_property
+    def _drawn_by_both(self) -> NDArray[np.unsignedinteger[Any]]:
+        """How often each item that hangs on two clusters is drawn; shape [replicates, such items].
+
+        It is kept, since all figures on the same items ask for it.
+        """
+        assert self.others is not None
+        both = np.flatnonzero(self.others >= 0)
+        one, other = self.columns[both], self.others[both]
+        most = int(self.weights.max()) ** 2
+        found = np.empty((len(self.weights), len(both)), np.min_scalar_type(most))
+        for rows in _slices(found.shape):
+            found[rows] = self.weights[rows][:, one] * self.weights[rows][:, other]
+        return found
 
     def item_weights(self) -> Iterator[NDArray[np.float32]]:
         """Weights of the items, a few replicates at a time; shape [some, n].
@@ -96,13 +124,17 @@ class Resampler:
         return self._chunks(self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))])
 
     def _chunks(self, rows: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
-        step = max(1, _WEIGHTS_AT_ONCE // max(len(self.columns), 1))
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            found = some[:, self.columns]
+        for some in _slices((len(rows), len(self.columns))):
+            found = rows[some][:, self.columns]
             if self.others is not None:
-                found *= np.where(self.others < 0, np.float32(1), some[:, self.others])
+                found *= np.where(self.others < 0, np.float32(1), rows[some][:, self.others])
             yield found
+
+
+def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
+    """The rows of a table [rows, columns], a few at a time."""
+    step = max(1, _WEIGHTS_AT_ONCE // max(shape[1], 1))
+    return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
 def interval(replicates: Floats) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.gating.declared import declarations
-from encheck.ids import property_of_row
+from encheck.ids import GateRowId
 from encheck.reporting.gate import cells
 from encheck.reporting.markdown import ENDED
 from encheck.system.files import write_text
@@ -74,7 +74,7 @@ def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             row = next((row for start, row in rows.items() if reason.startswith(start)), None)
             change = f" ({cells(row)[5]})" if row else ""
             about = row["row"] if row else reason.partition(":")[0]
-            name = property_of_row(about) if row else CONTRACT if about.startswith(CONTRACT) else "gate"
+            name = GateRowId(about).property if row else CONTRACT if about.startswith(CONTRACT) else "gate"
             text = f"against {against['baseline']}: {reason}{change}"
             yield _result(name, level, text, f"gate/{against['baseline']}/{about}")
 

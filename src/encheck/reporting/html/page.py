@@ -26,7 +26,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
     `folder` is where the run lies: the commands of the page name it.
     """
     frames = view.frames(results, items)
-    found, told = sections(results, frames), commands(results, folder)
+    found, to_type = sections(results, frames), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
     payload, shown = packed(frames, pictures, margins_asked(results))
     everything = sum(map(len, frames.values()))
@@ -42,8 +42,8 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         criteria=view.CRITERIA,
         words=view.WORDS,
         sections=found,
-        commands=told,
-        cases=lambda section: [(case, name, told.show(model)) for case, name, model in section.cases],
+        commands=to_type,
+        cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
         table=table,
         filters={verdict for line in table for verdict in line["verdicts"]},
         trend=trend,
@@ -90,7 +90,7 @@ def _hash(script: str) -> str:
 def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> list[dict[str, Any]]:
     """A line for each claim, level and data set, with a cell a model (None where it was not run).
 
-    `told` has what stands once for all models: floor and aim, the best surface scorer, numbers of items, and with
+    `shared` has what stands once for all models: floor and aim, the best surface scorer, numbers of items, and with
     `trend` the baseline's figure.
     """
     lines: dict[tuple[str, str, str], dict[str, Row]] = {}
@@ -105,7 +105,9 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
             "anchor": anchors[key],
             "first": next(iter(cells.values())),
             "cells": [cells.get(model) for model in models],
-            "told": [_each(cells, text) for text in (view.wants, view.surface, _counts, *([_trend] if trend else []))],
+            "shared": [
+                _each(cells, text) for text in (view.wants, view.surface, _counts, *([_trend] if trend else []))
+            ],
             "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
         }
         for key, cells in lines.items()

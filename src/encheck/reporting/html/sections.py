@@ -36,7 +36,7 @@ class Section:
     anchor: str
     check: str
     data: str
-    told: Mapping[str, str]
+    description: Mapping[str, str]
     rows: Sequence[Row]
     figures: Sequence[Row]
     cases: Sequence[tuple[str, str, str]]
@@ -92,7 +92,7 @@ def _section(
     key: tuple[str, str],
     rows: Sequence[Row],
     figures: Sequence[Row],
-    told: Mapping[str, str],
+    description: Mapping[str, str],
     declared: Declaration,
     frames: Frames,
 ) -> Section:
@@ -102,7 +102,7 @@ def _section(
     some = {name: frames[case] for case, name, _ in cases}
     drawn = _pictures(declared, figures, some)
     pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(drawn)]
-    return Section(anchor, *key, told, rows, figures, cases, pictures)
+    return Section(anchor, *key, description, rows, figures, cases, pictures)
 
 
 def _pictures(declared: Declaration, figures: Sequence[Row], frames: Frames) -> Iterable[tuple[str, Spec]]:
