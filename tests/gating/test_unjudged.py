@@ -115,7 +115,8 @@ def test_no_change_in_few_queries_is_no_proof_unless_the_scores_are_the_same():
     assert moved(before, after).passes
     other = moved(before, replace(after, near=after.near + 0.01))
     assert (other.same, other.passes) == (False, False)
-    assert "100 different queries are too few to rule out a loss of 2 points" in other.why
+    assert "100 different queries are worth 100 of the same weight" in other.why
+    assert other.why.endswith("to rule out a loss of 2 points takes 189")
     assert moved(*(table([(0, 1)] * 200, scores=score) for score in (0.5, 0.6))).passes
 
 
@@ -168,3 +169,11 @@ def test_lost_queries_say_what_came_first_before_and_now():
 @pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]"])
 def test_answers_are_read_as_older_and_newer_files_have_them(text):
     assert str(Answers.of(text)) == text
+
+
+def test_what_is_less_than_matters_does_not_look_like_as_much():
+    close = moved(*pair_of_tables(500, 4))
+    assert (close.passes, round(100 * close.shares[0].high, 2)) == (False, 2.04)
+    near = moved(*pair_of_tables(520, 4))
+    assert near.passes
+    assert near.said.endswith("[0.3, 1.96]: recall@1 moves by 1.96 points at most")

@@ -82,7 +82,9 @@ def _of_page(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
 def _of_rows(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
     columns, rows = records(file, bad)
     text = next((one for one in TEXT if one in columns), None)
-    if text is None and columns:
+    if not columns:
+        return
+    if text is None:
         raise DataError(
             f"{file}:1: no column with the texts of documents (columns: {', '.join(columns)}; understood: "
             f"{', '.join(TEXT)})"

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.pairing import TOLERANCE
-from encheck.gating.types import Moved, Share
+from encheck.gating.types import Moved, Share, Z
 from encheck.scoring.answers import KEPT, Answers
 from encheck.scoring.table import Table
 
 Bools = NDArray[np.bool_]
 DELTA = 0.02  # as of nDCG@10
-Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def share(figure: str, what: str, changed: Bools, weights: NDArray[np.float64], 
     if spread > 0:
         worth = min(worth, value * (1 - value) / spread)
     low, high = wilson(value, worth)
-    return Share(figure, what, value, low, high, int(changed.sum()))
+    return Share(figure, what, value, low, high, int(changed.sum()), worth)
 
 
 def wilson(value: float, n: float) -> tuple[float, float]:

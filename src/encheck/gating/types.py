@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
+Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
 
 
@@ -137,7 +139,8 @@ class FamilyRow:
 class Share:
     """The share of queries of which `what` holds, by how often they were asked, with the ends of its 95% interval.
 
-    `figure` moves by no more than that. `queries` counts different ones.
+    `figure` moves by no more than that. `queries` counts different ones that changed; `worth` says how many queries of
+    the same weight, each its own cluster, would say as much as all of them.
     """
 
     figure: str
@@ -146,6 +149,7 @@ class Share:
     low: float
     high: float
     queries: int
+    worth: float
 
 
 @dataclass(frozen=True)
@@ -173,11 +177,11 @@ class Moved:
     def said(self) -> str:
         """What is known without a judgement."""
         one = self.shares[0]
-        ends = f"[{100 * one.low:.1f}, {100 * one.high:.1f}]"
-        return (
-            f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by "
-            f"{100 * one.high:.1f} points at most"
-        )
+        most = f"{100 * one.high:.1f}"
+        if float(most) >= 100 * self.delta > 100 * one.high:
+            most = f"{100 * one.high:.2f}"  # rounded, it would look like as much as matters
+        ends = f"[{100 * one.low:.1f}, {most}]"
+        return f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by {most} points at most"
 
     @property
     def why(self) -> str:
@@ -188,8 +192,11 @@ class Moved:
         if self.passes:
             return f"less than the {matters} that matter, so search passes without a label"
         if not self.shares[0].queries:
-            few = f"{self.queries:,} different queries are too few"
-            return f"no answer changed, but {few} to rule out a loss of {matters}"
+            needed = ceil(Z**2 * (1 - self.delta) / self.delta)
+            return (
+                f"no answer changed, but {self.queries:,} different queries are worth {self.shares[0].worth:,.0f} of "
+                f"the same weight, and to rule out a loss of {matters} takes {needed}"
+            )
         return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
 
 

@@ -295,13 +295,17 @@ def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str
 
 
 def _lost(compared: Sequence[Compared], rule: Rule, changed: Collection[str]) -> dict[str, tuple[LostQuery, ...]]:
-    """The queries of each row that lost most, of search; `changed` names data whose documents are others now."""
+    """The queries of each row that lost most, of search, first those whose first answer changed.
+
+    `changed` names data whose documents are others now.
+    """
     found = {}
     for name, every in gate_rows(compared, rule).items():
         some = [one for one in every if one.before.answers and one.after.answers]
         drops = [(float(one.new[i] - one.old[i]), n, i) for n, one in enumerate(some) for i in range(len(one.old))]
-        worst = [(some[n], i) for change, n, i in sorted(drops) if change < 0][:LOST_SHOWN]
-        found[name] = tuple(_lost_query(one, i, known=one.before.data not in changed) for one, i in worst)
+        worst = ((some[n], i) for change, n, i in sorted(drops) if change < 0)
+        lost = [_lost_query(one, i, known=one.before.data not in changed) for one, i in worst]
+        found[name] = tuple(sorted(lost, key=lambda one: one.before == one.now)[:LOST_SHOWN])
     return found
 
 
