@@ -129,7 +129,8 @@ class Recorder:
             self.items[sent["items"]["case"][0]] = sent["items"]
         if sent["documents"]:
             named = CaseId.of(sent["rows"][0]).of_any_model
-            self.documents[named] = {row: (name, text) for row, name, text in sent["documents"]}
+            found = {row: (name, text) for row, name, text in sent["documents"]}
+            self.documents.setdefault(named, {}).update(found)  # what another model of the run found stays
         if sent["rows"]:
             self.measuring[sent["rows"][0]["property"]] += report.duration
 

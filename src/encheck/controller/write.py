@@ -21,7 +21,8 @@ from encheck.running.labels import label_of
 from encheck.system import files
 from encheck.system.files import write_text
 
-WRITTEN = (RESULTS, ITEMS, ANSWERS, DOCUMENTS, "summary.md", "report.html")
+WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
+CLEARED = (*WRITTEN, ANSWERS, DOCUMENTS)  # which only some gates write
 
 
 def clear(folder: Path) -> None:
@@ -31,7 +32,7 @@ def clear(folder: Path) -> None:
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    for path in [*(folder / name for name in WRITTEN), *files.leftovers(folder, names=WRITTEN)]:
+    for path in [*(folder / name for name in CLEARED), *files.leftovers(folder, names=CLEARED)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:

@@ -14,7 +14,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
-from encheck.types import Documents, Items, RankedQuery, content_hash
+from encheck.types import Items, RankedQuery, content_hash
 
 PROXY = "titles and headings share words with their texts"
 MOST = 1_000  # queries of each kind
@@ -57,16 +57,16 @@ def _known(dataset: Dataset, parts: Parts, name: str) -> Items:
         raise NothingToMeasure(f"{dataset.name} has no {name} that stands over one text alone")
     chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MOST]
     rows = {one: row for row, one in enumerate(found.bodies.ids)}
-    kept = tuple(_query(dataset.name, name, text, [rows[one.id] for one in some], some[0].article, found.bodies)
-                 for text, some in chosen)  # fmt: skip
+    lock = found.bodies.fingerprint
+
+    def query(text: str, right: list[Passage]) -> RankedQuery:
+        item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
+        places = tuple((row, 1) for row in sorted(rows[one.id] for one in right))
+        return RankedQuery(item, text, found.bodies, places, (), right[0].article)
+
+    kept = tuple(query(text, right) for text, right in chosen)
     excluded = {REPEATED: len(there) - len(once), f"beyond the first {MOST:,}": len(once) - len(chosen)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
-
-
-def _query(data: str, name: str, text: str, rows: list[int], article: str, documents: Documents) -> RankedQuery:
-    key = content_hash(text, documents.fingerprint)
-    item = ItemId.of(data, key, "known", 1, name, 0)
-    return RankedQuery(item, text, documents, tuple((row, 1) for row in sorted(rows)), (), article)
 
 
 def _plain(text: str) -> str:
