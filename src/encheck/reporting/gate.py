@@ -245,3 +245,5 @@ def properties(gate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for row in against["rows"]:
             outcome, _, name, before, after, change, *_ = cells(row)
             yield f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"
+        for search in against.get("searches", ()):
+            yield f"gate.{against['baseline']}.{search['row']}", search["says"]
