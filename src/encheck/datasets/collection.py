@@ -12,7 +12,7 @@ import numpy as np
 from encheck.statistics.clusters import components
 from encheck.types import Documents, content_hash
 
-MOST_BODIES = 2_000  # passages that titles and headings search: each is encoded once more, without them
+MOST_BODIES = 1_000  # passages that titles and headings search: each is encoded once more, without them
 
 
 @dataclass(frozen=True, slots=True)

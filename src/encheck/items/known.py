@@ -17,7 +17,7 @@ from encheck.items.variants import Maker
 from encheck.types import Items, RankedQuery, content_hash
 
 PROXY = "titles and headings share words with their texts"
-MOST = 1_000  # queries of each kind
+MOST = 500  # queries of each kind
 REPEATED = "the same words head another one"
 Parts = Callable[[Collection], Iterator[tuple[str, list[Passage]]]]
 
