@@ -1,9 +1,11 @@
 """A folder of articles and a log of queries, as they are gated: no label, one, and what the reports say."""
 
 import html
+import importlib.util
 import json
 import random
 from itertools import pairwise
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -12,6 +14,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from encheck.reporting.answers import disagreements
 from encheck.reporting.results import schema
 
+ROOT = Path(__file__).resolve().parents[2]
 MODELS = "bag: {adapter: encheck.encoders.fake:BagOfWords}\n"
 
 
@@ -45,10 +48,11 @@ def searched(tmp_path_factory):
 def run(pytester, searched):
     """Run the checks on search, health and contracts in this process."""
 
-    def run(model, *args, data=searched):
+    def run(model, *args, data=searched, inside=True):
         (pytester.path / "models.yaml").write_text(MODELS)
         base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", "retrieval or health or contract"]
-        return pytester.runpytest(*base, f"--encheck-model={model}", *data, *args)
+        start = pytester.runpytest if inside else pytester.runpytest_subprocess
+        return start(*base, f"--encheck-model={model}", *data, *args)
 
     return run
 
@@ -130,3 +134,16 @@ def test_a_log_that_no_data_set_is_for_is_refused(pytester, tmp_path):
     outcome.stderr.fnmatch_lines(["*--queries=* is for the documents of one data set without labels*--data is probes"])
     outcome = pytester.runpytest(*base, "--encheck-near-duplicates=same")
     outcome.stderr.fnmatch_lines(["*--near-duplicates is for documents without labels*"])
+
+
+@pytest.mark.long
+def test_minilm_in_bf16_passes_without_a_label_and_with_another_pooling_is_blocked(run, tmp_path):
+    spec = importlib.util.spec_from_file_location("help_center", ROOT / "benchmarks" / "help_center.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    made.make(tmp_path / "help-center", tmp_path / "log.txt")
+    data = [f"--encheck-data={tmp_path / 'help-center'}", f"--encheck-queries={tmp_path / 'log.txt'}"]
+    assert run("sbert", f"--encheck-save-baseline={tmp_path / 'base'}", data=data, inside=False).ret == 0
+    against = f"--encheck-baseline={tmp_path / 'base'}"
+    assert run("sbert", against, "--encheck-model-arg=dtype=bfloat16", data=data, inside=False).ret == 0
+    assert run("sbert", against, "--encheck-model-arg=pooling=cls", data=data, inside=False).ret == 1
