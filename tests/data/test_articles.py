@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from encheck.datasets.guessing import taken_for
-from encheck.datasets.load import load, stem
+from encheck.datasets.load import is_unlabelled, load, stem
 from encheck.datasets.near_duplicates import near_duplicates
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.splitting import WORD, split
@@ -206,6 +206,8 @@ def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
 def test_a_path_that_is_not_there_is_no_misspelt_name():
     assert complaint("./no-such-folder") == "--data=./no-such-folder: there is no such file or folder"
     assert stem("./some/help-center/") == "help-center"
+    assert is_unlabelled("./no-such-folder", has_log=True)
+    assert not is_unlabelled("mrpc:./folder", has_log=True)
 
 
 def test_a_corpus_of_one_and_data_without_a_log_are_not_measured(tmp_path):

@@ -28,6 +28,7 @@ from encheck.system.garbage import uncollected
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
 AS_USUAL = PassageOptions()
+PATHS = (".", "/", "~")  # what no name of a data set begins with
 
 
 @cache
@@ -99,10 +100,10 @@ def is_path(spec: str) -> bool:
 
 
 def is_unlabelled(spec: str, *, has_log: bool) -> bool:
-    """Whether a specification is of documents without labels."""
+    """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
     if is_path(spec):
         return taken_for(Path(spec).expanduser(), has_log=has_log) == PASSAGES
-    return spec.partition(":")[0] == PASSAGES
+    return spec.startswith(PATHS) or spec.partition(":")[0] == PASSAGES
 
 
 def _named(label: str | None, spec: str, *, has_log: bool) -> tuple[str | None, str]:
@@ -118,7 +119,7 @@ def _module_of(spec: str, name: str) -> ModuleType:
     """The module of a data set; DataError for an unknown name, and a path that is not there."""
     if name in names():
         return names()[name]
-    if spec.startswith((".", "/", "~")):
+    if spec.startswith(PATHS):
         raise DataError(f"--data={spec}: there is no such file or folder")
     raise DataError(unknown("data set", name, names()))
 
