@@ -5,10 +5,11 @@ side by side.
 """
 
 from encheck import claim
-from encheck.items import queries, ranked_queries
+from encheck.items import headings, logged_queries, queries, ranked_queries, titles
+from encheck.items.known import PROXY
 from encheck.metrics import mean_margin
 from encheck.metrics.health import recall_at_1
-from encheck.metrics.search import figures, ndcg_at_10
+from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
 
 
 @claim(
@@ -38,5 +39,53 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
 )
 def test_query_finds_its_documents(scores, judge, report):
     """Of all documents, those that are right for a query stand first."""
+    report(*figures(scores))
+    judge(ndcg_at_10(scores))
+
+
+@claim(
+    logged_queries,
+    property="retrieval",
+    family="retrieval",
+    metric=agreement_with_bm25,
+    gates="nobody said which answers are right: the gate goes by how many of them change",
+    unjudged="nobody said which answers are right: with a baseline, the gate goes by how many of them change",
+    source="docs/search.md",
+)
+def test_logged_query_keeps_its_answers(scores, judge):
+    """Queries of a log, without labels: how often BM25 has the same first answer; a gate sees which answers change."""
+    judge(agreement_with_bm25(scores))
+
+
+@claim(
+    titles,
+    levels=("known",),
+    property="retrieval",
+    family="retrieval",
+    metric=ndcg_at_10,
+    unjudged="an optimistic proxy: BM25 stands beside it, and a gate compares two models",
+    gates=ndcg_at_10,
+    proxy=PROXY,
+    source="Azzopardi et al. 2007",
+)
+def test_title_finds_its_article(scores, judge, report):
+    """Of the texts of all articles, those of its own stand first."""
+    report(*figures(scores))
+    judge(ndcg_at_10(scores))
+
+
+@claim(
+    headings,
+    levels=("known",),
+    property="retrieval",
+    family="retrieval",
+    metric=ndcg_at_10,
+    unjudged="an optimistic proxy: BM25 stands beside it, and a gate compares two models",
+    gates=ndcg_at_10,
+    proxy=PROXY,
+    source="Azzopardi et al. 2007",
+)
+def test_heading_finds_its_section(scores, judge, report):
+    """Of the texts of all sections, those under it stand first."""
     report(*figures(scores))
     judge(ndcg_at_10(scores))

@@ -103,6 +103,7 @@ def claim(
     pictures: tuple[str, ...] = (),
     step: str = "",
     selects: bool = False,
+    proxy: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
@@ -125,7 +126,7 @@ def claim(
         declared = Declaration(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
-            aim, floor, unjudged, source, part, criterion, pictures, step, selects,
+            aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function

@@ -20,7 +20,17 @@ Verdict = Literal[
 ]
 Floor = float | Literal["surface"] | None
 Kind = Literal[
-    "pair", "labelled", "both_orders", "triplet", "crossed", "chain", "search", "occurrence", "ranked", "repeated"
+    "pair",
+    "labelled",
+    "both_orders",
+    "triplet",
+    "crossed",
+    "chain",
+    "search",
+    "occurrence",
+    "ranked",
+    "logged",
+    "repeated",
 ]
 
 
@@ -292,10 +302,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """What queries are searched in: ids, the last first, and their texts. So ties stand in trec_eval's order."""
+    """What queries are searched in: ids, the last first, and their texts. So ties stand in trec_eval's order.
+
+    `same` has for each row the first one that counts as the same document; it is empty where each is its own.
+    """
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
+    same: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Documents:
@@ -306,6 +320,14 @@ class Documents:
         """
         ids = sorted(texts, key=lambda name: name.encode("utf-8", "surrogatepass"), reverse=True)
         return cls(tuple(ids), tuple(texts[name] for name in ids))
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when a text, the order of the documents, or what counts as the same one changes."""
+        digest = hashlib.sha256()
+        for text in (*self.texts, *map(str, self.same)):
+            digest.update(f"{text}\x00".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +363,28 @@ class RankedQuery:
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """No pair of the run's: what is scored depends on the model, see `encheck.running.roles`."""
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery:
+    """A query that somebody asked `weight` times, and of which nobody said what is right; it searches documents.
+
+    The query is encoded as a query, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = "logged"
+    right: ClassVar[tuple[tuple[int, int], ...]] = ()
+    judged: ClassVar[tuple[tuple[str, str], ...]] = ()
+    pairs: ClassVar[tuple[tuple[str, str], ...]] = ()
+    id: ItemId
+    source: str
+    documents: Documents = field(repr=False)
+    weight: int
+    cluster: str
+    split: str = ""
+
+
+SearchingQuery = RankedQuery | LoggedQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +438,7 @@ class Chain:
         return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
-Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | RankedQuery | Repeated
+Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | SearchingQuery | Repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,7 +543,8 @@ class Declaration:
     training loop chooses checkpoints by it unless told otherwise.
 
     `aim` is what the metric should reach. `floor` is what nobody may fall under: a number, "surface" (the best surface
-    baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict.
+    baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict. `proxy`
+    says why its figure is easier than what it stands for: the gate may block by it and never passes by it.
     """
 
     property: str = ""
@@ -517,3 +562,4 @@ class Declaration:
     pictures: tuple[str, ...] = ()
     step: str = ""
     selects: bool = False
+    proxy: str = ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import claim_of
-from encheck.datasets.collection import Collection, CollectionQuery, clustered
+from encheck.datasets.collection import Collection, CollectionQuery, Passage, clustered
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.encoders.model_config import ModelConfig
@@ -17,7 +17,7 @@ from encheck.gating.pairing import alike, compare
 from encheck.ids import CaseId
 from encheck.items import ranked_queries
 from encheck.items.variants import Maker
-from encheck.metrics.search import figures, ndcg_at_10
+from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
@@ -99,7 +99,9 @@ def test_data_without_a_collection_and_a_corpus_of_one_are_not_measured():
 
 def test_an_encoder_finds_documents_and_bm25_stands_beside(store):
     _, _, scores = measured(store, BagOfWords())
-    assert scores.answers[:2] == (Answers(((1, 2), (2, 1)), 2, 2), Answers(((1, 1),)))
+    judged = tuple(one.judged for one in scores.answers[:2])
+    assert judged == (Answers(((1, 2), (2, 1)), 2, 2), Answers(((1, 1),)))
+    assert scores.answers[0].first == (3, 0, 2, 1)
     estimate = ndcg_at_10(scores)
     assert (estimate.n, estimate.clusters) == (3, 3)
     assert set(estimate.surface) == {"bm25"}
@@ -194,3 +196,43 @@ def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp
     assert not alike(before, worse).all()
     chosen = before.of(np.array([1]))
     assert chosen.answers == before.answers[1:2]
+
+
+ARTICLES = tuple(Passage(f"{name}#1", name, "", "", text) for name, text in DOCUMENTS.items())
+LOG = (
+    CollectionQuery("1", "when tea boils", {}, cluster="x", weight=3),
+    CollectionQuery("2", "rain falls", {}, cluster="y"),
+)
+
+
+def logged(store, model, **more):
+    """(items, scores) of queries of a log among articles."""
+    found = Collection({one.id: one.text for one in ARTICLES}, LOG, passages=ARTICLES, **more)
+    data = Dataset("own", (), (), "yours", 2, universe=("x", "y"), collection=found)
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    from encheck.checks.test_retrieval import test_logged_query_keeps_its_answers
+
+    claim = claim_of(test_logged_query_keeps_its_answers)
+    bench.prepare([("m", "own", claim, 1)], locks=lambda _: (), progress=Progress(quiet=True))
+    items = bench.items("own", claim, 1)
+    return items, bench.scores("m", "own", items)
+
+
+@pytest.mark.parametrize("model", [BagOfWords, Overlap])
+def test_queries_of_a_log_keep_the_rows_of_their_answers_under_both_kinds_of_model(store, model):
+    items, scores = logged(store, model())
+    documents = items.kept[0].documents
+    assert [documents.texts[one.first[0]] for one in scores.answers] == ["tea boils", "rain falls"]
+    assert [len(one.first) for one in scores.answers] == [4, 4]
+    assert scores.found == ("tea boils", "rain falls")
+    estimate = agreement_with_bm25(scores)
+    assert (estimate.value, estimate.n, estimate.clusters) == (1.0, 2, 2)
+    columns = scores.frame(CASE, items.kept).to_columns()
+    assert columns["weight"] == [3, 1]
+
+
+def test_answers_that_count_as_the_same_document_have_one_row(store):
+    plain, _ = logged(store, BagOfWords())
+    items, scores = logged(store, BagOfWords(), same=(0, 1, 2, 0))  # a, the last, counts as d, the first
+    assert scores.answers[0].first == (0, 2, 1)
+    assert items.kept[0].id != plain.kept[0].id

@@ -27,6 +27,7 @@ from encheck.types import (
     Documents,
     Edit,
     Kind,
+    LoggedQuery,
     Query,
     RankedQuery,
     Repeated,
@@ -93,13 +94,14 @@ ITEMS = {
         )
         for i in range(2)
     ],
+    "logged": [LoggedQuery(name("query", "logged", i), f"red {i}", DOCUMENTS, 1 + i, f"c{i}") for i in range(2)],
     "repeated": [Repeated(name("repeated", "again", i), f"text {i}", f"c{i}", "dev") for i in range(2)],
 }  # fmt: skip
 
 
 def scores(kind):
     items = tuple(ITEMS[kind])
-    overlap = SurfaceScorer(index=Lexical(DOCUMENTS) if kind == "ranked" else None)
+    overlap = SurfaceScorer(index=Lexical(DOCUMENTS) if kind in ("ranked", "logged") else None)
     of = scores_of(items[0])
     resampler = Resampler([i.cluster for i in items])
     found = of.measured(items, overlap, resampler, Scale(0.0))
@@ -133,7 +135,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert (back.kind, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("crossed", "ranked")])  # which are younger
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"crossed", "ranked", "logged"}))  # which are younger
 def test_a_file_of_schema_1_gives_the_same_frame(kind):
     """Of chains the scores were of (member, source) with pivot b, and in continuations."""
     columns = frame(kind).to_columns()
@@ -218,7 +220,7 @@ def test_the_columns_of_ranked_queries_have_the_right_document_the_best_other_on
     columns = frame("ranked").to_columns()
     assert columns["near"] == ["red 0 too", "red 1 too"]
     assert columns["far"] == ["red 1 too", "red 0 too"]
-    assert columns["answers"] == ["[[[1, 1]], 1, 1]", "[[[1, 1]], 1, 1]"]
+    assert columns["answers"] == ["[[[1, 1]], 1, 1, [2, 1, 0]]", "[[[1, 1]], 1, 1, [1, 2, 0]]"]
     assert columns["slice"] == ["by: 0", "by: 1"]
     assert (columns["source_role"], columns["text_role"]) == (["query"] * 2, ["document"] * 2)
 
@@ -314,7 +316,8 @@ def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     far = (
         [made.far.texts[0]] if kind in ("triplet", "crossed", "chain") else []
     )  # what a search found is no part of the item
-    assert table.texts[0] == content_hash(made.sources[0], made.near.texts[0], *far)
+    near = [] if kind == "logged" else [made.near.texts[0]]  # nor what a query of a log found first
+    assert table.texts[0] == content_hash(made.sources[0], *near, *far)
     assert len(table.labels) == len(table.items)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,8 @@ import typer.core
 
 from encheck.cli.annotate import annotate_app
 from encheck.cli.shared import SkipBadRows, app, print_table, say, tell, told
+from encheck.cli.table import as_option
+from encheck.errors import UsageError
 
 SHOW = "show"
 
@@ -36,9 +39,12 @@ app.add_typer(annotate_app, name="annotate", hidden=True)
 def show(
     spec: Annotated[str | None, typer.Argument(help="NAME or NAME:PATH: show what it holds.")] = None,
     skip_bad_rows: SkipBadRows = False,
+    queries: Annotated[Path | None, as_option("queries")] = None,
+    passage_words: Annotated[int, as_option("passage_words")] = 150,
 ) -> None:
     """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples."""
-    from encheck.datasets.load import load, names
+    from encheck.datasets.load import is_unlabelled, load, names
+    from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe, rows_of
 
     with told():
@@ -49,5 +55,8 @@ def show(
             fetched = ", ".join(sorted(name for name, module in names().items() if hasattr(module, "HUB")))
             tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
-        loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows)
+        if queries is not None and not is_unlabelled(spec, has_log=True):
+            raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is of another sort")
+        how = PassageOptions(queries, passage_words)
+        loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows, passages=how)
     say(describe(loaded))

@@ -68,6 +68,7 @@ def conclude(
     *,
     baselines: Sequence[Baseline] = (),
     selected: Collection[str] | None,
+    folder: str = "",
 ) -> Conclusion:
     """Weigh the run against its baselines, or keep it as one.
 
@@ -85,7 +86,9 @@ def conclude(
     if weighs:
         _refuse_copies(dict(zip(replicates, sides[1:], strict=True)), model, sides[0])
         weighed = _weigh_all(recorder, results, model, sides[1:], baselines=baselines, selected=selected)
-        end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]))
+        shown = gate.Shown(recorder.items, recorder.documents, folder)
+        end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
+        end = replace(end, searched=weighed[0].searched)
     if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
         why = f"the gate's outcome is {end.gate['outcome']}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
@@ -135,9 +138,11 @@ def _weigh_all(
     return weighed
 
 
-def _decided(weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any]) -> Conclusion:
+def _decided(
+    weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: gate.Shown
+) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, whatever the gate decided."""
-    decided = gate.as_dict(weighed, settings.inconclusive)
+    decided = gate.as_dict(weighed, settings.inconclusive, shown)
     if status != 1 or decided["outcome"] == "block":
         return Conclusion(status if status == 1 else decided["exit_code"] or status, decided, baseline=beside)
     problem = (

@@ -170,36 +170,40 @@ class Controller:
 
     def _conclude(self, session: pytest.Session) -> None:
         try:
+            from encheck.controller.write import place_of
+
             settings = settings_of(self.config, self.store)
-            end = self._decide(settings, int(session.exitstatus))
+            place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
+            end = self._decide(settings, int(session.exitstatus), place)
             session.exitstatus, self.problems = end.status, [*end.problems]
             self._note_properties(end)
-            self._write(settings, end)
+            self._write(settings, end, place)
         except EncheckError as error:
             self.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
-    def _write(self, settings: Settings, end: Conclusion) -> None:
+    def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
-        from encheck.controller.write import place_of, write
+        from encheck.controller.write import write
 
         recorder = self.recorder
-        place = place_of(settings, self.config.option.encheck_report_dir, started=recorder.started)
         command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         self.results = recorder.results(
             settings=options.described(settings), end=end, folder=place.name, command=command, notes=self.notes
         )
         self.page = place / "report.html"
-        write(place, self.results, recorder.items)
+        write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
 
-    def _decide(self, settings: Settings, status: int) -> Conclusion:
+    def _decide(self, settings: Settings, status: int, place: Path) -> Conclusion:
         """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
         from encheck.controller.gate import conclude
 
         option = self.config.option
         selected = self.recorder.selected if option.markexpr or option.keyword else None
         try:
-            return conclude(self.recorder, settings, status, baselines=self.baselines, selected=selected)
+            return conclude(
+                self.recorder, settings, status, baselines=self.baselines, selected=selected, folder=_from_here(place)
+            )
         except UsageError as error:
             return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
 
@@ -232,6 +236,11 @@ class Controller:
 def _tell(terminal: pytest.TerminalReporter, message: str, **markup: bool) -> None:
     """All that encheck itself writes to pytest's terminal."""
     terminal.write_line(visible(message, keep=LINES), **markup)
+
+
+def _from_here(place: Path) -> str:
+    """The path as one would type it."""
+    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
 class _Reports:

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from encheck.ids import CaseId
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
+    from encheck.gating.weighing import Searched
     from encheck.running.case import Case
 
 Row = dict[str, Any]
@@ -23,18 +25,25 @@ class Conclusion:
     """How a run ended: its exit status, what the gate decided, and what went wrong at the end.
 
     `baseline` has the baseline's figure (value, low, high, n) beside each row that it has one for, by the row's id.
+    `searched` has the answers of both models to queries that nobody judged.
     """
 
     status: int
     gate: Mapping[str, Any] | None = None
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, Any] = field(default_factory=dict)
+    searched: Sequence[Searched] = ()
 
 
 def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
     """What travels with the report of one check, in plain types: its rows, its items where it measured, its entry."""
     measured = any(row.estimate for row in rows)
-    return {"rows": [as_row(row) for row in rows], "items": session.table(case) if measured else {}, "claim": entry}
+    return {
+        "rows": [as_row(row) for row in rows],
+        "items": session.table(case) if measured else {},
+        "documents": session.documents(case) if measured else [],
+        "claim": entry,
+    }
 
 
 def as_row(result: CheckResult) -> Row:
@@ -98,6 +107,7 @@ class Recorder:
         self._clock = time.perf_counter()
         self.rows: dict[str, Row] = {}
         self.items: dict[str, dict[str, list[Any]]] = {}
+        self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, dict[str, Any]] = {}
         self.described: list[dict[str, Any]] = []
         self.measuring: dict[str, float] = {}
@@ -117,6 +127,10 @@ class Recorder:
             self.claims[row["check"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
+        if sent["documents"]:
+            named = CaseId.of(sent["rows"][0]).of_any_model
+            found = {row: (name, text) for row, name, text in sent["documents"]}
+            self.documents.setdefault(named, {}).update(found)  # what another model of the run found stays
         if sent["rows"]:
             self.measuring[sent["rows"][0]["property"]] += report.duration
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.controller.locks import Locks
+from encheck.gating.baseline import Baseline, read
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.options import Settings, model_options
@@ -19,11 +21,13 @@ from encheck.running.notes import Notes
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
-from encheck.scoring.scores import Scores
+from encheck.scoring.answers import Answers
+from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
 from encheck.types import (
     CheckResult,
+    Documents,
     Estimate,
     Floor,
     Items,
@@ -162,6 +166,24 @@ class Session:
     def table(self, case: Case) -> dict[str, list[Any]]:
         """The items of a case with their scores, column by column."""
         return self.scores(case).frame(case.id, self.items(case).kept).to_columns()
+
+    def documents(self, case: Case) -> list[tuple[int, str, str]]:
+        """(row, id, text) of what the queries of a case found first, under this model or the baselines; sorted.
+
+        Only where a gate shows them: nothing without a baseline, nor of items that search no documents.
+        """
+        items, scores = self.items(case).kept, self.scores(case)
+        if not self._baselines or not isinstance(scores, RankedScores | LoggedScores):
+            return []
+        tables = [b.tables[name] for b in self._baselines if (name := case.id.of_any_model) in b.tables]
+        known = (Answers.of(text) for table in tables for text in table.answers)
+        searched: Documents = items[0].documents  # type: ignore[union-attr]
+        rows = {row for found in (*scores.answers, *known) for row in found.first if row < len(searched.ids)}
+        return [(row, searched.ids[row], searched.texts[row]) for row in sorted(rows)]
+
+    @cached_property
+    def _baselines(self) -> list[Baseline]:
+        return [read(folder) for folder in (self.settings.baseline, self.settings.anchor) if folder]
 
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.baseline import SUMMARY
+from encheck.gating.weighing import Searched
 from encheck.options import Settings
 from encheck.reporting import markdown
+from encheck.reporting.answers import ANSWERS, DOCUMENTS, write_answers
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.running.labels import label_of
@@ -19,6 +22,7 @@ from encheck.system import files
 from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
+CLEARED = (*WRITTEN, ANSWERS, DOCUMENTS)  # which only some gates write
 
 
 def clear(folder: Path) -> None:
@@ -28,7 +32,7 @@ def clear(folder: Path) -> None:
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
-    for path in [*(folder / name for name in WRITTEN), *files.leftovers(folder, names=WRITTEN)]:
+    for path in [*(folder / name for name in CLEARED), *files.leftovers(folder, names=CLEARED)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -43,12 +47,20 @@ def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Pa
     return Path(folder) if folder else _new_folder(settings, started)
 
 
-def write(place: Path, results: Mapping[str, Any], items: Mapping[str, Any]) -> None:
+def write(
+    place: Path,
+    results: Mapping[str, Any],
+    items: Mapping[str, Any],
+    *,
+    searched: Sequence[Searched] = (),
+    documents: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     """Write everything, the raw results first; EncheckError where the disk does not take it."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         write_results(place, results)
         write_items(place, items)
+        write_answers(place, searched, items, documents)
         write_text(place / "summary.md", markdown.render(results, items))
         write_text(place / "report.html", html.render(results, items, folder=place))
     except OSError as error:

@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from encheck.statistics.clusters import components
-from encheck.types import content_hash
+from encheck.types import Documents, content_hash
+
+MOST_BODIES = 1_000  # passages that titles and headings search: each is encoded once more, without them
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,8 @@ class CollectionQuery:
     """A query and what the data say of documents for it, by their ids.
 
     `relevance` has every judged document with its grade: above 0 is right, the more the better. `negatives` are
-    documents that were named as hard and wrong. `slices` are further columns of the data, name -> value.
+    documents that were named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is
+    how often it was asked.
     """
 
     id: str
@@ -27,6 +30,7 @@ class CollectionQuery:
     negatives: tuple[str, ...] = ()
     cluster: str = ""
     slices: Mapping[str, str] = field(default_factory=dict)
+    weight: int = 1
 
     @property
     def right(self) -> dict[str, int]:
@@ -34,18 +38,63 @@ class CollectionQuery:
         return {document: grade for document, grade in self.relevance.items() if grade > 0}
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of an article: what stands under one heading, "" where there is none; `article` is the article's name."""
+
+    id: str
+    article: str
+    title: str
+    heading: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        """Title, heading and body, a line each."""
+        return "\n".join(dict.fromkeys(part for part in (self.title, self.heading, self.body) if part))
+
+
 @dataclass(frozen=True)
 class Collection:
     """Documents by id, in file order, and the queries of one split of the judgements ("" where there is one alone).
 
     The text of a document is its title and its body, joined by a blank, as BEIR and MTEB do. `excluded` says what was
-    left out and how often.
+    left out and how often. `passages` are the documents once more where they were cut out of articles; then nobody
+    judged anything. `same` has, for each row of `searched`, the first row that counts as the same document.
     """
 
     documents: Mapping[str, str]
     queries: tuple[CollectionQuery, ...]
     split: str = ""
     excluded: Mapping[str, int] = field(default_factory=dict)
+    passages: tuple[Passage, ...] = ()
+    same: tuple[int, ...] = ()
+
+    @cached_property
+    def searched(self) -> Documents:
+        """The documents as queries search them."""
+        return replace(Documents.of(self.documents), same=self.same)
+
+    @cached_property
+    def bodies(self) -> Documents:
+        """The bodies of `headed`, which lack title and heading."""
+        return Documents.of({one.id: one.body for one in self.headed})
+
+    @cached_property
+    def headed(self) -> tuple[Passage, ...]:
+        """Whole articles, chosen by the hash of their names, with `MOST_BODIES` passages and what fills the last."""
+        grouped: dict[str, list[Passage]] = {}
+        for one in self.passages:
+            grouped.setdefault(one.article, []).append(one)
+        kept: list[Passage] = []
+        for name in sorted(grouped, key=content_hash):
+            if len(kept) < MOST_BODIES:
+                kept += grouped[name]
+        return tuple(kept)
+
+    def merged(self, same: tuple[int, ...]) -> Collection:
+        """The same with some documents counting as one."""
+        return replace(self, same=same)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -55,6 +104,8 @@ class Collection:
             digest.update(f"{document}\x00{text}\x01".encode("utf-8", "surrogatepass"))
         for q in self.queries:
             digest.update(repr((q.id, q.text, sorted(q.relevance.items()), q.negatives)).encode("utf-8"))
+            digest.update(f"x{q.weight}".encode() * (q.weight != 1))
+        digest.update(repr(self.same).encode() * bool(self.same))
         return digest.hexdigest()[:16]
 
     @property

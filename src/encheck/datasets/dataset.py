@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 from encheck.datasets.collection import Collection
@@ -14,6 +15,7 @@ from encheck.language.words import content_words
 from encheck.types import Group, SentencePair, content_hash
 
 REFERENCE_PAIRS = 2_000
+TEXTS = 500
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,13 @@ class Dataset:
         pairs = tuple(p for p in self.pairs if p.first in sources)
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
+    @cached_property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """(cluster, text) of articles' passages, at most `TEXTS`, chosen by their hash; of other data none."""
+        passages = self.collection.passages if self.collection else ()
+        chosen = sorted(passages, key=lambda one: content_hash(one.text))[:TEXTS]
+        return tuple((one.article, one.text) for one in chosen)
+
     def reference(
         self, *, seed: int, purpose: str = "calibration", count: int = REFERENCE_PAIRS
     ) -> tuple[SentencePair, ...]:
@@ -67,7 +76,8 @@ class Dataset:
         As many as can be found, at most `count`, none the other way round as well; the same for the same seed and
         purpose.
         """
-        sentences = sorted({(g.source, g.cluster) for g in self.groups} | {(p.first, p.cluster) for p in self.pairs})
+        of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
+        sentences = sorted({*of_groups, *of_pairs, *((text, cluster) for cluster, text in self.texts)})
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
         found: dict[tuple[str, str], SentencePair] = {}
         for _ in range(20 * count if len(sentences) > 1 else 0):

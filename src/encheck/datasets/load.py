@@ -16,8 +16,10 @@ import encheck.datasets
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.collection import Collection
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.guessing import PASSAGES, taken_for
 from encheck.datasets.hub import WORD, Hub, Hubs
 from encheck.datasets.labelled import from_rows
+from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
 from encheck.errors import DataError, unknown
@@ -27,6 +29,8 @@ from encheck.system.paths import exists, typed
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
 QUICK_CLUSTERS = 100
+AS_USUAL = PassageOptions()
+PATHS = (".", "/", "~")  # what no name of a data set begins with
 
 
 @cache
@@ -48,24 +52,25 @@ def load(
     seed: int = 0,
     skip_bad_rows: bool = False,
     quick: bool = False,
+    passages: PassageOptions = AS_USUAL,
 ) -> Dataset:
     """The data set `NAME`, `NAME:PATH` or `NAME@SPLIT:PATH`; of pairs, at most `sample` clusters (None: all of them).
 
     A sample of data that name a test part is of that part, with as many clusters of the validation part; else it is of
     all pairs. Probes come whole: embedded, of an earlier edition (`probes@2`), of a file or fresh
-    (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. SPLIT is one that the data
+    (`probes:fresh=SEED`). `label` names it in results where two of the same name are loaded. A path without a name is
+    taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
     set's module names in READINGS. With `quick` it is the fixed part of the embedded probes, of other data at most 100
     clusters.
     """
+    label, spec = _named(label, spec, has_log=passages.queries is not None)
     if quick:
         few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
-        found = load(spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows)
-        return found.quick_part()
+        whole = load(spec, label=label, sample=few, seed=seed, skip_bad_rows=skip_bad_rows, passages=passages)
+        return whole.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
-    if name not in names():
-        raise DataError(unknown("data set", name, names()))
-    module = names()[name]
+    module = _module_of(spec, name)
     _refuse_reading(name, module, reading, path)
     _refuse_unfinished(name, module)
     if not path:
@@ -75,8 +80,8 @@ def load(
     called, bad = label or full, BadRows(skip=skip_bad_rows)
     module = _taken_for(module, path, called)
     if hasattr(module, "collection"):
-        collection = module.collection(Path(path).expanduser(), bad)
-        return _searched(called, collection, module.LICENCE, sample, seed, bad)
+        is_read = (Path(path).expanduser(), bad, *([passages] if name == PASSAGES else []))
+        return _searched(called, module.collection(*is_read), module.LICENCE, sample, seed, bad)
     rows = _rows(name, module, path, bad, reading)
     _tell_skipped(called, bad)
     if hasattr(module, "groups"):
@@ -90,12 +95,46 @@ def stem(spec: str) -> str:
 
     All editions of the probes have one name, so that a baseline of an earlier one is found; results say which it was.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("probes@2")
-    ('mrpc', 'probes:fresh=3', 'probes')
+    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("probes@2"), stem("./help-center")
+    ('mrpc', 'probes:fresh=3', 'probes', 'help-center')
     """
-    if spec.startswith("probes@") and ":" not in spec:
+    head = spec.partition(":")[0]
+    if head.startswith("probes@") and head == spec:
         return "probes"
+    if head.partition("@")[0] not in names():
+        path = Path(head).expanduser()
+        return path.stem if path.name not in ("", "..") else path.resolve().stem
     return spec if spec.startswith(f"probes:{FRESH}") else spec.partition(":")[0]
+
+
+def is_path(spec: str) -> bool:
+    """Whether a specification is a path alone, without the name of a data set."""
+    return spec.partition(":")[0].partition("@")[0] not in names() and Path(spec).expanduser().exists()
+
+
+def is_unlabelled(spec: str, *, has_log: bool) -> bool:
+    """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
+    if is_path(spec):
+        return taken_for(Path(spec).expanduser(), has_log=has_log) == PASSAGES
+    return spec.startswith(PATHS) or spec.partition(":")[0] == PASSAGES
+
+
+def _named(label: str | None, spec: str, *, has_log: bool) -> tuple[str | None, str]:
+    """Label and specification, of a path alone with the name of what it is taken for, which is said."""
+    if not is_path(spec):
+        return label, spec
+    kind = taken_for(Path(spec).expanduser(), has_log=has_log)
+    log.warning("--data=%s was taken for --data=%s:%s", spec, kind, spec)
+    return label or stem(spec), f"{kind}:{spec}"
+
+
+def _module_of(spec: str, name: str) -> ModuleType:
+    """The module of a data set; DataError for an unknown name, and a path that is not there."""
+    if name in names():
+        return names()[name]
+    if spec.startswith(PATHS):
+        raise DataError(f"--data={spec}: there is no such file or folder")
+    raise DataError(unknown("data set", name, names()))
 
 
 def _embedded(name: str, module: ModuleType, edition: str) -> Dataset:
@@ -140,14 +179,14 @@ def _tell_skipped(name: str, bad: BadRows) -> None:
 def _searched(name: str, found: Collection, licence: str, sample: int | None, seed: int, bad: BadRows) -> Dataset:
     """The data set of a collection, with at most `sample` clusters of its queries and all of its documents."""
     _tell_skipped(name, bad)
-    if not found.queries:
+    if not found.queries and not found.passages:
         raise DataError(f"{name}: no query has a judgement{f' ({bad.skipped[0]})' if bad.skipped else ''}")
     clusters = [q.cluster for q in found.queries]
     kept = found if sample is None else found.of(sample_clusters(clusters, sample, seed=seed))
     sampled = len(kept.queries) < len(found.queries)
     return Dataset(
         name, (), (), licence, len(found.queries), skipped=tuple(bad.skipped), sampled=sampled,
-        universe=kept.clusters, collection=kept,
+        universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
     )  # fmt: skip
 
 

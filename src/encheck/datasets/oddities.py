@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from encheck.datasets.collection import Collection
+from encheck.datasets.near_duplicates import ALIKE, overlap, rarest
 from encheck.similarity import words
 
 LONG = 100_000  # words
-ALIKE = 0.8  # of the distinct words of two documents, from which on they are near-duplicates
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ def oddities(collection: Collection) -> list[Oddity]:
 def _found(collection: Collection) -> Iterator[Oddity]:
     documents, queries = collection.documents, collection.queries
     yield _counted("documents whose text another one has", _repeated(documents))
-    lost = [q.id for q in queries if not q.right]
+    lost = [q.id for q in queries if not q.right] if not collection.passages else []
     yield _counted("queries without a right document, which are not measured", lost)
     alike = list(unjudged_copies(collection))
     example = " and ".join(map(repr, alike[0])) if alike else ""
@@ -42,7 +41,7 @@ def _found(collection: Collection) -> Iterator[Oddity]:
     texts = {_plain(text) for text in documents.values()}
     yield _counted("queries that are a document themselves", [q.id for q in queries if _plain(q.text) in texts])
     yield Oddity("cluster alone: all queries hang together by their right documents, so there is no interval",
-                 int(len(collection.clusters) == 1))  # fmt: skip
+                 int(len(collection.clusters) == 1 and not collection.passages))  # fmt: skip
     yield Oddity("document alone: every search finds it", int(len(documents) == 1))
 
 
@@ -74,21 +73,19 @@ def _long(documents: Mapping[str, str]) -> Iterator[str]:
 def unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
     """(right document, another one): nearly the same words, and the other is judged for no query of the right one.
 
-    Two sets of words with a Jaccard overlap of `ALIKE` share one of their rarest words: of each as many as `ALIKE`
-    leaves room for, and one (Bayardo et al. 2007, "Scaling up all pairs similarity search", section 4.2). So only
-    documents that do are compared.
+    Only documents that share one of their rarest words are compared, see `rarest`.
     """
     documents, judged = collection.documents, _judged(collection)
     counts = Counter(word for text in documents.values() for word in set(words(text)))
     right = {name: set(words(documents[name])) for name in judged}
     at: dict[str, list[str]] = {}
     for name, bag in right.items():
-        for word in _rarest(bag, counts):
+        for word in rarest(bag, counts):
             at.setdefault(word, []).append(name)
     for other, text in documents.items():
         bag = set(words(text))
-        for name in sorted({name for word in _rarest(bag, counts) for name in at.get(word, ())}):
-            if name != other and other not in judged[name] and _overlap(bag, right[name]) >= ALIKE:
+        for name in sorted({name for word in rarest(bag, counts) for name in at.get(word, ())}):
+            if name != other and other not in judged[name] and overlap(bag, right[name]) >= ALIKE:
                 yield name, other
 
 
@@ -100,12 +97,3 @@ def _judged(collection: Collection) -> dict[str, set[str]]:
         for name in q.right:
             found[name] = found[name] & seen if name in found else set(seen)
     return found
-
-
-def _rarest(bag: set[str], counts: Mapping[str, int]) -> list[str]:
-    room = len(bag) - math.ceil(ALIKE * len(bag)) + 1
-    return sorted(bag, key=lambda word: (counts[word], word))[:room]
-
-
-def _overlap(a: set[str], b: set[str]) -> float:
-    return len(a & b) / max(len(a | b), 1)

@@ -50,11 +50,13 @@ KINDS: Mapping[Kind, str] = {
     "labelled": "labelled",
     "pair": "pair",
     "occurrence": "pair",
+    "logged": "pair",
     "repeated": "pair",
 }  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
 SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
 ANSWERS = "answers"  # the column that only searches of documents have
-SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode")
+WEIGHT = "weight"  # the column that only queries of a log have
+SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode", "passage_words", "near_duplicates")
 
 
 @dataclass(frozen=True)
@@ -112,12 +114,14 @@ def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> T
     frame = Frame.from_columns(CaseId.of(row), columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     own = frame.far.texts if frame.far and frame.kind not in SEARCHES else ()  # a far text is the model's answer there
-    texts = zip(frame.sources, frame.near.texts, *([own] if own else []), strict=True)
+    near = () if frame.kind == "logged" else frame.near.texts  # so is its near text
+    texts = zip(frame.sources, *[some for some in (near, own) if some], strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return Table(
         case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared, frame.answers,
+        frame.weights,
     )  # fmt: skip
 
 
@@ -269,6 +273,8 @@ def _write_items(file: BinaryIO, tables: Mapping[str, Table]) -> None:
         columns["far"] += [None if v != v else v for v in table.far.tolist()]
     if any(table.answers for table in tables.values()):
         columns[ANSWERS] = [one for t in tables.values() for one in t.answers or (None,) * len(t.items)]
+    if any(table.weights for table in tables.values()):
+        columns[WEIGHT] = [one for t in tables.values() for one in t.weights or (None,) * len(t.items)]
     arrays = {name: pyarrow.array(v, _types()[name]) for name, v in columns.items()}
     pyarrow.parquet.write_table(pyarrow.table(arrays), file, compression="zstd")
 
@@ -277,7 +283,10 @@ def _types() -> dict[str, Any]:
     """The type of each column of the items file."""
     import pyarrow
 
-    types = {name: pyarrow.string() for name in (*STRINGS, ANSWERS)} | {"label": pyarrow.int8()}
+    types = {name: pyarrow.string() for name in (*STRINGS, ANSWERS)} | {
+        "label": pyarrow.int8(),
+        WEIGHT: pyarrow.int64(),
+    }
     return types | dict.fromkeys(("near", "far"), pyarrow.float32())
 
 
@@ -358,11 +367,11 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
 
     names = (*STRINGS, "label", "near", "far")
     types = _types()
-    table = table_of(io.BytesIO(data), columns=names, also=(ANSWERS,))
+    table = table_of(io.BytesIO(data), columns=names, also=(ANSWERS, WEIGHT))
     for name in table.column_names:
         if table[name].type != types[name]:
             raise ValueError(f"{ITEMS}: the column {name} is of {table[name].type}, but should be of {types[name]}")
-        if table[name].null_count and name not in ("label", "far", "split", ANSWERS):
+        if table[name].null_count and name not in ("label", "far", "split", ANSWERS, WEIGHT):
             raise ValueError(f"{ITEMS}: the column {name} has an empty field")
     try:
         table.validate(full=True)
@@ -396,8 +405,9 @@ def _rebuilt(
     scores = [_single(np.array([columns[name][i] for i in at], float)) for name in ("near", "far")]
     names = ("case", "check", "property", "data", "level", "kind")
     answers = tuple(columns[ANSWERS][i] for i in at) if ANSWERS in columns else ()
-    searched = answers if any(answers) else ()
-    return replace(Table(*(about[name] for name in names), *strings, *scores), declared=declared, answers=searched)
+    weights = tuple(columns[WEIGHT][i] for i in at) if WEIGHT in columns else ()
+    found = Table(*(about[name] for name in names), *strings, *scores)
+    return replace(found, declared=declared, answers=answers * any(answers), weights=weights * any(weights))
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
-from encheck.gating.types import DEFAULT, QUIET, Decision, FamilyRow, GateRow, Noise, Outcome, Paired, Rule
+from encheck.gating.types import DEFAULT, QUIET, Decision, FamilyRow, GateRow, Moved, Noise, Outcome, Paired, Rule
 from encheck.statistics import paired as stats
 
 Floats = NDArray[np.float64]
@@ -56,20 +56,22 @@ def decide(
     seed_noise: Noise = QUIET,
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
+    moved: Sequence[Moved] = (),
 ) -> Decision:
     """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
-    rows that only one side has.
+    rows that only one side has. `moved` says how many answers changed of searches that nobody judged: they never block.
     """
     if not paired:
-        outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing)
-        return Decision(outcome, reasons, (), (), seed_noise.pooled, tuple(missing), tuple(contracts))
+        outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
+        return Decision(outcome, reasons, (), (), seed_noise.pooled, tuple(missing), tuple(contracts), tuple(moved))
     figures = measure(paired, rule=rule, seed_noise=seed_noise)
     rows = assess(paired, figures, rule=rule)
     families = tuple(_families(rows, figures, rule=rule))
-    outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing)
-    return Decision(outcome, reasons, rows, families, seed_noise.pooled, tuple(missing), tuple(contracts))
+    outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved)
+    pooled = seed_noise.pooled
+    return Decision(outcome, reasons, rows, families, pooled, tuple(missing), tuple(contracts), tuple(moved))
 
 
 def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
@@ -146,6 +148,8 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
             "the baseline has some of its checks the wrong way round, and one way or the other has too few items to "
             "gate by itself: all claims together can block, and keeping them is no evidence"
         )
+    if one.proxy:
+        return f"optimistic proxy ({one.proxy}): it may block, and keeping it is no evidence"
     if one.reversed:
         has = f"wins {baseline:.1%}" if one.kind == "rate" else f"has {baseline:.3f}"
         return f"the baseline has it the wrong way round ({has}): damage would raise it, so keeping it is no evidence"
@@ -250,6 +254,7 @@ def _verdict(
     rule: Rule,
     contracts: Sequence[str],
     missing: Sequence[str],
+    moved: Sequence[Moved] = (),
 ) -> tuple[Outcome, tuple[str, ...]]:
     blocked = [f"{r.name}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
     if contracts or blocked:
@@ -257,9 +262,10 @@ def _verdict(
     worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
     open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: worst[r.name])
     doubts = [f"only one side has {name}" for name in missing]
+    doubts += [f"{one.name}: {one.said}; {one.why}" for one in moved if not one.passes]
     doubts += [f"{r.name}: {r.why}{_would_decide(r.needed)}" for r in open_rows]
     doubts += [f"family {f.family}: {_family_doubt(f, rows, rule)}" for f in families if not f.passes]
-    if not families:
+    if not families and not moved:
         doubts += ["no gate row that both sides have has the items, the clusters and the headroom to be evidence"]
         doubts += [f"{r.name}: {r.why}" for r in rows]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())

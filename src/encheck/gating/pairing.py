@@ -20,6 +20,7 @@ from encheck.gating.types import DEFAULT, Paired, Rule
 from encheck.ids import GateRowId
 from encheck.metrics import Metric
 from encheck.metrics.health import room
+from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import DEV_SPLIT, GATE_SPLIT, VALIDATION, Table
 from encheck.statistics import paired as stats
@@ -139,7 +140,8 @@ def _enough(some: Sequence[Compared], rule: Rule) -> bool:
 def alike(before: Table, after: Table) -> NDArray[np.bool_]:
     """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
     if before.answers and after.answers:
-        return np.array([old == new for old, new in zip(before.answers, after.answers, strict=True)], bool)
+        both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))
+        return np.array([old == new for old, new in zip(*both, strict=True)], bool)
     near = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
     far = np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
     return np.asarray(near & far)
@@ -163,7 +165,8 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     same, reverses = all(one.alike for one in some), {one.is_reversed for one in some}
     ways = True in reverses, len(reverses) > 1
     codes_of = np.array(clusters, np.intp)
-    return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *ways)
+    return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *ways,
+                  declared_of(first.before).proxy)  # fmt: skip
 
 
 def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:

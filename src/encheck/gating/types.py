@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
+Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
 
 
@@ -70,7 +72,8 @@ class Paired:
     each item, by the same numbers in all rows. `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `reversed` says that the
     baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
-    `mixed` says that it is of a property as a whole, of which that holds for some checks.
+    `mixed` says that it is of a property as a whole, of which that holds for some checks. `proxy` says why the figure
+    is easier than what it stands for, so that it can block and is no evidence; empty where it is the thing itself.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Paired:
     same: bool = False
     reversed: bool = False
     mixed: bool = False
+    proxy: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,71 @@ class FamilyRow:
 
 
 @dataclass(frozen=True)
+class Share:
+    """The share of queries of which `what` holds, by how often they were asked, with the ends of its 95% interval.
+
+    `figure` moves by no more than that. `queries` counts different ones that changed; `worth` says how many queries of
+    the same weight, each its own cluster, would say as much as all of them.
+    """
+
+    figure: str
+    what: str
+    value: float
+    low: float
+    high: float
+    queries: int
+    worth: float
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.
+
+    `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
+    end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
+    """
+
+    name: str
+    queries: int
+    asked: int
+    clusters: int
+    delta: float
+    shares: tuple[Share, ...]
+    same: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether the loss is too small to matter, whatever is right."""
+        return self.shares[0].high < self.delta
+
+    @property
+    def said(self) -> str:
+        """What is known without a judgement."""
+        one = self.shares[0]
+        most = f"{100 * one.high:.1f}"
+        if float(most) >= 100 * self.delta > 100 * one.high:
+            most = f"{100 * one.high:.2f}"  # rounded, it would look like as much as matters
+        ends = f"[{100 * one.low:.1f}, {most}]"
+        return f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by {most} points at most"
+
+    @property
+    def why(self) -> str:
+        """Why that decides, or does not."""
+        matters = f"{100 * self.delta:g} points"
+        if self.same:
+            return "all scores agree, so search passes without a label"
+        if self.passes:
+            return f"less than the {matters} that matter, so search passes without a label"
+        if not self.shares[0].queries:
+            needed = ceil(Z**2 * (1 - self.delta) / self.delta)
+            return (
+                f"no answer changed, but {self.queries:,} different queries are worth {self.shares[0].worth:,.0f} of "
+                f"the same weight, and to rule out a loss of {matters} takes {needed}"
+            )
+        return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
+
+
+@dataclass(frozen=True)
 class Decision:
     """The verdict, the rows behind it, and the reasons in words, the weightiest first."""
 
@@ -142,6 +211,7 @@ class Decision:
     seed_noise: float = 0.0
     missing: tuple[str, ...] = ()
     contracts: tuple[str, ...] = field(default=())
+    moved: tuple[Moved, ...] = ()
 
     @property
     def exit_code(self) -> int:

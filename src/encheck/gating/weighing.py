@@ -11,6 +11,7 @@ import numpy as np
 
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
+from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide, measure
@@ -18,6 +19,7 @@ from encheck.gating.declared import declarations, gating
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
 from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
+from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 
 PRIOR = 4  # degrees of freedom
@@ -25,6 +27,7 @@ MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
+LOST_SHOWN = 3
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -49,11 +52,30 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Searched:
+    """What the queries of a log, which nobody judged, find under both models: the same queries in the same order."""
+
+    before: Table
+    after: Table
+
+
+@dataclass(frozen=True)
+class LostQuery:
+    """A query that scores less than before; `before` and `now` are rows of the first answers, None where unknown."""
+
+    item: str
+    case: str
+    before: int | None
+    now: int | None
+
+
+@dataclass(frozen=True)
 class Weighed:
     """The decision against one baseline.
 
     `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score
-    before and now; `not_selected` counts the cases that -m or -k left out.
+    before and now; `not_selected` counts the cases that -m or -k left out. `lost` has the queries of each search row
+    that lost most, `searched` what nobody judged.
     """
 
     baseline: str
@@ -63,6 +85,8 @@ class Weighed:
     balanced: tuple[float | None, float | None]
     not_selected: int = 0
     notes: tuple[str, ...] = field(default=())
+    lost: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
+    searched: tuple[Searched, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -100,7 +124,9 @@ def weigh(
     both = [name for name in before.tables if name in after.tables]
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
     old, new = before.seen(), Side(aligned, after.scales).seen()
+    unjudged = [name for name in both if is_unjudged(old.tables[name])]
     compared, reported = compare_all(old, new)
+    reported = {name: why for name, why in reported.items() if name not in unjudged}
     absent = [name for name in before.tables if name not in after.tables]
     missed = [name for name in absent if selected is None or before.tables[name].check in selected]
     noise = seed_noise or baseline.seed_noise or QUIET
@@ -110,6 +136,7 @@ def weigh(
         seed_noise=noise,
         contracts=_broken(results, rows, model),
         missing=[*(f"{name} (the baseline)" for name in missed), *_new(before, after)],
+        moved=[moved(old.tables[name], new.tables[name]) for name in unjudged],
     )
     return Weighed(
         baseline.name,
@@ -119,13 +146,15 @@ def weigh(
         (_balanced(old, both), _balanced(new, both)),
         len(absent) - len(missed),
         tuple(_notes(baseline, results, model)),
+        _lost(compared, rule, _changed_data(baseline, results)),
+        tuple(Searched(old.tables[name], new.tables[name]) for name in unjudged),
     )
 
 
 def _new(before: Side, after: Side) -> Iterator[str]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in before.tables and gating(table)[0]:
+        if name not in before.tables and (gating(table)[0] or is_unjudged(table)):
             yield f"{name} (the candidate)"
 
 
@@ -278,6 +307,33 @@ def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str
         name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
         for name, some in gate_rows(compared, rule).items()
     }
+
+
+def _lost(compared: Sequence[Compared], rule: Rule, changed: Collection[str]) -> dict[str, tuple[LostQuery, ...]]:
+    """The queries of each row that lost most, of search, first those whose first answer changed.
+
+    `changed` names data whose documents are others now.
+    """
+    found = {}
+    for name, every in gate_rows(compared, rule).items():
+        some = [one for one in every if one.before.answers and one.after.answers]
+        drops = [(float(one.new[i] - one.old[i]), n, i) for n, one in enumerate(some) for i in range(len(one.old))]
+        worst = ((some[n], i) for change, n, i in sorted(drops) if change < 0)
+        lost = [_lost_query(one, i, known=one.before.data not in changed) for one, i in worst]
+        found[name] = tuple(sorted(lost, key=lambda one: one.before == one.now)[:LOST_SHOWN])
+    return found
+
+
+def _lost_query(one: Compared, i: int, *, known: bool) -> LostQuery:
+    before, now = (Answers.of(table.answers[i]).first[:1] for table in (one.before, one.after))
+    was = before[0] if before and known else None
+    return LostQuery(one.after.items[i], one.after.case, was, now[0] if now else None)
+
+
+def _changed_data(baseline: Baseline, results: Results) -> set[str]:
+    """Data whose fingerprint is another one than the baseline's."""
+    there = {data["name"]: data["fingerprint"] for data in baseline.summary["data"]}
+    return {data["name"] for data in results["data"] if there.get(data["name"]) != data["fingerprint"]}
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:

@@ -12,7 +12,8 @@ from encheck.items.builders import (
 )
 from encheck.items.chains import continuation_chains, swap_chains
 from encheck.items.crossed import crossed
-from encheck.items.searches import cut, queries, random_pairs, ranked_queries, repeated
+from encheck.items.known import headings, titles
+from encheck.items.searches import cut, logged_queries, queries, random_pairs, ranked_queries, repeated
 
 __all__ = [
     "against_paraphrase",
@@ -24,11 +25,14 @@ __all__ = [
     "cut",
     "edited",
     "graded_pairs",
+    "headings",
     "in_passages",
     "labelled_pairs",
+    "logged_queries",
     "queries",
     "random_pairs",
     "ranked_queries",
     "repeated",
     "swap_chains",
+    "titles",
 ]

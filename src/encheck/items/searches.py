@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from encheck.datasets.collection import CollectionQuery
+from encheck.datasets.collection import Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
-from encheck.types import Documents, Items, Query, RankedQuery, Repeated, SentencePair, content_hash
+from encheck.types import Documents, Items, LoggedQuery, Query, RankedQuery, Repeated, SentencePair, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 REPEATED, CUT, TAIL = 32, 64, 3
@@ -56,15 +56,42 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     found = dataset.collection
     if found is None:
         raise NothingToMeasure(f"{dataset.name} has no queries with documents: see --data=retrieval:PATH")
-    if len(found.documents) < 2:
-        raise NothingToMeasure(f"{dataset.name} has {len(found.documents)} document: a search needs two or more")
-    documents = Documents.of(found.documents)
+    if found.passages:
+        raise NothingToMeasure(f"{dataset.name} has no judgements: nobody said which document is right for a query")
+    _refuse_few(dataset.name, found)
+    documents = found.searched
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids)]
     kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows) for q in asked))
     none = sum(not q.right for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
+
+
+def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Each query of a log in search of answers that nobody judged, among all passages.
+
+    The id stands for the documents too: with others, or where others count as the same, these are other items.
+    """
+    found = dataset.collection
+    if found is None or not found.passages:
+        raise NothingToMeasure(f"{dataset.name} has no articles without labels: see --data=passages:PATH")
+    if not found.queries:
+        raise NothingToMeasure(f"{dataset.name} has no queries: name the log, --queries=FILE")
+    _refuse_few(dataset.name, found)
+    documents = found.searched
+    lock = documents.fingerprint
+
+    def asked(q: CollectionQuery) -> LoggedQuery:
+        item = ItemId.of(dataset.name, content_hash(q.text, lock), "query", 1, "logged", 0)
+        return LoggedQuery(item, q.text, documents, q.weight, q.cluster)
+
+    return Items(tuple(map(asked, found.queries)))
+
+
+def _refuse_few(name: str, found: Collection) -> None:
+    if len(found.documents) < 2:
+        raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")
 
 
 def _ranked(name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int]) -> RankedQuery:
@@ -139,3 +166,4 @@ def _longest(dataset: Dataset) -> list[tuple[str, str]]:
 def _all(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield from ((g.cluster, g.source) for g in dataset.groups)
     yield from ((p.cluster, text) for p in dataset.pairs for text in (p.first, p.second))
+    yield from dataset.texts

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric, ratio
 from encheck.scoring.answers import Answers, Ranks
-from encheck.scoring.scores import RankedScores, Scale
+from encheck.scoring.ranked import BM25
+from encheck.scoring.scores import LoggedScores, RankedScores, Scale
 from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import widened
 from encheck.types import Estimate
@@ -113,6 +114,19 @@ def mean_average_precision(scores: RankedScores) -> Estimate:
 def hard_negative_accuracy(scores: RankedScores) -> Estimate:
     """Mean share of a query's hard negatives that score below its right document; a tie is not won."""
     return _mean("hard_negative_accuracy", scores, duels_won(scores.answers))
+
+
+@metric(
+    whole="it says how alike two rankings are, not which is right", label="first answer is that of BM25", surface=()
+)
+def agreement_with_bm25(scores: LoggedScores) -> Estimate:
+    """Share of queries, by how often they were asked, whose first answer is the first of BM25."""
+    rival = scores.surface[BM25].answers
+    same = np.array([a.first[0] == b.first[0] for a, b in zip(scores.answers, rival, strict=True)], float)
+    weights = np.array(scores.weights, float)
+    totals = scores.resampler.totals(np.column_stack([same * weights, weights]))
+    value = float((same * weights).sum() / weights.sum())
+    return estimated("agreement_with_bm25", scores, value, ratio(totals[:, 0], totals[:, 1]))
 
 
 def figures(scores: RankedScores) -> list[Estimate]:

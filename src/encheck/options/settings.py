@@ -20,6 +20,7 @@ from encheck.options.values import (
     sample_of,
     scope_of,
     seed_of,
+    words_of,
 )
 
 
@@ -61,6 +62,20 @@ class Settings:
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,
         help="Seed of everything random.",
+    )
+    queries: Path | None = option(
+        "queries", group="what", metavar="FILE", takes_path=True, kept=True, parse=path_of,
+        help="A log of queries for documents without labels (--data=FOLDER): one query a line (.txt), or a table with "
+        "`query` and perhaps `count` and `cluster`. Repeated queries weigh more.",
+    )
+    passage_words: int = option(
+        "passage-words", group="what", metavar="N", kept=True, convert=int, parse=words_of, default=150,
+        help="Documents without labels are cut at headings, and into passages of at most N words.",
+    )
+    near_duplicates: str = option(
+        "near-duplicates", group="what", choices=("differ", "same"), kept=True, default="differ",
+        help="Whether an answer that shares 80% of the words of another one counts as another answer, where documents "
+        "have no labels.",
     )
     cutoff: float | None = option(
         "cutoff", alias="threshold", group="what", metavar="T", convert=float, parse=cutoff_of,
@@ -189,4 +204,9 @@ def models_of(parsed: Any) -> tuple[str, ...]:
 def described(settings: Settings) -> dict[str, Any]:
     """The settings that results.json shows and a baseline keeps."""
     kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+    return {name: _plain(value) for name, value in kept.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value

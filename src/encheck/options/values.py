@@ -60,6 +60,13 @@ def seed_of(seed: int) -> int:
     return seed
 
 
+def words_of(count: int) -> int:
+    """How many words a passage may have; UsageError for fewer than 10."""
+    if count < 10:
+        raise UsageError(f"--passage-words is {count}, but should be 10 or more")
+    return count
+
+
 def cutoff_of(cutoff: float | None) -> float | None:
     """The user's own cut-off; UsageError where it is no finite number."""
     if cutoff is not None and not math.isfinite(cutoff):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from encheck.gating.types import EXIT_CODES, GateRow, Outcome
+from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome
 from encheck.gating.weighing import Weighed
+from encheck.reporting import lost
 from encheck.reporting.text import escape, marked, table
 from encheck.scoring.frame import edits_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
+NOT_YET = "CANNOT TELL YET"
 MAX_FLIPS_KEPT = 10  # of each direction and row, in results.json
 MAX_FLIPS_IN_SUMMARY = 3  # of these
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
@@ -31,19 +34,38 @@ def verdict(weighed: Sequence[Weighed], inconclusive: str | None) -> tuple[Outco
     return worst, EXIT_CODES[counts_as]
 
 
-def as_dict(weighed: Sequence[Weighed], inconclusive: str | None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Shown:
+    """What a gate shows of single queries: the candidate's items, and the documents that were found, by case and row.
+
+    `folder` is where the run is written, "" where that is not known.
+    """
+
+    items: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    documents: Mapping[str, Mapping[int, tuple[str, str]]] = field(default_factory=dict)
+    folder: str = ""
+
+
+def as_dict(weighed: Sequence[Weighed], inconclusive: str | None, shown: Shown = Shown()) -> dict[str, Any]:
     """The `gate` of results.json."""
     outcome, code = verdict(weighed, inconclusive)
-    return {"outcome": outcome, "exit_code": code, "against": [_against(w) for w in weighed]}
+    return {"outcome": outcome, "exit_code": code, "against": [_against(w, shown) for w in weighed]}
 
 
-def _against(w: Weighed) -> dict[str, Any]:
+def word(against: Mapping[str, Any]) -> str:
+    """The outcome as it is shown: a search that judging would decide is not inconclusive, but cannot be told yet."""
+    waits = any(search["judge"] for search in against.get("searches", ()))
+    return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
+
+
+def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
     before, after = w.balanced
     return {
         "baseline": w.baseline,
         "outcome": w.decision.outcome,
         "reasons": list(w.decision.reasons),
-        "rows": [_row(w, row) for row in w.decision.rows],
+        "rows": [_row(w, row, shown) for row in w.decision.rows],
+        "searches": [_search(one, shown.folder) for one in w.decision.moved],
         "families": [_finite(asdict(f)) for f in w.decision.families],
         "seed_noise": w.decision.seed_noise,
         "balanced": {"baseline": before, "candidate": after},
@@ -57,9 +79,20 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not -1e300 < v < 1e300 else v for k, v in found.items()}
 
 
-def _row(w: Weighed, row: GateRow) -> dict[str, Any]:
+def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
     said = _finite(asdict(row))
-    return {"row": said.pop("name"), **said, **_flips(w, row)}
+    queries = lost.as_dicts(w.lost.get(row.name, ()) if row.outcome == "block" else (), shown.items, shown.documents)
+    return {"row": said.pop("name"), **said, **_flips(w, row), "lost_queries": queries}
+
+
+def _search(one: Moved, folder: str) -> dict[str, Any]:
+    """A search that nobody judged; `judge` is what to type to decide it, None where that is decided or would not."""
+    needs = not one.passes and one.shares[0].queries > 0
+    found = asdict(one)
+    return {
+        "row": found.pop("name"), **found, "passes": one.passes, "says": f"{one.said}; {one.why}",
+        "judge": f"encheck data judge {shlex.quote(folder)}" if needs and folder else None,
+    }  # fmt: skip
 
 
 def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
@@ -70,9 +103,11 @@ def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
 def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     """The gate on the terminal."""
     for against in gate["against"]:
-        yield f"gate against {against['baseline']}: {WORDS[against['outcome']]}"
-        yield from table([HEAD, *(cells(row) for row in against["rows"])])
+        yield f"gate against {against['baseline']}: {word(against)}"
+        if against["rows"]:
+            yield from table([HEAD, *(cells(row) for row in against["rows"])])
         yield from (f"  - {text}" for text in explained(against))
+        yield from (f"  {text}" for row in against["rows"] for text in lost.lines(row))
         if against["reported_only"]:
             yield f"  - {len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
     yield from undecided(gate)
@@ -89,6 +124,8 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
 def explained(against: Mapping[str, Any]) -> Iterator[str]:
     """What decided, and what to know beside the table, line by line."""
     yield from against["reasons"]
+    for search in against.get("searches", ()):
+        yield from _of_search(search, against)
     before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
     if before is not None and after is not None:
         yield f"balanced score (sensitivity, invariance, retrieval): {before:.3f} before, {after:.3f} now"
@@ -98,6 +135,22 @@ def explained(against: Mapping[str, Any]) -> Iterator[str]:
     if against["seed_noise"]:
         yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas"
     yield from against["notes"]
+
+
+def _of_search(search: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator[str]:
+    """What changed in the answers to queries that nobody judged, and what to type where judging them would decide."""
+    said = f"{search['row']}: {search['says']}"
+    if said not in against["reasons"]:
+        yield said
+    if search["judge"] and against["outcome"] == "inconclusive":
+        most = search["shares"][0]["queries"]
+        yield f"say which of the two answers is better, for at most {most:,} queries: {search['judge']}"
+    yield from (_beside(search["row"], share) for share in search["shares"][1:])
+
+
+def _beside(row: str, share: Mapping[str, Any]) -> str:
+    ends = f"[{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
+    return f"{row}: {share['what']} for {100 * share['value']:.1f}% {ends}, which bounds {share['figure']}"
 
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -142,7 +195,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'])}: {WORDS[against['outcome']]}", "")
+        yield from (f"## Gate against {escape(against['baseline'])}: {word(against)}", "")
         yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
@@ -155,6 +208,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield ""
         for row in against["rows"][:most]:
             yield from _flipped(row, texts)
+            yield from _lost(row)
 
 
 def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
@@ -176,6 +230,14 @@ def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequ
     yield ""
 
 
+def _lost(row: Mapping[str, Any]) -> Iterator[str]:
+    for one in row.get("lost_queries", ()):
+        query, before, now = (escape(one[name]) for name in ("query", "before", "now"))
+        yield f"- lost in {escape(row['row'])}: *{query}*; first before: *{before}*; first now: *{now}*"
+    if row.get("lost_queries"):
+        yield ""
+
+
 def properties(gate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """JUnit: one property a row, and the verdict."""
     yield "gate", gate["outcome"]
@@ -183,3 +245,5 @@ def properties(gate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for row in against["rows"]:
             outcome, _, name, before, after, change, *_ = cells(row)
             yield f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"
+        for search in against.get("searches", ()):
+            yield f"gate.{against['baseline']}.{search['row']}", search["says"]

@@ -36,6 +36,7 @@ GIVEN = (
     "text_role",
     "slice",
     "answers",
+    "weight",
 )  # what not every case has, nor every file of schema 1; docs/report.md says what each holds
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score")
 
@@ -101,7 +102,7 @@ def _types() -> dict[str, Any]:
 
     types = {name: pyarrow.string() for name in (*COLUMNS, *GIVEN)} | {"label": pyarrow.int8()}
     types |= {name: pyarrow.float64() for name in (*COLUMNS, "gold") if name.endswith(("_score", "_overlap", "gold"))}
-    return types | {"step": pyarrow.int32(), "source_is_second": pyarrow.bool_()}
+    return types | {"step": pyarrow.int32(), "weight": pyarrow.int64(), "source_is_second": pyarrow.bool_()}
 
 
 def read_results(folder: Path) -> dict[str, Any]:

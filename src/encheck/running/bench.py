@@ -84,21 +84,19 @@ class Bench:
                 items = self.items(data, claim, level)
                 wanted.setdefault(model, []).extend(pair for i in (*items.kept, *items.tuning) for pair in i.pairs)
                 if texts := texts_of(items.kept):
-                    self._search(model, data, items.kept, texts, wanted[model], roles.setdefault(model, {}))
+                    self._search(model, items.kept, texts, wanted[model], roles.setdefault(model, {}))
                     continue
                 wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
                 wanted[model] += [(text, text) for text in self.scorer.identical(data)]
         self.encode(wanted, roles=roles, locks=locks, progress=progress)
         self._repeat(requests, locks)
 
-    def _search(
-        self, model: str, data: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts
-    ) -> None:
+    def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
         """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""
         for role, some in texts.items():
             roles[role] = list(dict.fromkeys([*roles.get(role, []), *some]))
         if self.subjects[model].kind == "pair":
-            pairs += self.scorer.candidates(data, kept)
+            pairs += self.scorer.candidates(kept)
 
     def _repeat(self, requests: Iterable[Request], locks: Locks) -> None:
         """Encode again what a check of determinism asks for."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Literal
 
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
+from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
@@ -66,11 +68,37 @@ def resolve_data(settings: Settings) -> dict[str, Dataset]:
         "quick": settings.quick,
     }  # fmt: skip
     labelled = data_labels(settings.data)
+    _refuse_stray_queries(settings)
+    passages = PassageOptions(settings.queries, settings.passage_words, _near_duplicates(settings))
+    how["passages"] = passages
     for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):
         same = {label: spec for label, spec in labelled.items() if spec.partition(":")[0] == name}
         if len(same) > 1:
             log.warning("%s", "; ".join(f"{label} is --data={spec}" for label, spec in same.items()))
     return {label: load_data(spec, label=label, **how) for label, spec in labelled.items()}
+
+
+def _near_duplicates(settings: Settings) -> Literal["differ", "same"]:
+    return "same" if settings.near_duplicates == "same" else "differ"
+
+
+def _refuse_stray_queries(settings: Settings) -> None:
+    """UsageError for a log of queries, or an option of it, without exactly one data set that it is for."""
+    without = [spec for spec in settings.data if is_unlabelled(spec, has_log=settings.queries is not None)]
+    if settings.queries is None:
+        unusual = {
+            "passage-words": settings.passage_words != DEFAULT_WORDS,
+            "near-duplicates": settings.near_duplicates != "differ",
+        }
+        stray = [name for name, given in unusual.items() if given]
+        if stray and not without:
+            raise UsageError(f"--{stray[0]} is for documents without labels: --data=FOLDER --queries=FILE")
+    elif len(without) != 1:
+        there = ", ".join(settings.data)
+        raise UsageError(
+            f"--queries={settings.queries} is for the documents of one data set without labels, --data=FOLDER or "
+            f"--data=passages:PATH, but --data is {there}"
+        )
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from encheck.encoders.protocol import Model
 from encheck.store import text_key
-from encheck.types import Item, RankedQuery
+from encheck.types import Item, SearchingQuery
 
 Role = Literal["query", "document"]
 Texts = dict[Role, list[str]]
@@ -21,7 +21,7 @@ def texts_of(items: Iterable[Item]) -> Texts:
     found: dict[Role, dict[str, None]] = {"query": {}, "document": {}}
     seen = None
     for item in items:
-        if isinstance(item, RankedQuery):
+        if isinstance(item, SearchingQuery):
             found["query"][item.source] = None
             if item.documents is not seen:
                 seen = item.documents

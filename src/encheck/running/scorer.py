@@ -23,7 +23,7 @@ from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import WEIGHTED, Frequencies
-from encheck.types import Item, Items, RankedQuery, SentencePair
+from encheck.types import Documents, Item, Items, SearchingQuery, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
@@ -41,7 +41,7 @@ class Scorer:
         self._surface_scales: dict[tuple[str, str], Scale] = {}
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
-        self._indexes: dict[str, Lexical] = {}
+        self._indexes: dict[Documents, Lexical] = {}
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The scores of these items under this model, with those of the surface scorers that say anything of them.
@@ -53,7 +53,7 @@ class Scorer:
         if kind.searches:
             by.refuse_to_search()
         if not kind.calibrates:
-            by = _Measured(by.subject, self._index(data, items.kept))
+            by = _Measured(by.subject, self._index(items.kept))
             found = kind.measured(items.kept, by, resampler, UNCALIBRATED)
             beside = SurfaceScorer(BM25, index=by.index)
             surface = {BM25: kind.measured(items.kept, beside, resampler, UNCALIBRATED)}
@@ -77,25 +77,25 @@ class Scorer:
         """Texts whose pair with themselves calibrates on this data."""
         return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
 
-    def candidates(self, data: str, items: Sequence[Item]) -> list[Pair]:
+    def candidates(self, items: Sequence[Item]) -> list[Pair]:
         """What a model that scores pairs has to score of searches: the first stage, and what is judged."""
-        queries = [item for item in items if isinstance(item, RankedQuery)]
+        queries = [item for item in items if isinstance(item, SearchingQuery)]
         if not queries:
             return []
-        first = _first_stage(queries, self._index(data, queries))
+        first = _first_stage(queries, self._index(queries))
         return [
             pair
             for q, rows in zip(queries, first, strict=True)
             for pair in (*((q.source, q.documents.texts[row]) for row in rows.tolist()), *q.judged)
         ]
 
-    def _index(self, data: str, items: Sequence[Item]) -> Lexical:
+    def _index(self, items: Sequence[Item]) -> Lexical:
         """BM25 over the documents that these queries search."""
-        if data not in self._indexes:
-            first = items[0]
-            assert isinstance(first, RankedQuery)
-            self._indexes[data] = Lexical(first.documents)
-        return self._indexes[data]
+        first = items[0]
+        assert isinstance(first, SearchingQuery)
+        if first.documents not in self._indexes:
+            self._indexes[first.documents] = Lexical(first.documents)
+        return self._indexes[first.documents]
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
         clusters = tuple(item.cluster for item in items)
@@ -137,7 +137,7 @@ class Scorer:
         return known[label, data]
 
 
-def _first_stage(queries: Sequence[RankedQuery], index: Lexical) -> list[NDArray[np.intp]]:
+def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:
     """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
     count = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries))
     return [rows for rows, _ in index.ranked([q.source for q in queries], count)]
@@ -184,7 +184,7 @@ class _Measured:
             first = np.array([[subject.scored[t, t]] for t in texts], np.float32)
         return same(first, np.array([subject.again[t] for t in texts]))
 
-    def ranked(self, queries: Sequence[RankedQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         assert self.index is not None
         texts = [q.source for q in queries]
         if not isinstance(self.subject.model, Encoder):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 NOT_FOUND = 0
+KEPT = 10  # answers whose rows are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +19,22 @@ class Answers:
     """The answers to one query.
 
     `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not among those listed. Of the
-    `duels` of a right document with a hard negative `won` were won; a tie is not won.
+    `duels` of a right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first
+    ten answers among the sorted documents, the best first; it is empty where an older encheck did not keep them.
     """
 
     right: tuple[tuple[int, int], ...]
     won: int = 0
     duels: int = 0
+    first: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         """As the column of an item file holds it.
 
-        >>> str(Answers(((1, 2), (0, 1)), 3, 4))
-        '[[[1, 2], [0, 1]], 3, 4]'
+        >>> str(Answers(((1, 2), (0, 1)), 3, 4)), str(Answers((), first=(7, 2)))
+        ('[[[1, 2], [0, 1]], 3, 4]', '[[], 0, 0, [7, 2]]')
         """
-        return json.dumps([self.right, self.won, self.duels])
+        return json.dumps([self.right, self.won, self.duels, *([self.first] if self.first else [])])
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -41,12 +44,19 @@ class Answers:
         Answers(right=((1, 2), (0, 1)), won=3, duels=4)
         """
         try:
-            right, won, duels = json.loads(text)
-            return cls(tuple((int(rank), int(grade)) for rank, grade in right), int(won), int(duels))
+            right, won, duels, *first = json.loads(text)
+            (rows,) = first or ((),)
+            judged = tuple((int(rank), int(grade)) for rank, grade in right)
+            return cls(judged, int(won), int(duels), tuple(map(int, rows)))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"the answers of a query are {text!r:.60}, but should be [[[rank, grade]], won, duels]"
+                f"the answers of a query are {text!r:.60}, but should be [[[rank, grade]], won, duels, [row]]"
             ) from error
+
+    @property
+    def judged(self) -> Self:
+        """What judgements say of them: the same without the rows of the first answers."""
+        return replace(self, first=())
 
 
 @dataclass(frozen=True)

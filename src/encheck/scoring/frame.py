@@ -56,7 +56,7 @@ class Frame:
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members and of crossed groups' sides. `source_is_second` marks rows whose pairs were scored the other way round:
     (near, source), (far, source). `slices` names the part of the data that an item is of. `gold` is people's score,
-    `keys` the data's own names, `answers` what a query found, as `Answers` writes it.
+    `keys` the data's own names, `answers` what a query found, as `Answers` writes it, `weights` how often it was asked.
     """
 
     kind: Kind
@@ -74,6 +74,7 @@ class Frame:
     source_is_second: tuple[bool, ...] = ()
     slices: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
     roles: tuple[str, str] = ("", "")
 
     @classmethod
@@ -163,6 +164,7 @@ _SOME = {
     "source_is_second": "source_is_second",
     "slice": "slices",
     "answers": "answers",
+    "weight": "weights",
 }
 _ROLES = ("source_role", "text_role")
 

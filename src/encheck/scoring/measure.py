@@ -14,7 +14,7 @@ from encheck.scoring.scale import Floats
 from encheck.scoring.search import overlap_grid
 from encheck.similarity import WORD_OVERLAP
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.types import RankedQuery
+from encheck.types import SearchingQuery
 
 
 class Measure(Protocol):
@@ -37,7 +37,7 @@ class Measure(Protocol):
         """1 for each text that got the same vector, or score with itself, a second time; else 0; shape [n]."""
         ...
 
-    def ranked(self, queries: Sequence[RankedQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         """(rows, scores) of the best documents of each query, at least `count` where there are as many, best first."""
         ...
 
@@ -75,7 +75,7 @@ class SurfaceScorer:
         """Texts stay the same."""
         return np.ones(len(texts))
 
-    def ranked(self, queries: Sequence[RankedQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
         """(rows, scores) of the best documents of each query."""
         assert self.index is not None
         texts, most = [q.source for q in queries], max(len(q.right) for q in queries)

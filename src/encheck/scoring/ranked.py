@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId
-from encheck.scoring.answers import NOT_FOUND, Answers
+from encheck.scoring.answers import KEPT, NOT_FOUND, Answers
 from encheck.scoring.frame import Frame, Side, edits_json
 from encheck.scoring.measure import Measure
 from encheck.scoring.nearest import Found
@@ -44,7 +44,7 @@ class RankedScores(SearchScores):
             rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
             duels = right[:, None] - wrong[None, :]
             ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
-            answers.append(Answers(ranks, int((duels.round(DECIMALS) > 0).sum()), duels.size))
+            answers.append(Answers(ranks, int((duels.round(DECIMALS) > 0).sum()), duels.size, first_rows(rows)))
             other = _first_other(q, rows)
             near.append(float(right[0]))
             far.append(float(values[other]))
@@ -62,6 +62,11 @@ class RankedScores(SearchScores):
             "ranked", case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
+
+
+def first_rows(rows: Any) -> tuple[int, ...]:
+    """The rows of the first answers, as many as are kept."""
+    return tuple(rows[:KEPT].tolist())
 
 
 def _first_other(query: RankedQuery, rows: Any) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from encheck.scoring.both_orders import BothOrdersScores
 from encheck.scoring.chains import ChainScores, tied
 from encheck.scoring.crossed import CrossedScores
+from encheck.scoring.logged import LoggedScores
 from encheck.scoring.margins import MarginScores
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import RankedScores
@@ -21,6 +22,7 @@ __all__ = [
     "ChainScores",
     "CrossedScores",
     "Floats",
+    "LoggedScores",
     "MarginScores",
     "OccurrenceScores",
     "PairScores",
@@ -43,6 +45,7 @@ _OF_KIND: Mapping[Kind, type[Scores]] = {
     "search": SearchScores,
     "occurrence": OccurrenceScores,
     "ranked": RankedScores,
+    "logged": LoggedScores,
     "repeated": RepeatedScores,
 }
 

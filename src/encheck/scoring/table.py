@@ -23,6 +23,7 @@ class Table:
 
     `far` holds the second score of each item, NaN where it has none; `kind` is triplet, turned, labelled or pair.
     `answers` has what each query found, as `Answers` writes it; it is empty where the items search no documents.
+    `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
     `declared` is what the check declares of itself; None where the run that made the table does not say.
     """
 
@@ -41,6 +42,7 @@ class Table:
     far: Floats
     declared: Declaration | None = None
     answers: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
 
     @builtins.property
     def gate_row(self) -> GateRowId:
@@ -63,7 +65,8 @@ class Table:
     def of(self, positions: NDArray[np.intp]) -> Table:
         """A selection of the items."""
         chosen = [int(i) for i in positions]
-        names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers))
+        names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
+                 *["weights"] * bool(self.weights))  # fmt: skip
         some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 

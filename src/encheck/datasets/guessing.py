@@ -1,0 +1,36 @@
+"""What a path holds that is given to `--data` without the name of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from encheck.datasets.passages import is_page
+from encheck.datasets.query_rows import NEGATIVE, is_of_queries
+from encheck.datasets.reader import BadRows
+from encheck.datasets.records import FORMATS, ending_of, records
+
+PASSAGES = "passages"
+
+
+def taken_for(path: Path, *, has_log: bool) -> str:
+    """The data set that the path is of: what its files and columns look like; articles where there is a log of queries.
+
+    >>> taken_for(Path("handbook.md"), has_log=False)
+    'passages'
+    """
+    if has_log or is_page(path):
+        return PASSAGES
+    if path.is_dir():
+        parts = {file.name.partition(".")[0] for file in path.iterdir()}
+        return "retrieval" if {"corpus", "queries", "qrels"} <= parts else PASSAGES
+    return _of_columns(path) if ending_of(path) in FORMATS else PASSAGES
+
+
+def _of_columns(path: Path) -> str:
+    columns, _ = records(path, BadRows(skip=True))
+    negatives = any(NEGATIVE.fullmatch(name) for name in columns)
+    if {"anchor", "positive"} <= {*columns} and negatives:
+        return "triplets"
+    if is_of_queries(columns):
+        return "retrieval"
+    return "pairs" if "label" in columns else PASSAGES

@@ -1,0 +1,115 @@
+"""What two models answered to queries that nobody judged: answers.parquet and documents.parquet of a gate's folder.
+
+answers.parquet has a row a query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
+documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id` and
+`text` of each document named there. `disagreements` reads both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import UsageError
+from encheck.gating.weighing import Searched
+from encheck.scoring.answers import Answers
+from encheck.system import files
+from encheck.system.parquet import table_of
+
+ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"
+COLUMNS = ("case", "data", "item", "query", "weight", "cluster", "before", "after")
+OF_DOCUMENTS = ("data", "id", "text")
+Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A document that a query found first."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A query that was asked `weight` times, and the first answers of the baseline and the candidate, which differ."""
+
+    data: str
+    item: str
+    query: str
+    weight: int
+    cluster: str
+    before: Answer
+    after: Answer
+
+
+def write_answers(
+    folder: Path,
+    searched: Sequence[Searched],
+    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    documents: Mapping[str, Documents],
+) -> None:
+    """Write both files, of each search that nobody judged; nothing where there is none.
+
+    `items` are the candidate's, `documents` those that either model found, by the case without its model.
+    """
+    if not searched:
+        return
+    texts = {
+        name: text for columns in items.values() for name, text in zip(columns["item"], columns["source"], strict=True)
+    }
+    rows = [row for one in searched for row in _rows(one, texts, documents[one.after.case])]
+    named = {
+        (one.after.data, id_): text for one in searched for id_, text in documents[one.after.case].values()
+    }  # fmt: skip
+    _write(folder / ANSWERS, rows, COLUMNS)
+    _write(folder / DOCUMENTS, [dict(zip(OF_DOCUMENTS, (*key, named[key]), strict=True)) for key in sorted(named)],
+           OF_DOCUMENTS)  # fmt: skip
+
+
+def _rows(one: Searched, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
+    for i, item in enumerate(one.after.items):
+        found = [[documents[row][0] for row in Answers.of(side.answers[i]).first] for side in (one.before, one.after)]
+        yield dict(zip(COLUMNS, (
+            one.after.case, one.after.data, item, texts[item], one.after.weights[i], one.after.clusters[i], *found
+        ), strict=True))  # fmt: skip
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    types = {"weight": pyarrow.int64()} | dict.fromkeys(("before", "after"), pyarrow.list_(pyarrow.string()))
+    schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in columns])
+    with files.whole(path) as file:
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), file, compression="zstd")
+
+
+def disagreements(folder: Path) -> Iterator[Disagreement]:
+    """The queries of a gate's folder whose first answer changed, in the order of the log's items.
+
+    UsageError where the folder holds no answers: of a run that was no gate, or on data with labels.
+    """
+    texts = {(row["data"], row["id"]): row["text"] for row in _read(folder / DOCUMENTS, OF_DOCUMENTS)}
+    for row in _read(folder / ANSWERS, COLUMNS):
+        first = [row[side][0] for side in ("before", "after")]
+        if first[0] != first[1]:
+            before, after = (Answer(name, texts[row["data"], name]) for name in first)
+            yield Disagreement(
+                row["data"], row["item"], row["query"], row["weight"], row["cluster"], before, after
+            )  # fmt: skip
+
+
+def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    if not path.exists():
+        raise UsageError(
+            f"{path.parent} has no {path.name}: it is not the folder of a gate on documents without labels. Make one "
+            "with: encheck gate NEW --baseline OLD --data FOLDER --queries FILE"
+        )
+    try:
+        found: list[dict[str, Any]] = table_of(path, columns=columns).to_pylist()
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. Run the gate again") from error
+    return found

@@ -1,0 +1,65 @@
+"""What queries of a log find: nobody said what is right, so that answers are kept and none is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from encheck.ids import CaseId
+from encheck.scoring.answers import KEPT, Answers
+from encheck.scoring.example import Line, beside
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.pairs import PairScores
+from encheck.scoring.ranked import BM25
+from encheck.scoring.scale import Floats, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.types import Documents, LoggedQuery
+
+
+@dataclass(frozen=True)
+class LoggedScores(PairScores):
+    """The score of each query's first answer, shape [n]; `answers` has the rows of the first ten, `found` the first."""
+
+    surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
+    calibrates: ClassVar[bool] = False
+    answers: tuple[Answers, ...] = ()
+    found: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+        """The answers to these queries; documents that count as the same one have the row of the first."""
+        queries: Sequence[LoggedQuery] = items
+        answers, best, found = [], [], []
+        for q, (rows, values) in zip(queries, by.ranked(queries, KEPT), strict=True):
+            first = rows[:KEPT].tolist()
+            answers.append(Answers((), first=_counted(first, q.documents)))
+            best.append(float(values[0]))
+            found.append(q.documents.texts[first[0]])
+        scores: Floats = np.array(best)
+        return cls(
+            scores, np.ones(len(best), np.int8), resampler, scale, answers=tuple(answers), found=tuple(found),
+            weights=tuple(q.weight for q in queries),
+        )  # fmt: skip
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The queries as rows of the item file; the near text is the first answer."""
+        queries: Sequence[LoggedQuery] = items
+        near = Side(self.found, self.values, edits=(edits_json(()),) * len(items))
+        return Frame.of_items(
+            "logged", case, queries, sources=tuple(q.source for q in queries), near=near,
+            answers=tuple(map(str, self.answers)), weights=self.weights, roles=("query", "document"),
+        )  # fmt: skip
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The query and its first answer."""
+        return beside("first answer", float(self.values[position]), item.source, self.found[position], ())
+
+
+def _counted(rows: Sequence[int], documents: Documents) -> tuple[int, ...]:
+    """The rows that these count as, each once."""
+    return tuple(dict.fromkeys(documents.same[row] for row in rows)) if documents.same else tuple(rows)

@@ -1,0 +1,152 @@
+"""A folder of articles and a log of queries, as they are gated: no label, one, and what the reports say."""
+
+import html
+import importlib.util
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import jsonschema
+import pytest
+import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
+
+from encheck.reporting.answers import disagreements
+from encheck.reporting.results import schema
+
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = "bag: {adapter: encheck.encoders.fake:BagOfWords}\n"
+
+
+def help_center(folder, *, articles=40, sections=5):
+    """Articles of invented words, each of whose sections has a heading of its own."""
+    rng = random.Random(0)
+    words = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(400)]
+    folder.mkdir()
+    for i in range(articles):
+        topic = rng.sample(words, 8)
+        parts = [f"# About {topic[0]} {topic[1]}\n"]
+        for n in range(sections):
+            body = " ".join(rng.sample(words, 12) + topic)
+            parts.append(f"\n## {topic[n + 2]} {words[i * sections + n]}\n\n{body} {words[i * sections + n]}.\n")
+        (folder / f"{i}.md").write_text("".join(parts))
+    return words
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """The options that name articles and a log: 240 different queries, some asked three times."""
+    place = tmp_path_factory.mktemp("search")
+    words = help_center(place / "help-center")
+    queries = [" ".join(two) for two in pairwise(words[:241])]
+    (place / "log.txt").write_text("\n".join([*queries, *queries[:20], *queries[:20]]))
+    (place / "models.yaml").write_text(MODELS)
+    return [f"--encheck-data={place / 'help-center'}", f"--encheck-queries={place / 'log.txt'}"]
+
+
+@pytest.fixture
+def run(pytester, searched):
+    """Run the checks on search, health and contracts in this process."""
+
+    def run(model, *args, data=searched, inside=True):
+        (pytester.path / "models.yaml").write_text(MODELS)
+        base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", "retrieval or health or contract"]
+        start = pytester.runpytest if inside else pytester.runpytest_subprocess
+        return start(*base, f"--encheck-model={model}", *data, *args)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder_of_baselines(tmp_path_factory):
+    return tmp_path_factory.mktemp("baselines")
+
+
+@pytest.fixture
+def baseline(run, folder_of_baselines):
+    """That of words, made once a module."""
+    folder = folder_of_baselines / "base"
+    if not folder.exists():
+        assert run("bag", f"--encheck-save-baseline={folder}").ret in (0, 1)
+    return folder
+
+
+def test_the_same_model_passes_without_a_label(run, baseline, tmp_path):
+    outcome = run("bag", f"--encheck-baseline={baseline}", f"--encheck-report-dir={tmp_path / 'r'}", "-k", "logged")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(
+        [
+            "gate against base: PASSED",
+            "*retrieval/help-center/1: the first answer changes for 0.0%*passes without a label",
+        ]
+    )
+    assert list(disagreements(tmp_path / "r")) == []
+
+
+def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline, tmp_path):
+    folder = tmp_path / "r"
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", "-k", "logged")
+    assert outcome.ret == 10
+    outcome.stdout.fnmatch_lines(["gate against base: CANNOT TELL YET", f"*queries: encheck data judge {folder}"])
+    found = list(disagreements(folder))
+    shown = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"][0]["searches"][0]
+    assert (len(found), shown["queries"], shown["asked"]) == (shown["shares"][0]["queries"], 240, 280)
+    heavy = next(one for one in found if one.weight == 3)
+    assert heavy.before.id != heavy.after.id
+    assert set(heavy.query.split()) & set(heavy.before.text.split())
+    assert (folder / "summary.md").read_text("utf-8").startswith("# ")
+
+
+def test_known_items_block_and_show_three_lost_queries(run, baseline, tmp_path):
+    folder = tmp_path / "r"
+    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}")
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    assert (outcome.ret, found["gate"]["outcome"]) == (1, "block")
+    row = next(row for row in found["gate"]["against"][0]["rows"] if row["row"] == "retrieval/help-center/known")
+    assert (row["outcome"], row["evidence"], len(row["lost_queries"])) == ("block", False, 3)
+    one = row["lost_queries"][0]
+    assert one["before"] != one["now"]
+    outcome.stdout.fnmatch_lines(
+        [f"  lost in retrieval/help-center/known: {one['query']}", f"    first before: {one['before']}"]
+    )
+    assert f"lost in retrieval/help-center/known: *{one['query']}*" in (folder / "summary.md").read_text("utf-8")
+    assert html.escape(one["now"]) in (folder / "report.html").read_text("utf-8")
+
+
+def test_a_baseline_of_other_documents_is_refused(run, baseline, searched, tmp_path):
+    others = tmp_path / "help-center"
+    help_center(others, articles=6)
+    data = [f"--encheck-data={others}", searched[1]]
+    outcome = run("bag", f"--encheck-baseline={baseline}", "-k", "logged", data=data)
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(
+        ["*is for other items*240 of its 240 items are not in this run*help-center's fingerprint*"]
+    )
+
+
+def test_a_log_that_no_data_set_is_for_is_refused(pytester, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text("a query\n")
+    base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-k", "logged", "--encheck-model=random"]
+    outcome = pytester.runpytest(*base, f"--encheck-queries={log}")
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*--queries=* is for the documents of one data set without labels*--data is probes"])
+    outcome = pytester.runpytest(*base, "--encheck-near-duplicates=same")
+    outcome.stderr.fnmatch_lines(["*--near-duplicates is for documents without labels*"])
+
+
+@pytest.mark.long
+def test_minilm_in_bf16_passes_without_a_label_and_with_another_pooling_is_blocked(run, tmp_path):
+    spec = importlib.util.spec_from_file_location("help_center", ROOT / "benchmarks" / "help_center.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    log = tmp_path / "log.txt"
+    made.make(tmp_path / "help-center", log)
+    log.write_text("\n".join(sorted({*log.read_text().splitlines()})))  # each once: three that change still pass
+    data = [f"--encheck-data={tmp_path / 'help-center'}", f"--encheck-queries={log}"]
+    assert run("sbert", f"--encheck-save-baseline={tmp_path / 'base'}", data=data, inside=False).ret == 0
+    against = f"--encheck-baseline={tmp_path / 'base'}"
+    assert run("sbert", against, "--encheck-model-arg=dtype=bfloat16", data=data, inside=False).ret == 0
+    cls = ["--encheck-model-arg=adapter=transformers", "--encheck-model-arg=pooling=cls"]
+    assert run("sbert", against, *cls, data=data, inside=False).ret == 1

@@ -1,0 +1,179 @@
+"""Queries that nobody judged: how many answers change bounds recall, and what a gate makes of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.gating.answers import Change, is_unjudged, moved, share, wilson
+from encheck.gating.decision import decide
+from encheck.gating.types import Paired
+from encheck.gating.weighing import LostQuery, Weighed
+from encheck.metrics.search import ndcg, recall
+from encheck.reporting import gate, lost
+from encheck.reporting.gate import explained, word
+from encheck.scoring.answers import Answers
+from encheck.scoring.table import Table
+
+DOCUMENTS = 14
+ROWS = st.permutations(range(DOCUMENTS))
+
+
+def answered(rows, right=()):
+    """The answers of a ranking of all documents, where these are right."""
+    return Answers(tuple((rows.index(row) + 1, 1) for row in right), first=tuple(rows[:10]))
+
+
+def table(firsts, *, weights=None, clusters=None, scores=0.5):
+    """Queries of a log whose first ten answers these are."""
+    n = len(firsts)
+    names = tuple(f"q{i}" for i in range(n))
+    return Table(
+        "logged/help/1", "logged", "retrieval", "help", "1", "pair", names, names,
+        tuple(clusters or names), ("",) * n, (None,) * n, np.full(n, scores), np.full(n, np.nan),
+        answers=tuple(str(Answers((), first=tuple(first))) for first in firsts), weights=tuple(weights or (1,) * n),
+    )  # fmt: skip
+
+
+def pair_of_tables(n, changed, **how):
+    """Two tables of `n` queries, of which the first `changed` have another first answer."""
+    before = [tuple(range(10))] * n
+    after = [(1, 0, *range(2, 10))] * changed + before[changed:]
+    return table(before, **how), table(after, **how)
+
+
+@given(st.lists(st.tuples(ROWS, ROWS, st.sets(st.integers(0, DOCUMENTS - 1), min_size=1)), min_size=1, max_size=8))
+def test_whatever_is_right_recall_moves_by_no_more_than_the_share_that_changed(found):
+    before = [answered(old, right) for old, _, right in found]
+    after = [answered(new, right) for _, new, right in found]
+    change = Change.of(before, after)
+    for figure, changed in (
+        (lambda some: recall(some, cut=1), change.first),
+        (lambda some: recall(some, cut=10), change.ten),
+        (ndcg, change.order),
+    ):
+        step = np.abs(figure(after) - figure(before))
+        assert (step[~changed] < 1e-12).all()
+        assert abs(float(figure(after).mean() - figure(before).mean())) <= changed.mean() + 1e-12
+
+
+def test_a_query_counts_as_often_as_it_was_asked_and_is_one_query_all_the_same():
+    changed = np.array([True] + [False] * 99)
+    names = [str(i) for i in range(100)]
+    once = share("recall@1", "", changed, np.ones(100), names)
+    assert (once.value, once.queries) == (0.01, 1)
+    assert (once.low, once.high) == pytest.approx(wilson(0.01, 100))
+    often = share("recall@1", "", changed, np.array([99.0] + [1.0] * 99), names)
+    assert often.value == 0.5
+    assert often.high - often.low > 0.6  # one query says little of the others
+    assert often.queries == 1
+
+
+def test_a_cluster_counts_as_one_query_of_its_weight():
+    changed = np.repeat([True, False], [10, 190])
+    together = share("", "", changed, np.ones(200), [str(i // 10) for i in range(200)])
+    apart = share("", "", changed, np.ones(200), [str(i) for i in range(200)])
+    assert together.value == apart.value == 0.05
+    assert (together.low, together.high) == pytest.approx(wilson(0.05, 20))
+    assert together.high > apart.high
+
+
+def test_true_shares_lie_above_the_upper_end_in_few_samples():
+    """A share of 2 points passes in at most some 2.5%; weights of a log that few queries dominate make it rarer."""
+    rng = np.random.default_rng(0)
+    for weights in (np.ones(600), np.minimum(rng.zipf(2.2, 600), 300).astype(float)):
+        names = np.arange(600).astype(str)
+        passed = [share("", "", rng.random(600) < 0.02, weights, names).high < 0.02 for _ in range(400)]
+        assert np.mean(passed) <= 0.035
+
+
+def test_search_passes_without_a_label_where_hardly_an_answer_changes():
+    few = moved(*pair_of_tables(2_000, 10))
+    assert few.passes
+    assert few.said == "the first answer changes for 0.5% of queries [0.3, 0.9]: recall@1 moves by 0.9 points at most"
+    decision = decide((), moved=(few,))
+    assert (decision.outcome, decision.reasons) == ("pass", ())
+
+
+def test_search_cannot_be_told_where_more_answers_change():
+    many = moved(*pair_of_tables(3_000, 426))
+    assert not many.passes
+    assert many.said == (
+        "the first answer changes for 14.2% of queries [13.0, 15.5]: recall@1 moves by 15.5 points at most"
+    )
+    decision = decide((), moved=(many,))
+    assert decision.outcome == "inconclusive"
+    assert "426 queries have another first answer" in decision.reasons[0]
+    assert decide((), moved=(many,), contracts=("it broke",)).outcome == "block"
+
+
+def test_no_change_in_few_queries_is_no_proof_unless_the_scores_are_the_same():
+    before, after = pair_of_tables(100, 0)
+    assert moved(before, after).same
+    assert moved(before, after).passes
+    other = moved(before, replace(after, near=after.near + 0.01))
+    assert (other.same, other.passes) == (False, False)
+    assert "100 different queries are worth 100 of the same weight" in other.why
+    assert other.why.endswith("to rule out a loss of 2 points takes 189")
+    assert moved(*(table([(0, 1)] * 200, scores=score) for score in (0.5, 0.6))).passes
+
+
+def test_order_and_content_of_the_first_ten_are_told_apart():
+    before = table([(0, 1, 2), (0, 1, 2), (0, 1, 2)])
+    after = table([(0, 2, 1), (0, 1, 3), (0, 1, 2)])
+    shares = {one.figure: one.value for one in moved(before, after).shares}
+    assert shares == pytest.approx({"recall@1": 0, "recall@10": 1 / 3, "nDCG@10": 2 / 3})
+    assert is_unjudged(before)
+    assert not is_unjudged(replace(before, weights=()))
+
+
+def test_what_cannot_be_told_names_the_command_that_decides():
+    many = moved(*pair_of_tables(300, 60))
+    weighed = Weighed("base", decide((), moved=(many,)), {}, {}, (None, None))
+    shown = gate.as_dict([weighed], None, gate.Shown(folder="reports/a run"))
+    assert (shown["outcome"], shown["exit_code"]) == ("inconclusive", 10)
+    (against,) = shown["against"]
+    assert word(against) == "CANNOT TELL YET"
+    told = list(explained(against))
+    assert told[1] == (
+        "say which of the two answers is better, for at most 60 queries: encheck data judge 'reports/a run'"
+    )
+    assert sum("the first answer changes" in text for text in told) == 1
+    lines = list(gate.lines(shown))
+    assert lines[0] == "gate against base: CANNOT TELL YET"
+
+
+def test_a_proxy_blocks_and_is_no_evidence():
+    n = 300
+    figures = np.ones(n), np.ones(n), np.arange(n)
+    easy = Paired("retrieval/help/known", "retrieval", "mean", *figures, 0.02, proxy="easier")
+    kept = decide((easy,))
+    assert (kept.outcome, kept.rows[0].evidence) == ("inconclusive", False)
+    assert "optimistic proxy (easier): it may block" in kept.rows[0].why
+    worse = np.where(np.arange(n) < 60, 0.0, 1.0)
+    assert decide((replace(easy, candidate=worse),)).outcome == "block"
+
+
+def test_lost_queries_say_what_came_first_before_and_now():
+    items = {"c/m-d-1": {"item": ["i1"], "source": ["where  is it?"]}}
+    documents = {"c/d/1": {0: ("a", "x" * 300), 1: ("b", "Here.")}}
+    (found,) = lost.as_dicts([LostQuery("i1", "c/d/1", 1, 0)], items, documents)
+    assert found == {"query": "where is it?", "before": "Here.", "now": f"{'x' * 157}..."}
+    (older,) = lost.as_dicts([LostQuery("i1", "c/d/1", None, 1)], items, documents)
+    assert older["before"].startswith("not kept")
+    assert list(lost.lines({"row": "r", "lost_queries": [found]}))[1] == "  first before: Here."
+
+
+@pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]"])
+def test_answers_are_read_as_older_and_newer_files_have_them(text):
+    assert str(Answers.of(text)) == text
+
+
+def test_what_is_less_than_matters_does_not_look_like_as_much():
+    close = moved(*pair_of_tables(500, 4))
+    assert (close.passes, round(100 * close.shares[0].high, 2)) == (False, 2.04)
+    near = moved(*pair_of_tables(520, 4))
+    assert near.passes
+    assert near.said.endswith("[0.3, 1.96]: recall@1 moves by 1.96 points at most")
