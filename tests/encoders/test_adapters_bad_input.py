@@ -365,7 +365,7 @@ WRONG = {
     "a base that is a list": ("peft", config("adapter_config.json", base_model_name_or_path=["x"]),
                               "adapter_config.json: base_model_name_or_path is \"['x']\", but should be text"),
     "layers without end": ("alignment", config("config.json", num_hidden_layers=10**400),
-                           "config.json: num_hidden_layers is more than 1,000, which no model has"),
+                           "config.json: num_hidden_layers is more than 1,000, which is the limit"),
     "a share that is none": ("cross-encoder", config("config.json", hidden_dropout_prob=float("nan")),
                              "cannot score these pairs (RuntimeError: dropout probability"),
     "a tokenizer that panics": ("onnx", spoil_template, "cannot encode these texts (PanicException: "),

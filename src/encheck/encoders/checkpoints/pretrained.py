@@ -28,7 +28,7 @@ TOKENIZERS = (
     "*.tiktoken",
 )
 DEPTHS = ("layers", "n_layer")  # keys of config.json end so that say how many layers are built
-MOST_LAYERS = 1_000  # the deepest published transformers have a few hundred; each takes milliseconds to build
+MOST_LAYERS = 1_000  # each is built before the weights are read, and shows whether they are there
 FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
 LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystromformer", "deberta", "gpt2", "opt"}
 
@@ -83,7 +83,7 @@ def _check_values(path: Path) -> None:
     if path.name == "config.json" and isinstance(found, dict):
         for key, value in _entries(found):
             if key.endswith(DEPTHS) and isinstance(value, int) and value > MOST_LAYERS:
-                raise ModelError(f"{path}: {key} is more than {MOST_LAYERS:,}, which no model has. {COPY}")
+                raise ModelError(f"{path}: {key} is more than {MOST_LAYERS:,}, which is the limit. {COPY}")
 
 
 def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

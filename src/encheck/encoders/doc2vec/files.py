@@ -79,7 +79,7 @@ def _check_arrays(path: Path, model: Any) -> None:
 def _refuse_empty_places(file: BinaryIO, size: int) -> None:
     """ModelError where the pickle numbers an object higher than the file has bytes.
 
-    Python's reader makes a list with that many places: a file of 10 kB can ask for 64 GB.
+    CPython's reader makes a list with twice as many places, whatever the size of the file.
     """
     for operation, argument, _ in pickletools.genops(file):
         if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > max(size, 255):
