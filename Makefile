@@ -24,7 +24,7 @@ mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests 
 	$(INSTALL) 'cosmic-ray>=8.4' 'coverage>=7'
 	$(BIN)/python scripts/mutate.py
 
-attack: $(VENV)/dev.stamp  ## kills, failing disks, mutated files, hostile models, nasty servers; 17 minutes, SIZE=full some two hours
+attack: $(VENV)/dev.stamp  ## kills, failing disks, mutated files, hostile models, nasty servers; 17 minutes, SIZE=full 50
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/attack $(ONLY) --size $(or $(SIZE),default)
 
 lint: $(VENV)/dev.stamp

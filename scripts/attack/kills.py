@@ -68,7 +68,7 @@ COMMANDS = (
             ("v.lock",)),
     Command("sheet", ("data", "annotate", "sheet", "--data", "pairs:pairs.csv", "--n", "9", "--out", "new.csv"),
             ("sheet.csv",), may_differ=True),
-    Command("label", ("data", "annotate", "label", "sheet.csv", "--name", "ann"), ("sheet.csv",), typed="1\n" * 40),
+    Command("label", ("data", "annotate", "label", "sheet.csv", "--name", "ann"), ("sheet.csv",), typed="s\n" * 40),
     Command("compare", ("compare", "out", "other", "--out", "both.html", "--json", "both.json"),
             ("out/results.json", "other/results.json", "both.json", "both.html")),
     Command("predictions", ("run", "--data", "pairs:pairs.csv", "--predictions", "theirs.csv", "--json", "scored.json"),
@@ -157,6 +157,9 @@ def reference(command: Command) -> Reference:
     took = time.monotonic() - begun
     steps = int((folder / "steps").read_text())
     (folder / "steps").unlink()
+    if code not in (0, 1) or not steps:
+        said = (folder / "said").read_text("utf-8", "replace")
+        raise Failed(f"uninterrupted, it ends with {code} after {steps} steps on the disk: {said[-400:]}")
     return Reference(code, state(folder), before, steps, took)
 
 

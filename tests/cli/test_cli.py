@@ -239,6 +239,22 @@ def test_an_item_that_is_not_there_is_said(run, encheck):
     assert "no item of" in outcome.output
 
 
+LONG = "x" * 400
+WITH_LONG_NAMES = [
+    ("gate", "oracle", "--baseline", LONG, "--data=probes"),
+    ("store", "--store", LONG),
+    ("show", "a", "--run", LONG),
+]
+
+
+@pytest.mark.parametrize("command", WITH_LONG_NAMES, ids=lambda command: command[0])
+def test_a_name_that_no_file_system_takes_is_said(encheck, command):
+    outcome = encheck(*command)
+    assert outcome.exit_code == 4
+    said = "".join(filter(str.isalpha, outcome.output))  # without the frame and its line breaks
+    assert f"{LONG[:80]}isnopathapartofitistoolongforaname" in said
+
+
 def test_without_a_run_show_says_how_to_make_one(encheck):
     outcome = encheck("show", "probes/")
     assert outcome.exit_code == 4

@@ -88,6 +88,12 @@ def test_a_home_folder_is_expanded(tmp_path, monkeypatch):
     assert load("pairs:~/own.csv").rows == 1
 
 
+@pytest.mark.parametrize("name", ["pairs", "mrpc", "probes"])
+def test_a_path_that_no_file_system_takes_is_refused(name):
+    with pytest.raises(DataError, match="xxx' cannot be read: File name too long"):
+        load(f"{name}:{'x' * 400}", sample=None)
+
+
 def test_the_positive_pairs_are_the_groups():
     data = from_rows("own", [Row("a b", "b c", 1, "test"), Row("d e", "e f", 0)])
     assert [(g.source, g.paraphrase, g.split) for g in data.groups] == [("a b", "b c", "test")]

@@ -20,7 +20,7 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import Device, config_for, load, where
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
@@ -323,6 +323,78 @@ def test_a_defect_is_said_with_the_file_and_the_remedy_before_anything_is_genera
     message = said(entry, tmp_path)
     assert str(tmp_path / "copy") in message
     assert "Remedy: " in message
+
+
+# values of a configuration that nothing can be made of
+
+
+def config(file, **values):
+    return lambda folder: tiny_models.change_json(next(folder.rglob(file)), **values)
+
+
+def spoil_template(folder):
+    """A tokenizer that panics: it puts a token around texts that it does not have."""
+    template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[NONE]", "type_id": 0}}]}
+    template |= {"pair": [{"Sequence": {"id": "A", "type_id": 0}}], "special_tokens": {}}
+    tiny_models.change_json(next(folder.rglob("tokenizer.json")), post_processor=template)
+
+
+def number_an_object(folder):
+    """A pickle of a few kB whose reader would make a list of 2**31 places."""
+    path = next(folder.rglob("*.doc2vec"))
+    path.write_bytes(b"\x80\x04]r\xff\xff\xff\x7f." + path.read_bytes())
+
+
+def ask_for_memory(folder):
+    """A pickle that says that a text of 2**62 bytes follows."""
+    next(folder.rglob("*.pkl")).write_bytes(b"\x80\x04\x8e" + b"\xff" * 7 + b"\x3f.")
+
+
+WRONG = {
+    "a length that is text": ("alignment", config("tokenizer_config.json", model_max_length="x"),
+                              "tokenizer_config.json: model_max_length is 'x', but should be a number"),
+    "a length that is a list": ("cross-encoder", config("tokenizer_config.json", model_max_length=[None]),
+                                "tokenizer_config.json: model_max_length is '[None]', but should be a number"),
+    "a length that is none": ("onnx", config("tokenizer_config.json", model_max_length=float("nan")),
+                              "tokenizer_config.json: model_max_length is 'nan', but should be a number"),
+    "no padding token": ("bertscore", config("tokenizer_config.json", pad_token=None),
+                         "tokenizer_config.json names no padding token: it should have pad_token"),
+    "no padding of pairs": ("cross-encoder", config("tokenizer_config.json", pad_token=None),
+                            "tokenizer_config.json names no padding token: it should have pad_token"),
+    "a type that is a list": ("sentence-transformers", config("config.json", model_type=["bert"]), "cannot load"),
+    "a base that is a list": ("peft", config("adapter_config.json", base_model_name_or_path=["x"]),
+                              "adapter_config.json: base_model_name_or_path is \"['x']\", but should be text"),
+    "layers without end": ("alignment", config("config.json", num_hidden_layers=10**400),
+                           "config.json: num_hidden_layers is more than 1,000, which is the limit"),
+    "a share that is none": ("cross-encoder", config("config.json", hidden_dropout_prob=float("nan")),
+                             "cannot score these pairs (RuntimeError: dropout probability"),
+    "a tokenizer that panics": ("onnx", spoil_template, "cannot encode these texts (PanicException: "),
+    "a number too high": ("doc2vec", number_an_object, "the file numbers an object 2147483647, but has"),
+    "a text too long": ("infersent", ask_for_memory, "is no file of weights that torch.save wrote"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "expected"), WRONG.values(), ids=[w.replace(" ", "-") for w in WRONG])
+def test_a_value_that_nothing_can_be_made_of_is_said_with_its_file(copied, name, change, expected, tmp_path):
+    entry = copied(name)
+    change(tmp_path / "copy")
+    message = said(entry, tmp_path)
+    assert expected in message
+    assert str(tmp_path / "copy") in message
+    assert "Remedy: " in message
+
+
+NO_PATHS = {"too long": f"./{'x' * 400}", "of nobody": "~nobody-of-this-name/model", "long": "x" * 400}
+
+
+@pytest.mark.parametrize("name", NO_PATHS.values(), ids=NO_PATHS)
+def test_a_path_that_no_file_system_takes_is_a_model_that_is_not_there(name):
+    with pytest.raises(ModelError, match=r"does not exist|unknown model"):
+        load(config_for(name, {}), device=Device("cpu"))
+    for adapter in ("sentence-transformers", "vectors"):
+        there, told = where(ModelConfig("tiny", name=name, adapter=adapter))
+        assert not there
+        assert name in told
 
 
 OF = {

@@ -36,6 +36,19 @@ def test_the_default_takes_seeds_from_all_over_the_full_size(tool):
     assert attacks.seeds_of(made, "full") == list(range(40))
 
 
+def test_every_command_that_is_killed_does_what_it_is_given_for(tool, tmp_path):
+    """Its steps are counted without the file that tells them."""
+    told = tmp_path / "steps"
+    said = {
+        "ENCHECK_ATTACK_FOLDER": str(tmp_path),
+        "ENCHECK_ATTACK_STEPS": str(told),
+        "PYTHONPATH": str(HERE / "killing"),
+    }
+    for program, steps in (("pass", "0"), (f"open({str(tmp_path / 'a')!r}, 'w')", "1")):
+        subprocess.run([sys.executable, "-c", program], env=os.environ | said, check=True)
+        assert told.read_text() == steps
+
+
 RUNS = {
     "a file": lambda folder: (folder / "was_run").touch(),
     "a variable": lambda folder: os.environ.update(ENCHECK_ATTACK_WAS_RUN="yes"),

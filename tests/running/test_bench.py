@@ -223,7 +223,14 @@ def kept_rows(store):
     return sum(stored.rows for stored in store.contents())
 
 
-@pytest.mark.parametrize("fault", [RuntimeError("out of memory"), EncoderError("gave up"), MemoryError()])
+class PanicException(BaseException):
+    """What a library in Rust raises; it cannot be imported."""
+
+
+FAULTS = [RuntimeError("out of memory"), EncoderError("gave up"), MemoryError(), PanicException("no entry for key")]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 def test_an_encoder_that_raises_midway_keeps_its_batches_and_ends_in_error(store, fault):
     model = InBatches(after=3, fault=fault)
     bench = prepared(store, model)

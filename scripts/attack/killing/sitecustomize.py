@@ -37,8 +37,9 @@ def _count(event, args):
 
 
 def _tell():
+    done = _done[0]  # before this file itself is opened
     with open(STEPS, "w") as file:  # noqa: PTH123 - pathlib costs every process
-        file.write(str(_done[0]))
+        file.write(str(done))
 
 
 if FOLDER:

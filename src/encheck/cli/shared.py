@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,12 @@ class Commands(typer.core.TyperGroup):
         except WrongUse as error:
             error.exit_code = 4
             raise
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            wrong = WrongUse(f"{error.filename!s:.80}... is no path: a part of it is too long for a name", ctx)
+            wrong.exit_code = 4
+            raise wrong from error
 
 
 app = typer.Typer(

@@ -24,6 +24,7 @@ from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
+from encheck.system.paths import exists, typed
 
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
@@ -154,7 +155,7 @@ def _made(module: ModuleType, path: str) -> Dataset | None:
 
 def _taken_for(module: ModuleType, path: str, name: str) -> ModuleType:
     """The module that reads the path: another one where the path holds what that reads, which is said."""
-    kind = module.taken_for(Path(path).expanduser()) if hasattr(module, "taken_for") else ""
+    kind = module.taken_for(_place(path)) if hasattr(module, "taken_for") else ""
     if not kind:
         return module
     log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", name, path, kind, path)
@@ -216,13 +217,24 @@ def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> N
 
 def _read(module: ModuleType, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
     """What lies at the path, or on the hub where that is what the path says and the data set is there."""
-    if path == WORD and not hasattr(module, "HUB") and not Path(path).exists():
+    if path == WORD and not hasattr(module, "HUB") and not exists(path):
         there = ", ".join(name for name, other in names().items() if hasattr(other, "HUB"))
         raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
     if path == WORD and hasattr(module, "HUB"):
         return cast("Hub | Hubs", module.HUB).read(bad)
+    place = _place(path)
     if reading:
         readings: Readings = module.READINGS
-        return readings[reading](Path(path).expanduser(), bad)
-    found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(Path(path).expanduser(), bad)
+        return readings[reading](place, bad)
+    found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(place, bad)
     return found
+
+
+def _place(path: str) -> Path:
+    """The path; DataError for one that the file system refuses to look at."""
+    place = typed(path)
+    try:
+        place.exists()
+    except OSError as error:
+        raise DataError(f"data {path[:80]!r} cannot be read: {error.strerror}") from error
+    return place

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
+from encheck.system.paths import is_file, is_folder
 
 Found = tuple[str, str]
 FILES = {
@@ -24,9 +25,9 @@ def detect(path: Path) -> Found:
     A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
     cross-encoder, transformers, ONNX.
     """
-    if path.is_file():
+    if is_file(path):
         return _file(path)
-    if not path.is_dir():
+    if not is_folder(path):
         raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that is there")
     return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
 

@@ -12,11 +12,13 @@ from typing import Any
 
 from encheck.errors import ModelError
 from encheck.system.documents import parsed, text_of
+from encheck.system.paths import is_file, is_folder
 
 COPY = "Remedy: copy it again"
 CUT_OFF = f"was the copy cut off, or is it a git-lfs pointer? {COPY}"
 WHOLE = "Remedy: a whole checkpoint, whose files belong together"
 OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
+FAULTS = (ValueError, OSError, EOFError, RuntimeError, MemoryError, zlib.error, zipfile.BadZipFile)  # zip's are many
 HARMLESS = ("torch._utils._rebuild_", "torch.storage.", "torch.FloatStorage", "torch.HalfStorage", "torch.LongStorage")
 HARMLESS_NAMES = {
     *("collections.OrderedDict", "torch.BFloat16Storage", "torch.IntStorage", "torch.DoubleStorage"),
@@ -28,8 +30,8 @@ HARMLESS_NAMES = {
 
 def must_exist(path: Path, what: str, remedy: str) -> Path:
     """The path of a file; ModelError names it and what to do where it is missing or a folder."""
-    if not path.is_file():
-        kind = "is a folder, but should be a file" if path.is_dir() else "does not exist"
+    if not is_file(path):
+        kind = "is a folder, but should be a file" if is_folder(path) else "does not exist"
         raise ModelError(f"{what} {path} {kind}. {remedy}")
     return path
 
@@ -69,8 +71,18 @@ def value_of(path: Path, key: str, kind: type[Any]) -> Any:
     """What a JSON file has under a key, None where it has nothing; ModelError for a value of another kind."""
     found = read_json(path, dict).get(key)
     if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
-        wanted = {dict: "a mapping", list: "a list", int: "a whole number"}[kind]
+        wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
         raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be {wanted}. {COPY}")
+    return found
+
+
+def number_of(path: Path, key: str) -> float | None:
+    """The number that a JSON file has under a key, None where it has nothing; ModelError for what is none, or NaN."""
+    found = read_json(path, dict).get(key)
+    if found is None:
+        return None
+    if not isinstance(found, int | float) or isinstance(found, bool) or found != found:
+        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be a number. {COPY}")
     return found
 
 
@@ -116,7 +128,7 @@ def _names_called(path: Path) -> Iterator[str]:
         with path.open("rb") as file:
             for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
                 yield from _globals(file)
-    except (ValueError, OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:  # zip's are many
+    except FAULTS as error:
         raise ModelError(f"{path} is no file of weights that torch.save wrote ({error}): {CUT_OFF}") from error
 
 

@@ -23,6 +23,7 @@ from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.encoders.vectors.files import VectorFile
 from encheck.errors import EncoderError, ModelError
+from encheck.system.paths import typed
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
@@ -45,7 +46,7 @@ class InferSentEncoder(LocalEncoder):
             raise ModelError(
                 f"{config.label}: InferSent needs word vectors. Remedy: --model-arg vectors=PATH (GloVe, fastText)"
             )
-        self.file = VectorFile(Path(vectors).expanduser(), option="vectors")
+        self.file = VectorFile(typed(vectors), option="vectors")
         self.version = int(config.options.get("version", 1 if "1" in source.stem else 2))
         if self.version not in ENDS:
             raise ModelError(f"{config.label}: InferSent has versions 1 and 2, but version is {self.version}")

@@ -14,7 +14,8 @@ from pathlib import Path
 from encheck.encoders import importing as own
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.detect import detect
-from encheck.encoders.files import refuse_endless
+from encheck.encoders.failing import in_a_line, named
+from encheck.encoders.files import WHOLE, refuse_endless
 from encheck.encoders.function import FunctionEncoder, is_encoding
 from encheck.encoders.hub import cached, from_hub
 from encheck.encoders.model_config import ModelConfig
@@ -23,6 +24,7 @@ from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, UsageError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
+from encheck.system.paths import exists, is_folder, typed
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
@@ -78,11 +80,11 @@ def as_fetched(config: ModelConfig) -> ModelConfig:
 
 def _config_of_path(model: str) -> ModelConfig:
     """What a folder or a file was taken for; one that is wrong or missing is refused when it is loaded."""
-    path = Path(model).expanduser()
+    path = typed(model)
     try:
         adapter, why = detect(path)
     except ModelError:
-        if path.exists():
+        if exists(path):
             raise
         return ModelConfig(label=path.resolve().name, name=model)
     taken = f"taken for a {ADAPTERS[adapter].what}: {why}"
@@ -90,7 +92,7 @@ def _config_of_path(model: str) -> ModelConfig:
 
 
 def _is_path(model: str) -> bool:
-    return model.startswith((".", "/", "~", "\\")) or Path(model).is_dir() or Path(model).is_absolute()
+    return model.startswith((".", "/", "~", "\\")) or is_folder(model) or Path(model).is_absolute()
 
 
 def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
@@ -101,8 +103,14 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
     if ADAPTERS[config.adapter].source == "url":
         served: Model = factory(config)
         return served
-    model: Model = factory(source_of(config, file_hash), config, device=device, file_hash=file_hash)
+    source = source_of(config, file_hash)
+    with named(lambda error: _cannot(config, source, error)):
+        model: Model = factory(source, config, device=device, file_hash=file_hash)
     return model
+
+
+def _cannot(config: ModelConfig, source: Path, error: BaseException) -> ModelError:
+    return ModelError(f"{config.label}: {source} cannot be loaded ({in_a_line(error)}). {WHOLE}")
 
 
 def lacks(config: ModelConfig) -> str:
@@ -172,8 +180,8 @@ def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
         return folder_of(config, file_hash)
     if source == "optional" and not config.name:
         return Path()
-    path = Path(config.name).expanduser()
-    if not path.exists():
+    path = typed(config.name)
+    if not exists(path):
         where = f"--model={config.label} --model-arg name=PATH"
         fetch = f" It can be had from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
@@ -189,9 +197,9 @@ def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
 
 
 def _existing(config: ModelConfig) -> Path:
-    folder = Path(config.name).expanduser()
-    if not folder.is_dir():
-        kind = "is a file, but should be a folder" if folder.exists() else "does not exist"
+    folder = typed(config.name)
+    if not is_folder(folder):
+        kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
         raise ModelError(f"model folder {config.name!r} {kind}. Remedy: name a folder that is there: --model=./folder")
     return folder
 
@@ -220,7 +228,7 @@ def where(config: ModelConfig) -> tuple[bool, str]:
     if source == "optional" and not config.name:
         return True, "the run's own texts"
     if source != "hub" or _is_path(config.name):
-        missing = [name for name in (config.name, *_other_files(config)) if not Path(name).expanduser().exists()]
+        missing = [name for name in (config.name, *_other_files(config)) if not exists(typed(name))]
         fetch = f", from {config.fetch}" if missing and config.fetch else ""
         return not missing, " and ".join(missing or [config.name]) + fetch
     if _packaged(config):

@@ -8,6 +8,7 @@ from pathlib import Path
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
+from encheck.system.paths import exists, typed
 
 REMEDY = "not the model it says. Remedy: fetch it again, or --model-arg sha256=HASH of the one you mean (empty: any)"
 
@@ -31,7 +32,7 @@ def _expected(config: ModelConfig, source: Path, weights: Path) -> Iterator[tupl
     for name, expected in (config.sha256 or {}).items():
         if name not in config.options:
             yield source / name, expected
-        elif (file := Path(config.options[name]).expanduser()).exists():
+        elif exists(file := typed(config.options[name])):
             yield file, expected
 
 

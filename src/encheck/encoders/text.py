@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import out_of_memory
-from encheck.encoders.files import WHOLE
+from encheck.encoders.failing import cannot, named
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.errors import EncheckError, EncoderError
+from encheck.errors import EncoderError
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -64,17 +63,13 @@ class TextEncoder(ABC):
         """(positions, vectors) batch by batch; EncoderError names the model where that goes wrong."""
         if not texts:
             return
-        try:
+        with named(lambda error: EncoderError(cannot("encode these texts", self.place, error))):
             for positions, vectors in self.compute(whole(texts), self.prompt_for(role)):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
                     raise EncoderError(self._no_number(texts[int(positions[~good][0])]))
                 self._check_width(vectors.shape[1])
                 yield positions, vectors
-        except EncheckError:
-            raise
-        except Exception as error:
-            raise EncoderError(self._failed(error)) from error
 
     def _check_width(self, width: int) -> None:
         """EncoderError where vectors of this width were to be cut to more dimensions than they have."""
@@ -84,12 +79,6 @@ class TextEncoder(ABC):
                 f"truncate_dim is {asked}, but {self.place} gives vectors of {width} dimensions: there is nothing to "
                 f"cut. Remedy: truncate_dim of {width} or less"
             )
-
-    def _failed(self, error: Exception) -> str:
-        said = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        if out_of_memory(error):
-            return f"{self.place} has no room for a single text ({said}). Remedy: max_length, --dtype, or --device"
-        return f"{self.place} cannot encode these texts ({said}). {WHOLE}"
 
     def _no_number(self, text: str) -> str:
         dtype = getattr(self, "dtype", "float32")

@@ -26,6 +26,7 @@ from encheck.encoders.text import whole
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, text_key
 from encheck.system.lock import Locks, no_locks
+from encheck.system.paths import is_folder, typed
 from encheck.types import content_hash
 
 TOKENS_PER_BATCH = 1_024  # before anything is written
@@ -222,7 +223,7 @@ def back_translator(spec: str, **options: Any) -> BackTranslator:
 
 
 def _config(name: str) -> ModelConfig:
-    hub = None if Path(name).expanduser().is_dir() else HUB_ID.fullmatch(name)
+    hub = None if is_folder(typed(name)) else HUB_ID.fullmatch(name)
     return ModelConfig(label=name, name=hub[1] if hub else name, revision=hub[2] if hub else None)
 
 

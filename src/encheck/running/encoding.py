@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.failing import is_failure
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncheckError, EncoderError
 from encheck.running.looking import Busy, looking
@@ -46,7 +47,9 @@ class Encoding:
         try:
             computed = again(subject.model, texts, fingerprint=f"{subject.fingerprint}/again", **how)
             subject.state.again.update(zip(texts, computed, strict=True))
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             subject.state.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
             subject.state.error.__cause__ = error
 
@@ -90,7 +93,9 @@ class Encoding:
             subject.state.error = error
         except EncheckError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             subject.state.error = EncoderError(f"{type(error).__name__} while encoding: {error}")
             subject.state.error.__cause__ = error
         subject.state.seconds += self._clock.now() - start

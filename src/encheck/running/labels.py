@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from encheck.datasets.load import stem
+from encheck.system.paths import is_folder
 
 
 def label_of(model: str) -> str:
@@ -29,7 +30,7 @@ def labels(specs: Sequence[str]) -> dict[str, str]:
 
 def _model_stem(spec: str) -> str:
     path = spec.rstrip("/\\").replace("\\", "/")
-    is_path = path.startswith((".", "/", "~")) or Path(spec).is_dir()
+    is_path = path.startswith((".", "/", "~")) or is_folder(spec)
     return Path(path).resolve().name if is_path else spec
 
 

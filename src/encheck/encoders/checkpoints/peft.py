@@ -11,9 +11,10 @@ from typing import Any
 from encheck.encoders.checkpoints.pretrained import files_of
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 from encheck.encoders.checkpoints.trust import refuse_code
-from encheck.encoders.files import check_weights, read_json
+from encheck.encoders.files import check_weights, value_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, ModelError
+from encheck.system.paths import is_folder, typed
 
 
 class PeftEncoder(TransformersEncoder):
@@ -38,15 +39,15 @@ class PeftEncoder(TransformersEncoder):
         """The folder of the base model: a path, from here or from the adapter, or a hub id in the cache."""
         from encheck.encoders.load import folder_of
 
-        adapter = read_json(self.source / "adapter_config.json", dict)
-        named = self.config.options.get("base") or adapter.get("base_model_name_or_path")
+        file = self.source / "adapter_config.json"
+        named = self.config.options.get("base") or value_of(file, "base_model_name_or_path", str)
         if not named:
             raise ModelError(f"{self.source}/adapter_config.json names no base model. Give one: --model-arg base=PATH")
-        for folder in (Path(named).expanduser(), self.source / named):
-            if folder.is_dir():
+        for folder in (typed(named), self.source / named):
+            if is_folder(folder):
                 return folder
         try:
-            return folder_of(ModelConfig(self.config.label, name=named, revision=adapter.get("revision")))
+            return folder_of(ModelConfig(self.config.label, name=named, revision=value_of(file, "revision", str)))
         except ModelError as error:
             raise ModelError(
                 f"the base of {self.source}: {error}. Or say where it is: --model-arg base=PATH"

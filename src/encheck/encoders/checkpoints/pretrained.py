@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from encheck.encoders.checkpoints.folders import below, check_vocabulary, model_files
 from encheck.encoders.checkpoints.trust import confine, refuse_code
-from encheck.encoders.files import COPY, OTHER_VOCABULARY, check_weights, read_json
+from encheck.encoders.files import COPY, OTHER_VOCABULARY, check_weights, number_of, read_json
 from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
@@ -27,6 +27,8 @@ TOKENIZERS = (
     "vocab.bpe",
     "*.tiktoken",
 )
+DEPTHS = ("layers", "n_layer")  # keys of config.json end so that say how many layers are built
+MOST_LAYERS = 1_000  # each is built before the weights are read, and shows whether they are there
 FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
 LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystromformer", "deberta", "gpt2", "opt"}
 
@@ -63,7 +65,7 @@ def check_folder(
         )
     for path in model_files(folder):
         if any(map(path.match, PARSED)):
-            read_json(path)
+            _check_values(path)
     confine(folder)
     if not trusted:
         refuse_code(folder)
@@ -71,6 +73,24 @@ def check_folder(
     if tokenizer:
         _check_tokenizer(folder)
     check_vocabulary(folder)
+
+
+def _check_values(path: Path) -> None:
+    """ModelError unless the file is JSON, and what is counted by it are numbers that a model can have."""
+    found = read_json(path)
+    if path.name == "tokenizer_config.json":
+        number_of(path, "model_max_length")
+    if path.name == "config.json" and isinstance(found, dict):
+        for key, value in _entries(found):
+            if key.endswith(DEPTHS) and isinstance(value, int) and value > MOST_LAYERS:
+                raise ModelError(f"{path}: {key} is more than {MOST_LAYERS:,}, which is the limit. {COPY}")
+
+
+def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in found.items():
+        yield key, value
+        if isinstance(value, dict):
+            yield from _entries(value)
 
 
 def check_all_weights(folder: Path) -> None:
@@ -136,6 +156,12 @@ def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
         )
 
 
+def check_padding(folder: Path, tokenizer: Any) -> None:
+    """EncoderError without a token that fills texts up to one length: no two could be encoded together."""
+    if tokenizer.pad_token is None:
+        raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
+
+
 def cut_off(encoded: Any, limit: int) -> int:
     """How many of these texts, as a tokenizer gave them, lost their end; a slow tokenizer tells who is at the limit."""
     made = getattr(encoded, "encodings", None)
@@ -145,11 +171,12 @@ def cut_off(encoded: Any, limit: int) -> int:
 def positions_of(folder: Path) -> int | None:
     """How many tokens a model with learned positions has room for; None where it has others."""
     config = read_json(folder / "config.json")
-    if not isinstance(config, dict) or config.get("model_type") not in LEARNED:
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if not isinstance(kind, str) or kind not in LEARNED:
         return None
     if not isinstance(positions := config.get("max_position_embeddings"), int):
         return None
-    return positions - 2 if config["model_type"] in FROM_TWO else positions
+    return positions - 2 if kind in FROM_TWO else positions
 
 
 def check_length(folder: Path, max_length: int | None) -> None:

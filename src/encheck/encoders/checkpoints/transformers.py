@@ -16,6 +16,7 @@ from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick, pick_devices
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
+    check_padding,
     check_tokens,
     cut_off,
     files_of,
@@ -122,6 +123,7 @@ class TransformersEncoder(LocalEncoder):
             raise
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source}: {error}. {WHOLE}") from error
+        check_padding(self._tokenizer_folder, self.tokenizer)
         check_tokens(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import pickletools
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -37,6 +38,8 @@ def read_model(path: Path) -> Any:
     must_exist(path, "the Doc2Vec model", SAVED)
     try:
         with path.open("rb") as file:
+            _refuse_empty_places(file, path.stat().st_size)
+            file.seek(0)
             model: Any = _Reader(file, encoding="latin1").load()
         named = os.fspath(path)
         model._load_specials(named, None, False, lambda *parts: ".".join([named, *parts]))
@@ -71,6 +74,16 @@ def _check_arrays(path: Path, model: Any) -> None:
             raise ModelError(
                 f"{path}: {name} holds NaN or infinity. Remedy: take a model from before its training diverged"
             )
+
+
+def _refuse_empty_places(file: BinaryIO, size: int) -> None:
+    """ModelError where the pickle numbers an object higher than the file has bytes.
+
+    CPython's reader makes a list with twice as many places, whatever the size of the file.
+    """
+    for operation, argument, _ in pickletools.genops(file):
+        if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > max(size, 255):
+            raise ModelError(f"the file numbers an object {argument}, but has {size} bytes: {CUT_OFF}")
 
 
 class _Reader(pickle.Unpickler):

@@ -25,6 +25,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.recurrent import lstm_of, max_over_time, read_state
 from encheck.errors import EncoderError
+from encheck.system.paths import typed
 
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
@@ -58,7 +59,7 @@ class LaserEncoder(LocalEncoder):
     def _beside(self, option: str, suffix: str) -> Path:
         """The file that the option names, else the one beside the encoder: of the same name, or the only one."""
         if named := self.config.options.get(option):
-            return Path(named).expanduser()
+            return typed(named)
         found = sorted(self.source.parent.glob(f"*{suffix}"))
         return found[0] if len(found) == 1 else self.source.with_suffix(suffix)
 

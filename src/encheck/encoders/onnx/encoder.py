@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, halving, out_of_memory, pack, threads
-from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, read_json
+from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, largest_token, number_of
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.onnx.batches import Floats, Inputs, padded, pool
@@ -38,6 +38,7 @@ class OnnxEncoder(LocalEncoder):
         self.file = model_file(source)
         self.folder = tokenizer_folder(self.file)
         self.weights = external(self.file)
+        self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
         self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
             raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
@@ -146,9 +147,9 @@ class OnnxEncoder(LocalEncoder):
     @property
     def limit(self) -> int | None:
         """The most tokens of a text that are read; None where nothing says so."""
-        said = read_json(self.folder / "tokenizer_config.json", dict).get("model_max_length")
+        stated = self._stated
         own = self.tokenizer.truncation["max_length"] if self.tokenizer.truncation else None
-        return self.config.max_length or own or (int(said) if said and said < 1_000_000 else None)
+        return self.config.max_length or own or (int(stated) if stated and stated < 1_000_000 else None)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Sorted by tokens and packed by a budget, the longest first."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
-from encheck.encoders.checkpoints.pretrained import check_folder, check_length, files_of, positions_of
+from encheck.encoders.checkpoints.pretrained import check_folder, check_length, check_padding, files_of, positions_of
 from encheck.encoders.checkpoints.trust import modules
 from encheck.encoders.files import COPY, WHOLE, read_json, value_of
 from encheck.encoders.model_config import ModelConfig
@@ -99,9 +99,11 @@ class CrossEncoderScorer(PairModel):
         from transformers import AutoTokenizer
 
         try:
-            return AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+            found = AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
         except Exception as error:
             raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
+        check_padding(self.source, found)
+        return found
 
     @property
     def devices(self) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.failing import cannot, named
 from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
 from encheck.encoders.model_config import ModelConfig
@@ -61,6 +62,11 @@ class PairModel(ABC):
         """Where it computes: the CPU, where the adapter does not say otherwise."""
         return ["cpu"]
 
+    @property
+    def place(self) -> str:
+        """The folder or file; the kind of model where it has none."""
+        return str(self.source) if self.source.name else self.engine.rpartition("-")[0]
+
     def changed(self) -> None:
         """Forget the fingerprint: what it depends on is another now."""
         self.__dict__.pop("_fingerprint", None)
@@ -81,7 +87,8 @@ class PairModel(ABC):
         return (there + back) / 2 if turned else there
 
     def _checked(self, pairs: Sequence[Pair]) -> Floats:
-        scores = self.compute(pairs)
+        with named(lambda error: EncoderError(cannot("score these pairs", self.place, error))):
+            scores = self.compute(pairs)
         if not np.isfinite(scores).all():
             worst = pairs[int(np.flatnonzero(~np.isfinite(scores))[0])]
             raise EncoderError(
