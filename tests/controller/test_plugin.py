@@ -16,19 +16,20 @@ import pytest
 from encheck.reporting.results import schema
 
 SHORTENED = "sentence_is_nearer_to_its_paraphrase_before_it_goes_on"  # of its chains, short ones have a larger chance
-CROSSED = {
-    "roles_are_seen_in_both_directions",
-    "order_of_events_is_seen_in_both_directions",
-    "attributes_are_seen_in_both_directions",
-    "comparisons_are_seen_in_both_directions",
-    "entity_is_seen_in_both_directions",
-    "negation_is_seen_in_both_directions",
-    "number_is_seen_in_both_directions",
-}  # the probes have none yet
-NO_QUERIES = "query_finds_its_documents"  # the probes have sentences alone
+NO_QUERIES = {  # the probes have sentences alone
+    "query_finds_its_documents",
+    "title_finds_its_article",
+    "heading_finds_its_section",
+    "logged_query_keeps_its_answers",
+}
 CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
+FEW = "independent clusters; a verdict needs"  # of every third probe
+NEAR = "the interval holds the aim"  # of every third probe: 33 contractions
 NO_GRADES = "similarity_ranks_pairs_as_people_do"  # the probes have labels and no grades
-NO_NEGATED = "negated_antonym_is_nearer_than_antonym"  # nobody wrote one for the probes
+NOT_WRITTEN = {  # for the probes
+    "negated_antonym_is_nearer_than_antonym",
+    "role_reversal_is_farther_than_reorder",
+}
 SYMMETRIC = "prediction_stays_when_the_sentences_are_exchanged"  # true of any encoder; `lopsided` fails it
 SOUND = {  # what a model without any meaning can still do right
     "constant": {"same_text_gets_the_same_answer_twice"},
@@ -99,21 +100,22 @@ def whole(kept, results, tmp_path):
 
 
 def verdicts(found):
-    """The verdicts but for what these data cannot tell of any model: crossed groups, and a surface that decides."""
-    rows = [row for row in found["checks"] if row["verdict"] and row["check"] not in CROSSED]
+    """The verdicts but for what these data cannot tell of any model: few clusters, and a surface that decides."""
+    rows = [row for row in found["checks"] if row["verdict"] and FEW not in row["reason"]]
     return {(row["check"], row["level"]): row["verdict"] for row in rows if not row["reason"].startswith(CONFOUNDED)}
 
 
 @pytest.mark.parametrize("data", [(), pytest.param(("--encheck-data=probes",), marks=pytest.mark.long)])
 def test_the_oracle_passes_everything(whole, data):
     run = whole("--encheck-model=oracle", *data)
-    passed = [claim for (claim, _), verdict in verdicts(run.found).items() if verdict == "pass"]
-    assert set(verdicts(run.found).values()) == {"pass", "skipped"}
-    assert {name for (name, _), verdict in verdicts(run.found).items() if verdict == "skipped"} == {
-        NO_GRADES,
-        NO_NEGATED,
-        NO_QUERIES,
-    }
+    found = verdicts(run.found)
+    passed = [claim for (claim, _), verdict in found.items() if verdict == "pass"]
+    assert {name for (name, _), verdict in found.items() if verdict == "skipped"} == {
+        NO_GRADES, *NOT_WRITTEN, *NO_QUERIES,
+    }  # fmt: skip
+    others = [row for row in run.found["checks"] if row["verdict"] == "inconclusive" and FEW not in row["reason"]]
+    assert {row["reason"] for row in others if not row["reason"].startswith(CONFOUNDED)} <= {NEAR}
+    assert {row["value"] for row in others if row["reason"] == NEAR} <= {1.0}
     assert len(passed) >= 18
     assert run.ret == 0
 
@@ -136,7 +138,7 @@ def judged(found):
 @pytest.mark.parametrize("model", ["constant", "random"])
 def test_every_check_has_teeth(whole, model):
     run = whole(f"--encheck-model={model}")
-    harmless = {NO_GRADES, NO_NEGATED, NO_QUERIES, SYMMETRIC, *SOUND[model]}
+    harmless = {NO_GRADES, *NOT_WRITTEN, *NO_QUERIES, SYMMETRIC, *SOUND[model]}
     found = {v for (claim, _), v in verdicts(run.found).items() if claim not in harmless}
     assert found <= {"fail", "below_aim", "error"}
     red = {row["property"] for row in run.found["checks"] if row["verdict"] in ("fail", "error")}
@@ -158,7 +160,7 @@ def test_a_model_that_prefers_what_changes_the_meaning_is_red_at_every_floor(who
     run = whole("--encheck-model=contrary")
     held = [row for row, said in judged(run.found) if row["floor"] and said["family"] not in ("health", "contract")]
     assert len(held) >= 15
-    assert {row["verdict"] for row in held} == {"fail"}
+    assert {row["verdict"] for row in held if FEW not in row["reason"]} == {"fail"}
 
 
 def test_a_surface_baseline_is_above_no_floor_that_is_a_surface_baselines(whole):
@@ -248,10 +250,10 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
     outcome = run("--encheck-model=contrary", "-k", "synonym_of_the_same_word")
     outcome.stdout.re_match_lines(
         [
-            r"antonym adjusted rate calibrated = 0\.0\d* \(95% CI .* n=200, \d+ clusters\) for 'contrary' on probes, "
+            r"antonym adjusted rate calibrated = 0\.0\d* \(95% CI .* n=474, \d+ clusters\) for 'contrary' on probes, "
             r"but should be at least 0\.5 \(its floor; the aim is 0\.9\)",
             r"surface alone \([a-z-]+\): adjusted rate = .*",
-            r"the 3 worst of 200:",
+            r"the 3 worst of 474:",
             r".* near .*\[-.*-\]\{\+.*\+\}",
             r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=contrary",
         ]
@@ -259,7 +261,7 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
 
 
 def test_junit_carries_our_figures_as_properties(run, tmp_path):
-    run("--encheck-model=oracle", "-m", "antonym", f"--junitxml={tmp_path / 'junit.xml'}")
+    run("--encheck-model=oracle", "-k", "synonym_is_nearer_than_control", f"--junitxml={tmp_path / 'junit.xml'}")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     properties = {p.get("name"): p.get("value") for p in root.iter("property")}
     assert properties["verdict"] == "pass"
@@ -282,7 +284,7 @@ def test_ten_rows_are_measured_but_decide_nothing(results, tmp_path):
     rows = "".join(f"the {words},a {words},{i % 2}\n" for i, words in enumerate(said.split(",")))
     (tmp_path / "own.csv").write_text("first,second,label\n" + rows)
     found, outcome = results("--encheck-model=overlap", "-m", "paraphrase", f"--encheck-data=pairs:{tmp_path}/own.csv")
-    assert set(verdicts(found).values()) == {"inconclusive"}
+    assert {row["verdict"] for row in found["checks"] if row["verdict"]} == {"inconclusive"}
     assert all("only 5 independent clusters" in row["reason"] for row in found["checks"] if row["verdict"])
     assert outcome.ret == 0
 

@@ -88,6 +88,7 @@ def test_a_baseline_keeps_what_changes_the_scores():
         "strict": False,
         "device": "auto", "dtype": None, "epsilon": 0.0, "median_scope": "split", "generator_mode": "careful",
         "lexicon": "embedded", "spacy_model": None, "queries": None, "passage_words": 150, "near_duplicates": "differ",
+        "quick": False,
     }  # fmt: skip
 
 
