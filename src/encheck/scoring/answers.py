@@ -41,7 +41,7 @@ class Answers:
         """What `str` gave; ValueError for anything else.
 
         >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
-        Answers(right=((1, 2), (0, 1)), won=3, duels=4)
+        Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=())
         """
         try:
             right, won, duels, *first = json.loads(text)
