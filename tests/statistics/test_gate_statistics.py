@@ -68,7 +68,7 @@ def test_with_a_cluster_an_item_the_error_and_the_bound_are_those_of_the_paired_
     rng = np.random.default_rng(2)
     before, after = rng.normal(size=(2, 200))
     gain = after - before
-    error = gs.clustered_error(gs.influence(gain, np.arange(200), 200), 200)
+    error = gs.clustered_error(gs.influence(gain, np.arange(200), 200))
     assert error == pytest.approx(stats.sem(gain))
     low = gain.mean() - gs.t_quantile(0.95, 199) * error
     assert low == pytest.approx(stats.ttest_rel(after, before, alternative="greater").confidence_interval(0.95).low)

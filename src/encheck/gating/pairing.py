@@ -186,5 +186,5 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
         return float(np.hypot(before.error(old), after.error(new)))
     moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
-    error = stats.clustered_error(stats.influence(moved, clusters, count), count)
+    error = stats.clustered_error(stats.influence(moved, clusters, count))
     return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates
