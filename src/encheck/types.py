@@ -544,7 +544,8 @@ class Declaration:
 
     `aim` is what the metric should reach. `floor` is what nobody may fall under: a number, "surface" (the best surface
     baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict. `proxy`
-    says why its figure is easier than what it stands for: the gate may block by it and never passes by it.
+    says why its figure is easier than what it stands for: the gate may block by it and never passes by it. `primary`
+    says that the check's items are queries whose right documents are known: they give the gate its primary endpoint.
     """
 
     property: str = ""
@@ -563,3 +564,4 @@ class Declaration:
     step: str = ""
     selects: bool = False
     proxy: str = ""
+    primary: bool = False

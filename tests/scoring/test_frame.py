@@ -221,7 +221,7 @@ def test_the_columns_of_ranked_queries_have_the_right_document_the_best_other_on
     assert columns["near"] == ["red 0 too", "red 1 too"]
     assert columns["far"] == ["red 1 too", "red 0 too"]
     assert columns["answers"] == ["[[[1, 1]], 1, 1, [2, 1, 0]]", "[[[1, 1]], 1, 1, [1, 2, 0]]"]
-    assert columns["slice"] == ["by: 0", "by: 1"]
+    assert columns["slice"] == ['{"by": "0"}', '{"by": "1"}']
     assert (columns["source_role"], columns["text_role"]) == (["query"] * 2, ["document"] * 2)
 
 

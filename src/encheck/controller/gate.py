@@ -85,7 +85,9 @@ def conclude(
     end = Conclusion(status)
     if weighs:
         _refuse_copies(dict(zip(replicates, sides[1:], strict=True)), model, sides[0])
-        weighed = _weigh_all(recorder, results, model, sides[1:], baselines=baselines, selected=selected)
+        weighed = _weigh_all(
+            recorder, results, model, sides[1:], baselines=baselines, selected=selected, primary=settings.primary
+        )
         shown = gate.Shown(recorder.items, recorder.documents, folder)
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched)
@@ -127,10 +129,13 @@ def _weigh_all(
     *,
     baselines: Sequence[Baseline],
     selected: Collection[str] | None,
+    primary: str | None,
 ) -> list[Weighed]:
     """The decision against each baseline; BaselineError where one cannot be compared."""
     try:
-        weighed = [_weigh(b, results, recorder, model, replicates, selected=selected) for b in baselines]
+        weighed = [
+            _weigh(b, results, recorder, model, replicates, selected=selected, primary=primary) for b in baselines
+        ]
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -160,9 +165,12 @@ def _weigh(
     replicates: Sequence[Side],
     *,
     selected: Collection[str] | None,
+    primary: str | None,
 ) -> Weighed:
-    noise = seed_noise([side_of_baseline(baseline), *replicates]) if replicates else None
-    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise)
+    noise = seed_noise([side_of_baseline(baseline), *replicates], primary=primary) if replicates else None
+    return weigh(
+        baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise, primary=primary
+    )
 
 
 def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> T
         case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared, frame.answers,
-        frame.weights,
+        frame.weights, frame.slices if frame.kind == "ranked" else (),
     )  # fmt: skip
 
 

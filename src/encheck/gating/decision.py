@@ -247,7 +247,8 @@ def _explained(
 
 def _reported_only(row: GateRow, rule: Rule, level: float, seen: float) -> GateRow:
     items, clusters = rule.least(row.budget)
-    why = f"reported only: {row.n} items in {row.clusters} clusters, but {items} in {clusters} gate"
+    what = "queries" if row.endpoint else "items"
+    why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
     each = row.n / max(row.clusters, 1)
     found = replace(row, why=why, needed=ceil(max(items, clusters * each)))
     return replace(found, remedy=_remedy(found, seen, level, rule))

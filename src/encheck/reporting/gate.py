@@ -9,7 +9,7 @@ from typing import Any
 
 from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome
 from encheck.gating.weighing import Weighed
-from encheck.reporting import lost
+from encheck.reporting import endpoint, lost
 from encheck.reporting.text import escape, marked, table
 from encheck.scoring.frame import edits_of
 
@@ -20,7 +20,8 @@ MAX_FLIPS_IN_SUMMARY = 3  # of these
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, or a part that is reversed or whole",
+    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a part that is reversed or "
+    "whole",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
 }
@@ -58,6 +59,11 @@ def word(against: Mapping[str, Any]) -> str:
     return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
 
 
+def headline(against: Mapping[str, Any]) -> str:
+    """The outcome as it is shown, and which further queries would decide where a search with labels is open."""
+    return ". ".join(part for part in (word(against), endpoint.remedy(against)) if part)
+
+
 def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
     before, after = w.balanced
     return {
@@ -82,7 +88,10 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
 def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
     said = _finite(asdict(row))
     queries = lost.as_dicts(w.lost.get(row.name, ()) if row.outcome == "block" else (), shown.items, shown.documents)
-    return {"row": said.pop("name"), **said, **_flips(w, row), "lost_queries": queries}
+    more = {"lost_queries": queries, "beside": [_finite(asdict(one)) for one in w.beside.get(row.name, ())]}
+    if row.remedy:
+        said["remedy"] |= {"says": row.remedy.says}
+    return {"row": said.pop("name"), **said, **_flips(w, row), **more}
 
 
 def _search(one: Moved, folder: str) -> dict[str, Any]:
@@ -103,7 +112,7 @@ def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
 def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     """The gate on the terminal."""
     for against in gate["against"]:
-        yield f"gate against {against['baseline']}: {word(against)}"
+        yield f"gate against {against['baseline']}: {headline(against)}"
         if against["rows"]:
             yield from table([HEAD, *(cells(row) for row in against["rows"])])
         yield from (f"  - {text}" for text in explained(against))
@@ -124,6 +133,7 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
 def explained(against: Mapping[str, Any]) -> Iterator[str]:
     """What decided, and what to know beside the table, line by line."""
     yield from against["reasons"]
+    yield from endpoint.lines(against)
     for search in against.get("searches", ()):
         yield from _of_search(search, against)
     before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
@@ -195,7 +205,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'])}: {word(against)}", "")
+        yield from (f"## Gate against {escape(against['baseline'])}: {headline(against)}", "")
         yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
@@ -207,7 +217,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
         yield ""
         for row in against["rows"][:most]:
-            yield from _flipped(row, texts)
+            yield from () if row.get("endpoint") else _flipped(row, texts)
             yield from _lost(row)
 
 

@@ -55,7 +55,8 @@ class Frame:
     `far` is the second text of each item, or its second score; None where items have one. `roles` says in which role
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members and of crossed groups' sides. `source_is_second` marks rows whose pairs were scored the other way round:
-    (near, source), (far, source). `slices` names the part of the data that an item is of. `gold` is people's score,
+    (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON
+    object of the columns that the data have besides. `gold` is people's score,
     `keys` the data's own names, `answers` what a query found, as `Answers` writes it, `weights` how often it was asked.
     """
 

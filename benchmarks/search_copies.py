@@ -1,0 +1,76 @@
+"""What the gate says of real copies of MiniLM on the labelled questions of the help centre: rounded and damaged ones.
+
+    python benchmarks/search_copies.py [--folder build/search-copies]
+
+bf16, another pooling, and the last two of six layers left out; the end of each gate's summary is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from damage import cls_pooling, load, minilm
+from help_center import make
+
+LAYERS = 4
+
+
+def without_two_layers(folder: Path) -> None:
+    """Leave out the last two layers."""
+    model: Any = load(folder)
+    transformer = model[0].auto_model
+    transformer.encoder.layer = transformer.encoder.layer[:LAYERS]
+    transformer.config.num_hidden_layers = LAYERS
+    model.save(str(folder))
+
+
+COPIES: dict[str, tuple[Callable[[Path], None] | None, tuple[str, ...]]] = {
+    "bf16": (None, ("--dtype=bfloat16",)),
+    "cls pooling": (cls_pooling, ()),
+    "two layers dropped": (without_two_layers, ()),
+}
+
+
+def copy(folder: Path, name: str) -> Path:
+    """A copy of MiniLM, changed as its name says."""
+    place = folder / name.replace(" ", "-")
+    shutil.copytree(minilm(), place, dirs_exist_ok=True)
+    if change := COPIES[name][0]:
+        change(place)
+    return place
+
+
+def run(folder: Path, *args: str) -> list[str]:
+    """What a run of the retrieval checks prints."""
+    shared = ("-m", "retrieval", f"--data=retrieval:{folder / 'labels.jsonl'}", f"--store={folder / 'store.sqlite'}")
+    command = [sys.executable, "-m", "encheck", "run", *shared, f"--report-dir={folder / 'report'}", *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()  # noqa: S603
+
+
+def said(lines: list[str]) -> Iterator[str]:
+    """What was said of the gate, and the queries that the primary endpoint lost."""
+    start = next(i for i, line in enumerate(lines) if line.startswith("gate against"))
+    end = next(i for i in range(start, len(lines)) if not lines[i])
+    yield from lines[start:end]
+
+
+def main() -> None:
+    """Gate each copy."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--folder", type=Path, default=Path("build/search-copies"))
+    folder = parser.parse_args().folder.resolve()
+    make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
+    run(folder, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
+    for name in COPIES:
+        found = run(folder, f"--model={copy(folder, name)}", f"--baseline={folder / 'base'}", *COPIES[name][1])
+        print(f"\n{name}:\n", *said(found), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
