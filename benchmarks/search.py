@@ -2,10 +2,10 @@
 
     python benchmarks/search.py [--runs 2000] [--only clusters]
 
-A query's recall@1 flips with the discordance; two flips of one cluster are the same draw with probability `icc`: that is
-the correlation of the changes within a cluster. What of nDCG@10 a flip costs is drawn from the steps of a right document
-that falls from rank 1 to 2, 3, 6 or out of the first ten. Uneven clusters have sizes that fall with the power 0.7 of
-their rank: of 20 clusters with 6 queries each on average, the largest has 24 and the smallest 3.
+A query's recall@1 flips with the discordance; two flips of one cluster are the same draw with probability `icc`: that
+is the correlation of the changes within a cluster. What of nDCG@10 a flip costs is drawn from the steps of a right
+document that falls from rank 1 to 2, 3, 6 or out of the first ten. Uneven clusters have sizes that fall with the power
+0.7 of their rank: of 20 clusters with 6 queries each on average, the largest has 22 and the smallest 3.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def settings() -> Iterator[Setting]:
 
 
 def methods(runs: int) -> Iterator[str]:
-    """A loss of 1 point blocked at 3%, by the test: the worst of 15 situations each, discordance 2 to 30%, icc 0 to .3."""
+    """A loss of 1 point blocked at 3%, by test: the worst of 15 situations each, discordance 2 to 30%, icc 0 to .3."""
     tests = ("CR1, clusters - 1", "CR2, Satterthwaite", "Tango, CR1", "Tango, CR2, Satterthwaite", "sign flips")
     yield from headed(("clusters", "figure", "sizes", *tests))
     for count, graded, uneven in itertools.product((8, 12, 20, 40), (False, True), (False, True)):

@@ -168,9 +168,7 @@ def _weigh(
     primary: str | None,
 ) -> Weighed:
     noise = seed_noise([side_of_baseline(baseline), *replicates], primary=primary) if replicates else None
-    return weigh(
-        baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise, primary=primary
-    )
+    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise, primary=primary)
 
 
 def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:

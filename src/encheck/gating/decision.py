@@ -224,9 +224,7 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _explained(
-    row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str
-) -> GateRow:
+def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if not row.gates:
         return _reported_only(row, rule, level, seen)

@@ -92,9 +92,7 @@ class Compared:
         return float(self.old.mean()) - above, float(self.new.mean()) - above
 
 
-def compare(
-    before: Table, after: Table, scales: tuple[Scale, Scale], *, primary: str | None = None
-) -> Compared | None:
+def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary: str | None = None) -> Compared | None:
     """The gating metric of a case under both models, on the same items; None where the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with

@@ -20,17 +20,17 @@ def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
            rule: Rule) -> Floats:  # fmt: skip
     """The chance to block: that the change is shown, at level `alpha`, to be below -block * delta."""
     with np.errstate(divide="ignore"):
-        beyond = (-rule.block * np.asarray(delta, float) - change) / np.asarray(error, float)
+        beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
     return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float), free), free)
 
 
 def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
     """The chance to pass: that the lower bound stays above the margins, and the estimate above its own."""
-    d, e = np.asarray(delta, float), np.asarray(error, float)
+    c, d, e = (np.asarray(one, float) for one in (change, delta, error))
     margin = min(rule.row, rule.family)  # an endpoint is a family by itself
     with np.errstate(divide="ignore"):
-        bound = stats.t_cdf((margin * d + change) / e - stats.t_quantile(rule.level, free), free)
-        estimate = stats.t_cdf((rule.estimate * d + change) / e, free)
+        bound = stats.t_cdf((margin * d + c) / e - stats.t_quantile(rule.level, free), free)
+        estimate = stats.t_cdf((rule.estimate * d + c) / e, free)
     result: Floats = np.minimum(bound, estimate)
     return result
 

@@ -54,8 +54,8 @@ def sliced(rows: Mapping[str, Sequence[Compared]], rule: Rule) -> tuple[dict[str
 
 
 def _slices(one: Compared) -> list[Slice]:
-    """Those that hold some queries and not all, those of most clusters first; of two with the same queries the first."""
-    said = [json.loads(text) if text else {} for text in one.after.slices]
+    """Those of some queries and not all, of most clusters first; of two with the same queries the first by name."""
+    said = [_columns(text) for text in one.after.slices]
     at: dict[tuple[str, str], list[int]] = {}
     for i, columns in enumerate(said):
         for entry in columns.items():
@@ -64,6 +64,15 @@ def _slices(one: Compared) -> list[Slice]:
     distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < len(said)}
     found = [Slice(*entry, np.array(rows, np.intp), len(set(clusters[[*rows]]))) for rows, entry in distinct.items()]
     return sorted(found, key=lambda some: (-some.clusters, -len(some.queries), some.column, some.value))
+
+
+def _columns(text: str) -> dict[str, str]:
+    """Column -> value; nothing where the run is of an encheck that wrote them otherwise."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
 def _kept(every: Sequence[Slice], rule: Rule) -> list[Slice]:

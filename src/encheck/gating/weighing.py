@@ -208,9 +208,7 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
 
-def compare_all(
-    before: Side, after: Side, *, primary: str | None = None
-) -> tuple[list[Compared], dict[str, str]]:
+def compare_all(before: Side, after: Side, *, primary: str | None = None) -> tuple[list[Compared], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only."""
     compared, reported = [], {}
     for name, table in before.tables.items():

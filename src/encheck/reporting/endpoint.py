@@ -1,4 +1,4 @@
-"""What a gate says of the primary endpoint of a search with labels: how it is tested, and the rank metrics beside it."""
+"""What a gate says of the primary endpoint of a search with labels: how it is tested, and what stands beside it."""
 
 from __future__ import annotations
 

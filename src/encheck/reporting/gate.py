@@ -20,8 +20,7 @@ MAX_FLIPS_IN_SUMMARY = 3  # of these
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a part that is reversed or "
-    "whole",
+    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a reversed or whole part",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
 }
