@@ -2,7 +2,7 @@
 
     python benchmarks/search_copies.py [--folder build/search-copies]
 
-bf16, another pooling, and the last two of six layers left out; the end of each gate's summary is printed.
+bf16, another pooling, and the last two of six layers left out; what each gate says is printed.
 """
 
 from __future__ import annotations
@@ -53,23 +53,27 @@ def run(folder: Path, *args: str) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
 
 
-def said(lines: list[str]) -> Iterator[str]:
-    """What was said of the gate, and the queries that the primary endpoint lost."""
+def said(lines: list[str]) -> list[str]:
+    """What was said of the gate."""
     start = next(i for i, line in enumerate(lines) if line.startswith("gate against"))
-    end = next(i for i in range(start, len(lines)) if not lines[i])
-    yield from lines[start:end]
+    return lines[start : lines.index("", start)]
+
+
+def gates(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """(copy, what its gate says), one after the other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
+    run(folder, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
+    for name, (_, how) in COPIES.items():
+        yield name, said(run(folder, f"--model={copy(folder, name)}", f"--baseline={folder / 'base'}", *how))
 
 
 def main() -> None:
     """Gate each copy."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path("build/search-copies"))
-    folder = parser.parse_args().folder.resolve()
-    make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
-    run(folder, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
-    for name in COPIES:
-        found = run(folder, f"--model={copy(folder, name)}", f"--baseline={folder / 'base'}", *COPIES[name][1])
-        print(f"\n{name}:\n", *said(found), sep="\n", flush=True)
+    for name, found in gates(parser.parse_args().folder.resolve()):
+        print(f"\n{name}:\n", *found, sep="\n", flush=True)
 
 
 if __name__ == "__main__":
