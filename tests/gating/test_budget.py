@@ -97,6 +97,11 @@ def test_a_slice_is_no_evidence_and_keeps_nothing_from_passing():
     assert "a slice of the queries" in decision.rows[1].why
 
 
+@pytest.mark.parametrize(("clusters", "each", "gates"), [(19, 6, False), (20, 4, False), (20, 5, True)])
+def test_a_hundred_queries_in_twenty_clusters_gate(clusters, each, gates):
+    assert by_name(search(0, clusters=clusters, each=each))["search"].gates == gates
+
+
 @pytest.mark.parametrize(("clusters", "gates"), [(19, False), (20, True)])
 def test_slices_of_twenty_clusters_gate(clusters, gates):
     assert by_name(search(0), *columns(1, clusters=clusters))["search/c=0"].gates == gates
@@ -153,6 +158,23 @@ def test_the_smallest_loss_that_is_seen_is_the_one_that_blocks_with_that_power()
     error, free = np.array([0.02]), np.array([24.0])
     loss = power.detectable(error, np.array([DELTA]), free, alpha=np.array([0.03]), rule=DEFAULT)
     assert power.blocks(-loss, error, DELTA, free, alpha=0.03, rule=DEFAULT) == pytest.approx([0.8])
+
+
+def test_the_loss_that_behaviour_could_show_is_larger_among_more_of_it():
+    """Holm asks the first of k rows for a k-th of the budget's 1%."""
+    for k in (1, 4):
+        values = np.random.default_rng(0).normal(0, 0.05, 400)
+        means = [Paired(str(i), "health", "mean", values * 0, values, np.arange(400)) for i in range(k)]
+        row = by_name(search(0), *means)["0"]
+        demand = stats.t_quantile(1 - 0.01 / k, 399) + stats.t_quantile(0.8, 399)
+        assert row.detectable == pytest.approx(row.delta / 2 + demand * row.error)
+
+
+def test_to_pass_the_bound_has_to_stay_above_one_and_a_half_deltas():
+    chance = power.passes(0.0, 0.02, DELTA, 24.0, rule=DEFAULT)
+    assert chance == pytest.approx(stats.t_cdf(0.03 / 0.02 - stats.t_quantile(0.95, 24), 24))
+    sure = power.passes(-0.019, 0.0005, DELTA, 24.0, rule=DEFAULT)
+    assert sure == pytest.approx(stats.t_cdf(0.001 / 0.0005, 24))
 
 
 def test_all_queries_in_one_cluster_are_told_how_many_clusters_gate():

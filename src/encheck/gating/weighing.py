@@ -21,7 +21,7 @@ from encheck.gating.lost import LostQuery, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
 from encheck.gating.slices import sliced
-from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
+from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Paired, Rule
 from encheck.scoring.scores import Scale
 
 PRIOR = 4  # degrees of freedom
@@ -110,32 +110,49 @@ def weigh(
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
-    compared, reported = compare_all(pair.old, pair.new, primary=primary)
-    rows = gate_rows(compared, rule)
-    slices, left_out = sliced(rows, rule)
-    rows |= slices
+    found = _Rows.of(pair, rule=rule, primary=primary)
     missing, not_selected = _missing(pair, selected)
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
-        pooled(compared, rule, slices),
-        rule=rule,
-        seed_noise=noise,
-        contracts=_broken(results, model),
-        missing=missing,
+        found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
         moved=[moved(one.before, one.after) for one in pair.searched],
-    )
+    )  # fmt: skip
     return Weighed(
         baseline.name,
         doubted(decision, noise, rule),
-        _flips(rows),
-        {name: why for name, why in reported.items() if name not in pair.unjudged} | left_out,
+        _flips(found.rows),
+        found.reported,
         (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
         not_selected,
         tuple(_notes(baseline, results, model)),
-        lost_queries(rows, changed=_changed_data(baseline, results)),
+        lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
-        {name: _reported_beside(some[0]) for name, some in rows.items() if some[0].budget == "primary"},
+        found.beside,
     )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The gate rows by name, slices among them; what the decision weighs of them, and why other cases gate nothing."""
+
+    rows: Mapping[str, list[Compared]]
+    paired: Sequence[Paired]
+    reported: Mapping[str, str]
+
+    @classmethod
+    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None) -> _Rows:
+        """Of both sides."""
+        compared, reported = compare_all(pair.old, pair.new, primary=primary)
+        rows = gate_rows(compared, rule)
+        slices, left_out = sliced(rows, rule)
+        judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
+        return cls(rows | slices, pooled(compared, rule, slices), judged | left_out)
+
+    @property
+    def beside(self) -> dict[str, tuple[Beside, ...]]:
+        """The other rank metrics of each primary endpoint."""
+        found = {name: one for name, (one, *_) in self.rows.items() if one.budget == "primary"}
+        return {name: beside(one.before, one.after, one.metric) for name, one in found.items()}
 
 
 def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
@@ -182,10 +199,6 @@ def _missing(pair: _Facing, selected: Collection[str] | None) -> tuple[list[str]
     absent = [name for name in before.tables if name not in after.tables]
     missed = [name for name in absent if selected is None or before.tables[name].check in selected]
     return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
-
-
-def _reported_beside(one: Compared) -> tuple[Beside, ...]:
-    return beside(one.before, one.after, one.metric)
 
 
 def _new(before: Side, after: Side) -> Iterator[str]:

@@ -58,7 +58,7 @@ def word(against: Mapping[str, Any]) -> str:
     return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
 
 
-def headline(against: Mapping[str, Any]) -> str:
+def title(against: Mapping[str, Any]) -> str:
     """The outcome as it is shown, and which further queries would decide where a search with labels is open."""
     return ". ".join(part for part in (word(against), endpoint.remedy(against)) if part)
 
@@ -111,7 +111,7 @@ def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
 def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     """The gate on the terminal."""
     for against in gate["against"]:
-        yield f"gate against {against['baseline']}: {headline(against)}"
+        yield f"gate against {against['baseline']}: {title(against)}"
         if against["rows"]:
             yield from table([HEAD, *(cells(row) for row in against["rows"])])
         yield from (f"  - {text}" for text in explained(against))
@@ -204,7 +204,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'])}: {headline(against)}", "")
+        yield from (f"## Gate against {escape(against['baseline'])}: {title(against)}", "")
         yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
