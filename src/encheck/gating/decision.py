@@ -61,7 +61,8 @@ def decide(
     """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
-    rows that only one side has. `moved` says how many answers changed of searches that nobody judged: they never block.
+    rows that only one side has. `moved` says how many answers changed of searches without labels: they
+    block where people judged that the new answers are worse.
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
@@ -257,6 +258,7 @@ def _verdict(
     moved: Sequence[Moved] = (),
 ) -> tuple[Outcome, tuple[str, ...]]:
     blocked = [f"{r.name}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
+    blocked += [f"{one.name}: {one.said}; {one.why}" for one in moved if one.blocks]
     if contracts or blocked:
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
     worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
