@@ -87,7 +87,12 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
     folder = tmp_path / "r"
     outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", "-k", "logged")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["gate against base: CANNOT TELL YET", f"*queries: encheck data judge {folder}"])
+    outcome.stdout.fnmatch_lines(
+        [
+            "gate against base: CANNOT TELL YET",
+            f"GATE: CANNOT TELL YET. At most * answers decide: encheck data judge {folder}*",
+        ]
+    )
     found = list(disagreements(folder))
     shown = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"][0]["searches"][0]
     assert (len(found), shown["queries"], shown["asked"]) == (shown["shares"][0]["queries"], 240, 280)

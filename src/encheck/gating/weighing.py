@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from encheck.gating.decision import decide, measure
 from encheck.gating.declared import declarations, gating
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
-from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
+from encheck.gating.types import DEFAULT, QUIET, Decision, Judged, Moved, Noise, Rule
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import Scale
 
@@ -57,6 +57,9 @@ class Searched:
 
     before: Table
     after: Table
+
+
+People = Callable[[Searched, str], Judged | None]  # what they said of two models' answers; the baseline's name
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,12 @@ def weigh(
     selected: Collection[str] | None = None,
     rule: Rule = DEFAULT,
     seed_noise: Noise | None = None,
+    people: People | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
+    `people` know what was judged of answers that differ.
     """
     rows = [row for row in results["checks"] if row["model"] == model]
     _refuse_other_data(baseline, results)
@@ -125,6 +130,7 @@ def weigh(
     aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
     old, new = before.seen(), Side(aligned, after.scales).seen()
     unjudged = [name for name in both if is_unjudged(old.tables[name])]
+    searched = tuple(Searched(old.tables[name], new.tables[name]) for name in unjudged)
     compared, reported = compare_all(old, new)
     reported = {name: why for name, why in reported.items() if name not in unjudged}
     absent = [name for name in before.tables if name not in after.tables]
@@ -136,7 +142,7 @@ def weigh(
         seed_noise=noise,
         contracts=_broken(results, rows, model),
         missing=[*(f"{name} (the baseline)" for name in missed), *_new(before, after)],
-        moved=[moved(old.tables[name], new.tables[name]) for name in unjudged],
+        moved=[_moved(one, baseline.name, people) for one in searched],
     )
     return Weighed(
         baseline.name,
@@ -147,8 +153,16 @@ def weigh(
         len(absent) - len(missed),
         tuple(_notes(baseline, results, model)),
         _lost(compared, rule, _changed_data(baseline, results)),
-        tuple(Searched(old.tables[name], new.tables[name]) for name in unjudged),
+        searched,
     )
+
+
+def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
+    """How many answers changed, and what people said of these where their number alone does not decide."""
+    found = moved(one.before, one.after)
+    if people is None or found.is_bounded or not found.shares[0].queries:
+        return found
+    return replace(found, judged=people(one, baseline))
 
 
 def _new(before: Side, after: Side) -> Iterator[str]:
