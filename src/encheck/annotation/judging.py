@@ -93,16 +93,23 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
         raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE}")
     if not found:
         raise UsageError(f"{folder}: both models have the same first answer to every query; nothing is to be judged")
-    searches = gate["against"][0].get("searches", ())
-    if not searches:
-        raise UsageError(f"{folder}: its gate weighed no search without labels; nothing is to be judged. {MAKE}")
-    place = qrels or Path(searches[0].get("qrels") or folder / "judgements.qrels")
+    search = _search_of(folder, gate)
+    place = qrels or Path(search.get("qrels") or folder / "judgements.qrels")
     if not place.parent.is_dir():
         raise UsageError(f"{place.parent}, in which judgements are kept, is not there: start where the gate was started, "
                          "or name a file with --qrels FILE")  # fmt: skip
-    judging = Judging(folder, gate, searches[0], Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
+    judging = Judging(folder, gate, search, Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
     _fix(judging)
     return judging
+
+
+def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        search: Mapping[str, Any] = gate["against"][0]["searches"][0]
+        gate_text.moved_of(search)
+    except (KeyError, IndexError, TypeError) as error:
+        raise UsageError(f"{folder}: results.json has no search without labels as a gate writes it. {MAKE}") from error
+    return search
 
 
 def _fix(judging: Judging) -> None:

@@ -153,6 +153,8 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         )
     try:
         found: list[dict[str, Any]] = table_of(path, columns=columns).to_pylist()
-    except (ValueError, OSError) as error:
+        if path.name == ANSWERS and not all(row["before"] and row["after"] and row["weight"] > 0 for row in found):
+            raise ValueError("a query has no answer, or was never asked")
+    except (ValueError, OSError, TypeError) as error:
         raise UsageError(f"{path} cannot be read: {error}. Run the gate again") from error
     return found
