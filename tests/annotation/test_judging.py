@@ -205,7 +205,7 @@ def edited(name, old, new):
     ("spoil", "said"),
     [
         (shutil.rmtree, "is no run: it has no results.json"),
-        (without("answers.parquet"), "has no answers.parquet: it is not the folder of a gate on documents without labels"),
+        (without("answers.parquet"), "has no answers.parquet: it is not the folder of a gate on documents without"),
         (without("documents.parquet"), "has no documents.parquet"),
         (lambda folder: (folder / "answers.parquet").write_bytes(b"PAR1"), "answers.parquet cannot be read"),
         (lambda folder: write_results(folder, results()), "is of a run without a gate: nothing is to be judged"),

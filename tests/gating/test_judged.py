@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
-from encheck.gating.judged import Asked, Pool, decide, judge, loss_of, looks, statistic
+from encheck.gating.judged import Asked, Pool, decide, judge, looks, loss_of, statistic
 from encheck.gating.judgements import Judgements, keep, place_of, read
 from encheck.statistics.paired import tango_z
 

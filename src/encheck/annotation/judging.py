@@ -48,7 +48,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Judging:
-    """A gate's folder that is judged: `gate` of its results, its `search`, what is asked, and where answers are kept."""
+    """A gate's folder: `gate` of its results, the `search` that is judged, what is asked, where answers are kept."""
 
     folder: Path
     gate: Mapping[str, Any]
@@ -96,8 +96,10 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     search = _search_of(folder, gate)
     place = qrels or Path(search.get("qrels") or folder / "judgements.qrels")
     if not place.parent.is_dir():
-        raise UsageError(f"{place.parent}, in which judgements are kept, is not there: start where the gate was started, "
-                         "or name a file with --qrels FILE")  # fmt: skip
+        raise UsageError(
+            f"{place.parent}, in which judgements are kept, is not there: start where the gate was started, or name a "
+            "file with --qrels FILE"
+        )
     judging = Judging(folder, gate, search, Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
     _fix(judging)
     return judging
@@ -173,8 +175,8 @@ def _line(text: str) -> str:
 
 def _last(judging: Judging, known: Judgements) -> Asked | None:
     """The query of this folder that was judged last; None where the last judgement is of another one."""
-    pairs = {(q.query, *sorted((q.before, q.after))): q for q in judging.pool.order}
-    return pairs.get(next(reversed(known.scores), ("", "", "")))
+    pairs = {q.pair: q for q in judging.pool.order}
+    return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
 
 
 def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,17 +17,15 @@ from encheck.errors import UsageError
 def judge_(
     folder: Annotated[Path, typer.Argument(metavar="REPORT", help="The directory that the gate wrote.")],
     page: Annotated[bool, typer.Option("--page", help="Write REPORT/judging.html, to judge in a browser.")] = False,
-    answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Take the answers that the page saved.")
-    ] = None,
+    answers: Annotated[Path | None, typer.Option(metavar="FILE", help="Take the answers that the page saved.")] = None,
     qrels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where judgements are kept. Default: beside the log, LOG.qrels.")
     ] = None,
 ) -> None:
     """Decide a gate without labels: say which of two answers is better, blind, only where the models differ.
 
-    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and go on later. It stops as soon
-    as the answers decide. They are kept for the next candidate.
+    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and go on later. It stops as
+    soon as the answers decide. They are kept for the next candidate.
 
     Exit code: 0 pass, 1 block, 4 usage or bad input, 10 not decided.
 
@@ -69,11 +67,11 @@ def _ask(keys: str) -> str:
         return "q"
 
 
-def _tell(gate: dict[str, object]) -> None:
+def _tell(gate: dict[str, Any]) -> None:
     from encheck.reporting import gate as shown
     from encheck.reporting import lost
 
-    (against,) = gate["against"]  # type: ignore[misc]
+    (against,) = gate["against"]
     (search,) = against["searches"]
     say(["", *shown.explained(against, commands=False)])
     say(lost.lines(search))

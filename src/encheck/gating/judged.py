@@ -1,23 +1,23 @@
-"""Queries whose first answers differ, judged by people: does the new model find worse answers first, and how much worse?
+"""Queries whose first answers differ, judged by people: are the new model's answers worse, and by how much?
 
 Where two models have the same first answer, neither loses. So the loss of recall@1 over all queries is the share of
 queries whose first answer differs, times the mean over these of +1 (the old answer is better), -1 (the new one) and 0
 (equal, or neither is right). The share is known from all queries; the mean from those that were judged, which come in
 random order.
 
-*Block*: the new model loses for certain (H0: the loss is 0 or less), and loses delta or more by the estimate. At a loss of
-0 this is a sign test of the decisive answers. *Pass*: a loss of delta is ruled out (H0: it is delta or more). So no
-candidate can be both, and what is blocked looks as bad as what may not pass. Both are score tests of a difference of
-paired proportions, ties included (Tango 1998, Stat. Med. 17), made smaller by the design effect of clusters (Rao and
+*Block*: the new model loses for certain (H0: the loss is 0 or less), and loses delta or more by the estimate. At a
+loss of 0 this is a sign test of the decisive answers. *Pass*: a loss of delta is ruled out (H0: it is delta or more).
+So no candidate can be both, and what is blocked looks as bad as what may not pass. Both are score tests of a difference
+of paired proportions, ties included (Tango 1998, Stat. Med. 17), made smaller by the design effect of clusters (Rao and
 Scott 1992, Biometrics 48) and by what is not known of the share; Student's t has as many degrees of freedom as clusters
 of their weights are worth, less one. Clusters are those that the log names. Where it names none, they are the queries
 with the same first answer before, and those with the same first answer now (two-way: Cameron, Gelbach and Miller 2011,
 JBES 29), since a right article that is lost is lost for all who ask for it.
 
 Looks are fixed before the first answer: after 20, 40, 80 ... answers and at the end. They share the error rate of a
-95% interval by a Pocock-like spending function (Lan and DeMets 1983), so that each of the two errors, blocking what lost
-nothing and passing what lost delta, happens in at most 2.5% of cases. The interval is the repeated one (Jennison and
-Turnbull 1989, JRSS B 51): it holds whenever one stops.
+95% interval by a Pocock-like spending function (Lan and DeMets 1983), so that each of the two errors, blocking what
+lost nothing and passing what lost delta, happens in at most 2.5% of cases. The interval is the repeated one (Jennison
+and Turnbull 1989, JRSS B 51): it holds whenever one stops.
 """
 
 from __future__ import annotations
@@ -49,6 +49,13 @@ DECISIVE = 0.5  # share of decisive answers that the plan expects
 LIKELY = 0.84  # normal quantile of 80%: how often a candidate that lost nothing passes
 FINAL = 2.3  # about the last of Pocock's bounds
 LOST_SHOWN = 3
+Pair = tuple[str, str, str]  # the query, then both documents, sorted
+
+
+def pair_of(query: str, one: str, other: str) -> Pair:
+    """A query with two answers, whichever model gave which."""
+    first, second = sorted((one, other))
+    return query, first, second
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +77,14 @@ class Asked:
         """Whether the two models answer differently."""
         return self.before != self.after
 
+    @property
+    def pair(self) -> Pair:
+        """The query with both answers."""
+        return pair_of(self.query, self.before, self.after)
+
     def is_swapped(self, seed: int) -> bool:
         """Whether the candidate's answer is shown first: by chance, and the same whenever it is asked."""
-        key = content_hash(f"side/{seed}", self.query, *sorted((self.before, self.after)))
+        key = content_hash(f"side/{seed}", *self.pair)
         return (int(key, 16) % 2 == 1) == (self.before < self.after)
 
 
@@ -90,7 +102,8 @@ class Pool:
     @cached_property
     def order(self) -> tuple[Asked, ...]:
         """The queries to be judged, in their order."""
-        return tuple(sorted((q for q in self.queries if q.differs), key=lambda q: content_hash(str(self.seed), q.query)))
+        differ = [q for q in self.queries if q.differs]
+        return tuple(sorted(differ, key=lambda q: content_hash(str(self.seed), q.query)))
 
     @cached_property
     def share(self) -> Share:
@@ -174,13 +187,13 @@ def judge(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged
     outcome, reached = decide(pool.sample, plan, losses, delta=pool.delta)
     low, high = _interval(pool.sample, plan, losses[:reached]) if reached else (None, None)
     seen = found[:reached]
-    most = plan[-1] if plan else 0
+    worse = [q.item for q, one in zip(pool.order, seen, strict=False) if one == "before"]
+    open_ = found[: plan[-1]].count(None) if plan and outcome == "inconclusive" else 0
     return Judged(
-        outcome, baseline, pool.share.figure, pool.delta, plan, reached, answered,
-        sum(one is None for one in found[:most]) if outcome == "inconclusive" else 0,
-        *(seen.count(name) for name in ("before", "after", "equal", "neither")),
-        loss_of(pool.sample, losses[:reached]) if reached else None, low, high,
-        tuple(q.item for q, one in zip(pool.order, seen, strict=False) if one == "before")[:LOST_SHOWN],
+        outcome, baseline, pool.share.figure, pool.delta, plan, reached, answered, open_,
+        old=seen.count("before"), new=seen.count("after"), equal=seen.count("equal"), neither=seen.count("neither"),
+        loss=loss_of(pool.sample, losses[:reached]) if reached else None, low=low, high=high,
+        lost=tuple(worse[:LOST_SHOWN]),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What people said of pairs of answers, kept as qrels for the next candidate: LOG.qrels beside the log of queries.
 
-The file is tab-separated, as BEIR's qrels: `query-id`, `corpus-id`, `score` and `against`, the document beside which the
-one of `corpus-id` was judged. A pair has two rows. The score is 1 for the better document, for both where they are
+The file is tab-separated, as BEIR's qrels: `query-id`, `corpus-id`, `score` and `against`, the document beside which
+the one of `corpus-id` was judged. A pair has two rows. The score is 1 for the better document, for both where they are
 equally good, and 0 for both where neither answers the query. All ids are hashes of the texts: where a text is
 another, nobody has judged it.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from encheck.errors import UsageError
-from encheck.gating.judged import Answer, Asked
+from encheck.gating.judged import Answer, Asked, Pair, pair_of
 from encheck.system import files
 from encheck.system.documents import text_of
 
@@ -21,7 +21,6 @@ COLUMNS = ("query-id", "corpus-id", "score", "against")
 ENDING = ".qrels"
 SCORES: Mapping[Answer, tuple[int, int]] = {"before": (1, 0), "after": (0, 1), "equal": (1, 1), "neither": (0, 0)}
 ANSWERS = {scores: answer for answer, scores in SCORES.items()}
-Pair = tuple[str, str, str]  # the query, then both documents, sorted
 
 
 def place_of(log: Path) -> Path:
@@ -41,7 +40,7 @@ class Judgements:
 
     def answer(self, asked: Asked) -> Answer | None:
         """What was said of a query's two answers; None where nobody judged them."""
-        found = self.scores.get(_pair(asked))
+        found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
     def answers(self, asked: Iterable[Asked]) -> dict[str, Answer]:
@@ -51,15 +50,11 @@ class Judgements:
 
     def with_answer(self, asked: Asked, answer: Answer | None) -> Judgements:
         """The same with this answer last, in the place of an earlier one; None takes that back."""
-        rest = {pair: scores for pair, scores in self.scores.items() if pair != _pair(asked)}
+        rest = {pair: scores for pair, scores in self.scores.items() if pair != asked.pair}
         if answer:
             scores = SCORES[answer]
-            rest[_pair(asked)] = scores if asked.before < asked.after else scores[::-1]
+            rest[asked.pair] = scores if asked.before < asked.after else scores[::-1]
         return Judgements(rest)
-
-
-def _pair(asked: Asked) -> Pair:
-    return (asked.query, *sorted((asked.before, asked.after)))  # type: ignore[return-value]
 
 
 def keep(path: Path, said: Iterable[tuple[Asked, Answer | None]]) -> Judgements:
@@ -95,8 +90,7 @@ def read(path: Path) -> Judgements:
     rows: dict[Pair, dict[str, int]] = {}
     for number, line in enumerate(lines[1:], 2):
         query, document, score, against = _row(path, number, line)
-        pair = (query, *sorted((document, against)))
-        rows.setdefault(pair, {})[document] = score  # type: ignore[arg-type]
+        rows.setdefault(pair_of(query, document, against), {})[document] = score
     if alone := next((pair for pair, found in rows.items() if len(found) < 2), None):
         raise UsageError(f"{path}: query {alone[0]} has one row for documents {alone[1]} and {alone[2]}, but needs two")
     return Judgements({pair: (found[pair[1]], found[pair[2]]) for pair, found in rows.items()})

@@ -159,8 +159,8 @@ class Judged:
     `looks` are the numbers of answers after which a decision may fall, fixed beforehand; `asked` is the one reached, 0
     before the first. Of these answers `old` favour `baseline`, `new` the candidate; `equal` and `neither` are ties.
     `loss` is that of `figure` over all queries, with the ends of its repeated 95% interval; it is None before the first
-    look. `answered` counts what is answered without a gap, `left` what is still to be asked. `lost` names items that the
-    candidate answers worse.
+    look. `answered` counts what is answered without a gap, `left` what is still to be asked. `lost` names items that
+    the candidate answers worse.
     """
 
     outcome: Outcome
@@ -192,8 +192,8 @@ class Judged:
         """What the answers say of the loss; empty before the first look."""
         if self.loss is None or self.low is None or self.high is None:
             return ""
-        ends = f"[{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
-        return f"{self.favoured} ({self.asked:,} judged): {self.figure} changes by {-100 * self.loss:+.1f} points {ends}"
+        change = f"{-100 * self.loss:+.1f} points [{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
+        return f"{self.favoured} ({self.asked:,} judged): {self.figure} changes by {change}"
 
     @property
     def why(self) -> str:
@@ -204,7 +204,10 @@ class Judged:
             return f"a loss of {100 * self.delta:g} points is ruled out, so search passes"
         if self.left:
             return f"at most {self.left:,} more answers decide"
-        return f"a loss of {100 * self.delta:g} points is neither shown nor ruled out, and all that was planned is judged"
+        return (
+            f"a loss of {100 * self.delta:g} points is neither shown nor ruled out, and all that was planned is "
+            "judged: it takes a longer log"
+        )
 
 
 @dataclass(frozen=True)

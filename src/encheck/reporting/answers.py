@@ -50,7 +50,8 @@ class Disagreement:
 
     def as_dict(self) -> dict[str, str]:
         """Query and both answers, in a line each, as `lost.lines` shows them."""
-        return {"query": in_a_line(self.query), "before": in_a_line(self.before.text), "now": in_a_line(self.after.text)}
+        texts = {"query": self.query, "before": self.before.text, "now": self.after.text}
+        return {name: in_a_line(text) for name, text in texts.items()}
 
 
 def write_answers(

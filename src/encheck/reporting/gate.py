@@ -114,10 +114,9 @@ def _judged_worse(w: Weighed, one: Moved, shown: Shown) -> list[dict[str, str]]:
     if search is None or one.judged is None or not one.blocks:
         return []
     at = {item: i for i, item in enumerate(search.after.items)}
-    found = [
-        LostQuery(item, search.after.case, *(Answers.of(side.answers[at[item]]).first[0] for side in (search.before, search.after)))
-        for item in one.judged.lost
-    ]  # fmt: skip
+    sides = (search.before, search.after)
+    rows = {item: [Answers.of(side.answers[at[item]]).first[0] for side in sides] for item in one.judged.lost}
+    found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]
     return lost.as_dicts(found, shown.items, shown.documents)
 
 

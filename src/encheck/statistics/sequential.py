@@ -46,14 +46,12 @@ def bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = p
     >>> [round(bound, 2) for bound in bounds((0.5, 1.0), alpha=0.05)]
     [2.16, 2.2]
     """
-    from scipy.optimize import brentq
-
     found: list[float] = []
     walk = Walk()
     spent = 0.0
     for fraction in fractions:
         budget = spending(fraction, alpha) - spent
-        found.append(float(brentq(lambda bound, at=fraction, left=budget: walk.leaves(at, bound) - left, 0, WIDEST)))
+        found.append(walk.bound(fraction, budget))
         walk = walk.within(fraction, found[-1])
         spent += budget
     return tuple(found)
@@ -87,6 +85,12 @@ class Walk:
 
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
         return float(self.mass @ (ndtr((mean - edge) / spread) + ndtr((-edge - mean) / spread)))
+
+    def bound(self, at: float, error: float) -> float:
+        """The bound beyond which |z| is with the probability `error` at the time `at`."""
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
 
     def within(self, at: float, bound: float) -> Walk:
         """The same at the time `at`, where |z| is within `bound`."""
