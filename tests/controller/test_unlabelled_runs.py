@@ -135,6 +135,15 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     assert judging.judged(read(judging.qrels)).answered == 0
 
 
+def test_a_broken_file_of_judgements_is_refused_before_anything_is_encoded(run, baseline, searched, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text("a query\n")
+    Path(f"{log}.qrels").write_text("query\n")
+    outcome = run("random", f"--encheck-baseline={baseline}", data=[searched[0], f"--encheck-queries={log}"])
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*log.txt.qrels:1: should have the columns query-id, corpus-id, score, against*"])
+
+
 def test_known_items_block_and_show_three_lost_queries(run, baseline, tmp_path):
     folder = tmp_path / "r"
     outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}")

@@ -24,8 +24,9 @@ def judge_(
 ) -> None:
     """Decide a gate without labels: say which of two answers is better, blind, only where the models differ.
 
-    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and go on later. It stops as
-    soon as the answers decide. They are kept for the next candidate.
+    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and go on later.
+
+    It stops as soon as the answers decide. They are kept for the next candidate.
 
     Exit code: 0 pass, 1 block, 4 usage or bad input, 10 not decided.
 
@@ -73,6 +74,6 @@ def _tell(gate: dict[str, Any]) -> None:
 
     (against,) = gate["against"]
     (search,) = against["searches"]
-    say(["", *shown.explained(against, commands=False)])
+    say(["", *against["reasons"]])
     say(lost.lines(search))
     say(shown.headline(gate))

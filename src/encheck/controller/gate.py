@@ -9,6 +9,7 @@ from typing import Any
 from encheck.controller.people import people, qrels_of
 from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
+from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save
 from encheck.gating.weighing import (
     People,
@@ -35,8 +36,10 @@ INTERRUPTED = 2
 def read_baselines(settings: Settings) -> list[Baseline]:
     """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
 
-    Before anything is encoded.
+    Before anything is encoded. UsageError where the judgements of its queries cannot be read.
     """
+    if settings.queries:
+        judgements.read(judgements.place_of(settings.queries))
     folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
     if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
         raise BaselineError(
