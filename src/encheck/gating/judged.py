@@ -163,7 +163,7 @@ def looks(pool: Share, weights: Floats, *, delta: float) -> tuple[int, ...]:
     cases, where half of the answers are decisive; at most all of them.
 
     >>> looks(Share("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
-    (20, 40, 80, 160, 249)
+    (20, 40, 80, 160, 254)
     """
     m = len(weights)
     if not m:
