@@ -82,6 +82,10 @@ def load(
     if hasattr(module, "collection"):
         is_read = (Path(path).expanduser(), bad, *([passages] if name == PASSAGES else []))
         return _searched(called, module.collection(*is_read), module.LICENCE, sample, seed, bad)
+    if hasattr(module, "contrasts"):
+        written: Dataset = module.contrasts(called, _place(path), bad, sample=sample, seed=seed)
+        _tell_skipped(called, bad)
+        return written
     rows = _rows(name, module, path, bad, reading)
     _tell_skipped(called, bad)
     if hasattr(module, "groups"):
@@ -192,11 +196,10 @@ def _searched(name: str, found: Collection, licence: str, sample: int | None, se
 
 def _refuse_unfinished(name: str, module: ModuleType) -> None:
     """DataError for a module that lacks what a data set has to have."""
-    offers = [what for what in ("read", "groups", "collection", "embedded") if hasattr(module, what)]
+    offers = [what for what in ("read", "groups", "collection", "contrasts", "embedded") if hasattr(module, what)]
     if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
-        lacks = (
-            "no FILES, which says what PATH should hold" if offers else "neither read() nor groups() nor collection()"
-        )
+        readers = "no read(), groups(), collection() or contrasts()"
+        lacks = "no FILES, which says what PATH should hold" if offers else readers
         raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
 
 

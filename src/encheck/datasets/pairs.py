@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from encheck.datasets.contrast import is_of_contrasts
 from encheck.datasets.query_rows import is_of_queries
 from encheck.datasets.reader import BadRows, Row, json_rows, pair_rows
 from encheck.datasets.records import Format, Named, delimited, parquet, records
@@ -48,6 +49,8 @@ def taken_for(path: Path) -> str:
     if not path.is_file() or ending not in FORMATS:
         return ""
     columns, _ = records(path, BadRows(skip=True))
+    if is_of_contrasts(columns):
+        return "contrast"
     return "retrieval" if is_of_queries(columns) else ""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from encheck.datasets.dataset import Dataset
 from encheck.reporting.collection import describe_collection
+from encheck.reporting.contrasts import describe_contrasts
 from encheck.reporting.text import table
 from encheck.types import SentencePair
 
@@ -28,6 +29,9 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     """Lines for the terminal."""
     if dataset.collection is not None:
         yield from describe_collection(dataset, dataset.collection, seed=seed)
+        return
+    if dataset.contrasts:
+        yield from describe_contrasts(dataset, seed=seed)
         return
     facts = [
         (dataset.name, ""),
