@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from encheck.datasets.contrast import is_of_contrasts
+from encheck.datasets.pairs import is_of_pairs
 from encheck.datasets.passages import is_page
 from encheck.datasets.query_rows import NEGATIVE, is_of_queries
 from encheck.datasets.reader import BadRows
@@ -36,4 +37,4 @@ def _of_columns(path: Path) -> str:
         return "retrieval"
     if is_of_contrasts(columns):
         return "contrast"
-    return "pairs" if "label" in columns else PASSAGES
+    return "pairs" if is_of_pairs(columns) else PASSAGES

@@ -39,6 +39,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         ("rows", f"{dataset.rows:,}"),
         ("malformed rows excluded", str(len(dataset.skipped))),
         ("pairs by label", counts(dataset.labels)),
+        *_scores(dataset),
         ("pairs by split", counts(Counter(p.split or "-" for p in dataset.pairs))),
         ("sentences with a paraphrase", f"{sum(not g.is_contrast for g in dataset.groups):,}"),
         ("written contrasts without one", f"{sum(g.is_contrast for g in dataset.groups):,}"),
@@ -50,6 +51,13 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     yield from table(facts)
     yield from _histogram(dataset)
     yield from _samples(dataset, random.Random(seed))  # noqa: S311 - no secret
+
+
+def _scores(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """How many pairs have a graded similarity, and its range."""
+    if found := sorted(p.score for p in dataset.pairs if p.score is not None):
+        middle = found[len(found) // 2]
+        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, {middle:g} in the middle"
 
 
 def counts(found: Mapping[str, int]) -> str:
