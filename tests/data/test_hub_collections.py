@@ -3,6 +3,7 @@
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import huggingface_hub
 import pytest
@@ -24,7 +25,7 @@ FILES = {
 class FakeHub(BaseHTTPRequestHandler):
     """As much of the hub's API as a download asks for: the list of files at a commit, and each file."""
 
-    asked: list[str] = []
+    asked: ClassVar[list[str]] = []
 
     def do_HEAD(self):
         self._answer(with_body=False)

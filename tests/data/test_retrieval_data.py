@@ -287,3 +287,50 @@ def test_the_description_says_split_and_what_was_left_out(tmp_path):
         "queries that the judgements of train",
     ):
         assert part in text
+
+
+def said_of(path):
+    return {one.what: (one.count, one.example) for one in oddities(collection(path))}
+
+
+def test_the_same_question_with_other_right_documents_is_suspected(tmp_path):
+    queries = [
+        *QUERIES,
+        {"_id": "q3", "text": "how long is  shipping?"},
+        {"_id": "q4", "text": "How long is shipping?"},
+    ]
+    qrels = [*QRELS, {"query-id": "q3", "corpus-id": "d3", "score": 1}, {"query-id": "q4", "corpus-id": 2, "score": 1}]
+    found = said_of(flat(tmp_path, queries=queries, qrels=qrels))
+    assert found["queries whose text another one has"] == (2, "'q3'")
+    assert found["of these with other right documents than the first: suspected label noise"] == (1, "'q3'")
+
+
+def test_a_wrong_document_with_the_words_of_a_right_one_is_suspected(tmp_path):
+    corpus = [*CORPUS, {"_id": "copy", "text": "Three days take parcels!"}]
+    judged = {"query-id": "q1", "corpus-id": "copy", "score": 0}
+    found = said_of(flat(tmp_path, corpus=corpus, qrels=[*QRELS, judged]))
+    (said,) = [what for what in found if what.startswith("wrong documents with nearly the words")]
+    assert found[said] == (1, "'q1' and 'copy'")
+    elsewhere = said_of(flat(tmp_path, corpus=corpus, qrels=[*QRELS, {**judged, "query-id": "q2"}]))
+    assert said not in elsewhere
+
+
+def test_a_right_document_without_a_word_of_the_query_beside_one_with_all_of_them_is_suspected(tmp_path):
+    corpus = [
+        *CORPUS,
+        {"_id": "x", "text": "Gift cards expire."},
+        {"_id": "y", "text": "When gift cards expire, call."},
+    ]
+    queries = [{"_id": "q1", "text": "When do gift cards expire?"}]
+    right = {"query-id": "q1", "corpus-id": 2, "score": 1}
+    found = said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=[right]))
+    (said,) = [what for what in found if what.startswith("queries whose right documents have none of their words")]
+    assert found[said] == (1, "'q1' and 'x'")
+    judged = [{"query-id": "q1", "corpus-id": name, "score": 0} for name in "xy"]
+    assert said not in said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=[right, *judged]))
+    shares = [{"query-id": "q1", "corpus-id": "d3", "score": 1}]
+    assert said not in said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=shares))
+
+
+def test_sound_data_have_nothing_odd(tmp_path):
+    assert said_of(flat(tmp_path)) == {}
