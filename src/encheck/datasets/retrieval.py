@@ -35,6 +35,7 @@ NAMES = {
         "score": ("score", "relevance"),
     },
 }
+HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
 Fields = Mapping[str, Any]
 
 
@@ -211,7 +212,7 @@ def _column(file: Path, role: str, names: Sequence[str], columns: Sequence[str],
     if found is None:
         raise DataError(
             f"{file}:1: no column for the {role} of a {what} (columns: {', '.join(columns)}; understood: "
-            f"{', '.join(names)})"
+            f"{', '.join(names)}){HEADER * (what == 'judgement')}"
         )
     return found
 
