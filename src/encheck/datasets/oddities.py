@@ -40,8 +40,9 @@ def _found(collection: Collection) -> Iterator[Oddity]:
     yield _counted(f"documents of {LONG:,} words or more, whose end most encoders cut", _long(documents))
     yield _counted("queries whose text another one has", _repeated({q.id: q.text for q in queries}))
     yield from _noise(collection)
-    texts = {plain(text) for text in documents.values()}
-    yield _counted("queries that are a document themselves", [q.id for q in queries if plain(q.text) in texts])
+    asked = {plain(q.text) for q in queries}
+    there = {text for text in map(plain, documents.values()) if text in asked}
+    yield _counted("queries that are a document themselves", [q.id for q in queries if plain(q.text) in there])
     yield Oddity("cluster alone: all queries hang together by their right documents, so there is no interval",
                  int(len(collection.clusters) == 1 and not collection.passages))  # fmt: skip
     yield Oddity("document alone: every search finds it", int(len(documents) == 1))
