@@ -11,6 +11,7 @@ from encheck.comparing.models import Model, read_models
 from encheck.comparing.runs import Difference, behaviour, compare_sides, in_common
 from encheck.errors import UsageError
 from encheck.gating.baseline import case_of
+from encheck.gating.contamination import Contamination, contaminations
 from encheck.metrics import named
 from encheck.reporting.view import figure, sentence, surface
 from encheck.types import Declaration
@@ -26,7 +27,8 @@ BENCHMARKS = (  # the metric that a check is judged by, its family where that ma
 class Comparison:
     """The first model, the others, and each one's differences from the first; what the pictures need beside.
 
-    `whole` has a line for each figure of a whole set, which no item has a part in: it is not paired.
+    `whole` has a line for each figure of a whole set, which no item has a part in: it is not paired. `contamination`
+    has a row for each other model that was run on the written probes and on fresh ones, as the first was.
     """
 
     models: Sequence[Model]
@@ -34,6 +36,7 @@ class Comparison:
     whole: Sequence[Sequence[str]]
     benchmark: str
     points: Sequence[Mapping[str, Any]]
+    contamination: Sequence[Contamination] = ()
 
     def surface_of(self, difference: Difference) -> str:
         """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
@@ -64,7 +67,17 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     benchmark, scores = _benchmark(models)
     shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
     points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]
-    return Comparison(models, differences, whole, benchmark, points)
+    return Comparison(models, differences, whole, benchmark, points, _contamination(models, seed))
+
+
+def _contamination(models: Sequence[Model], seed: int) -> list[Contamination]:
+    """The rows of every other model since the first, which is taken for the older one."""
+    first, *others = models
+    return [
+        row
+        for m in others
+        for row in contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
+    ]
 
 
 def _names(figure: str) -> tuple[str, str]:

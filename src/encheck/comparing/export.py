@@ -7,10 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from encheck.comparing.comparison import Comparison
+from encheck.reporting.contamination import as_dicts
 from encheck.reporting.results import write_named
 
 
 def write_json(path: Path, found: Comparison) -> None:
     """The differences as JSON, for other tools; UsageError where the disk does not take it."""
     differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
-    write_named(path, json.dumps({"against": found.first.name, "differences": differences}, indent=1) + "\n")
+    whole = {"against": found.first.name, "differences": differences, "contamination": as_dicts(found.contamination)}
+    write_named(path, json.dumps(whole, indent=1) + "\n")

@@ -20,8 +20,8 @@ MAX_MODELS = 10
 
 @dataclass(frozen=True)
 class Model:
-    """One model of one run: its name here, what it scored, its rows, its items, the data's fingerprints, what its
-    checks declare.
+    """One model of one run: its name here, what it scored, its rows, its items, the data's fingerprints and
+    editions, what its checks declare.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Model:
     rows: Sequence[Mapping[str, Any]]
     items: Items
     data: Mapping[str, str]
+    editions: Mapping[str, str]
     declared: Mapping[str, Declaration]
 
 
@@ -50,4 +51,5 @@ def read_models(folders: Sequence[Path]) -> list[Model]:
 def _model(name: str, label: str, results: Mapping[str, Any], items: Items) -> Model:
     rows = [row for row in results["checks"] if row["model"] == label]
     data = {d["name"]: d["fingerprint"] for d in results["data"]}
-    return Model(name, label, side_of(results, items, label), rows, items, data, declarations(results))
+    editions = {d["name"]: d.get("version", "") for d in results["data"]}
+    return Model(name, label, side_of(results, items, label), rows, items, data, editions, declarations(results))

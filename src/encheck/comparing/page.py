@@ -11,6 +11,7 @@ from encheck.comparing.comparison import Comparison
 from encheck.comparing.runs import Difference, flips_count
 from encheck.ids import CaseId
 from encheck.metrics import named
+from encheck.reporting import contamination
 from encheck.reporting.html import page as html
 from encheck.reporting.html.payload import pack
 from encheck.reporting.text import pieces
@@ -46,6 +47,7 @@ def render(found: Comparison) -> str:
         surface=found.surface_of,
         judges=lambda d: not named(d.figure).why_reported,
         whole=found.whole,
+        contamination=list(contamination.lines(contamination.as_dicts(found.contamination))),
         clusters=MIN_CLUSTERS,
     )
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.balance import families_of, parts, win_rates
 from encheck.gating.declared import declared_of, shown
-from encheck.gating.pairing import alike
+from encheck.gating.pairing import alike, shared
 from encheck.gating.weighing import RANKS, Side
 from encheck.metrics import Metric, named
 from encheck.scoring.scores import Scale
@@ -84,14 +84,6 @@ def compare_sides(
                 scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0), seed))
     return found
-
-
-def shared(first: Table, other: Table) -> tuple[Table, Table]:
-    """Both tables on the items (id and texts) that they have in common, in the order of the first."""
-    at = {pair: i for i, pair in enumerate(zip(other.items, other.texts, strict=True))}
-    pairs = [(i, at[p]) for i, p in enumerate(zip(first.items, first.texts, strict=True)) if p in at]
-    mine, theirs = np.array(pairs, np.intp).reshape(-1, 2).T
-    return first.of(mine), other.of(theirs)
 
 
 def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from encheck.comparing.comparison import Comparison
 from encheck.comparing.runs import Difference, flips_count
 from encheck.metrics import named
+from encheck.reporting import contamination
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
 from encheck.verdict import MIN_CLUSTERS
@@ -39,6 +40,7 @@ def lines(found: Comparison) -> Iterator[str]:
         if small := sum(d.is_small for d in differences):
             yield f"{small} of {len(differences)} rest on fewer than {MIN_CLUSTERS} clusters: too few to tell"
         yield ""
+    yield from contamination.lines(contamination.as_dicts(found.contamination))
     if found.whole:
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
         heads = ("check", "level", "data", "figure", *(m.name for m in found.models))

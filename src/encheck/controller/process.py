@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +175,7 @@ class Controller:
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
-            end = self._decide(settings, int(session.exitstatus), place)
+            end = self._with_contamination(self._decide(settings, int(session.exitstatus), place), settings)
             session.exitstatus, self.problems = end.status, [*end.problems]
             self._note_properties(end)
             self._write(settings, end, place)
@@ -206,6 +207,15 @@ class Controller:
             )
         except UsageError as error:
             return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
+
+    def _with_contamination(self, end: Conclusion, settings: Settings) -> Conclusion:
+        """The conclusion with its contamination rows, of a run that came to its end."""
+        from encheck.controller.contamination import contamination_of
+        from encheck.reporting.markdown import ENDED
+
+        if end.status not in ENDED:
+            return end
+        return replace(end, contamination=contamination_of(self.recorder, settings, self.baselines))
 
     def _note_properties(self, end: Conclusion) -> None:
         """Hand the rows of a gate to --junitxml, where it is asked for."""

@@ -25,7 +25,7 @@ class Conclusion:
     """How a run ended: its exit status, what the gate decided, and what went wrong at the end.
 
     `baseline` has the baseline's figure (value, low, high, n) beside each row that it has one for, by the row's id.
-    `searched` has the answers of both models to queries that nobody judged.
+    `searched` has the answers of both models to queries that nobody judged, `contamination` its rows.
     """
 
     status: int
@@ -33,6 +33,7 @@ class Conclusion:
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, Any] = field(default_factory=dict)
     searched: Sequence[Searched] = ()
+    contamination: Sequence[Mapping[str, Any]] = ()
 
 
 def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
@@ -174,6 +175,7 @@ class Recorder:
             "claims": {name: self.claims[name] for name in sorted(self.claims)},
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
             **({"gate": end.gate} if end.gate else {}),
+            **({"contamination": list(end.contamination)} if end.contamination else {}),
         }
 
     def _run(self, named: Mapping[str, Any], end: Conclusion, notes: Sequence[str]) -> dict[str, Any]:

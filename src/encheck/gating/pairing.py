@@ -27,7 +27,7 @@ from encheck.statistics import paired as stats
 
 __all__ = [
     "DEV_SPLIT", "GATE_SPLIT", "TOLERANCE", "VALIDATION", "Compared", "Table", "alike", "calibration_error",
-    "compare", "pooled", "rows",
+    "compare", "pooled", "rows", "shared",
 ]  # fmt: skip
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
@@ -135,6 +135,14 @@ def _wrong_way(straight: str) -> list[str]:
 def _enough(some: Sequence[Compared], rule: Rule) -> bool:
     clusters = {label for one in some for label in one.before.clusters}
     return sum(len(one.old) for one in some) >= rule.min_items and len(clusters) >= rule.min_clusters
+
+
+def shared(first: Table, other: Table) -> tuple[Table, Table]:
+    """Both tables on the items (id and texts) that they have in common, in the order of the first."""
+    at = {pair: i for i, pair in enumerate(zip(other.items, other.texts, strict=True))}
+    pairs = [(i, at[p]) for i, p in enumerate(zip(first.items, first.texts, strict=True)) if p in at]
+    mine, theirs = np.array(pairs, np.intp).reshape(-1, 2).T
+    return first.of(mine), other.of(theirs)
 
 
 def alike(before: Table, after: Table) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import gate
+from encheck.reporting import contamination, gate
 from encheck.reporting.text import escape
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, matrix, sentence, surface, wants
 
@@ -25,7 +25,10 @@ def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence
 def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     notes = ["", *(f"- note: {escape(n)}" for n in results["run"]["notes"])] if results["run"]["notes"] else []
     ended = results["run"].get("exit_status", 0) in ENDED
-    lines = ["# encheck", *([] if ended else notes), "", *first, *(f"- {escape(line)}" for line in headline(results))]
+    lines = ["# encheck", *([] if ended else notes), "", *first]
+    lines += [
+        f"- {escape(line)}" for line in (*headline(results), *contamination.lines(results.get("contamination", ())))
+    ]
     lines += [""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [

@@ -1,0 +1,49 @@
+"""The contamination rows of a run that is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.controller.recorder import Conclusion, Recorder
+from encheck.gating.baseline import Baseline
+from encheck.gating.contamination import contaminations, data_pairs
+from encheck.gating.weighing import Side, side_of, side_of_baseline
+from encheck.options import Settings, described
+from encheck.reporting.contamination import as_dicts
+from encheck.running.labels import labels
+
+Results = Mapping[str, Any]
+
+
+def contamination_of(
+    recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
+) -> list[dict[str, Any]]:
+    """The rows of the model since each baseline, else of each later model since the first, as results.json has them.
+
+    None where the run was not on both sorts of probes. Seed replicates are no candidates.
+    """
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    editions = {data["name"]: data.get("version", "") for data in results["data"]}
+    used = {name for pair in data_pairs(editions) for name in pair}
+    if not used:
+        return []
+    results["checks"] = [row for row in results["checks"] if row["data"] in used]
+    return as_dicts(
+        row
+        for names, older, candidate in _pairs(recorder, results, settings, baselines)
+        for row in contaminations(older, candidate, editions, names=names, seed=settings.seed)
+    )
+
+
+def _pairs(
+    recorder: Recorder, results: Results, settings: Settings, baselines: Sequence[Baseline]
+) -> Iterator[tuple[tuple[str, str], Side, Side]]:
+    """The names and the sides of each older model with its candidate."""
+    first, *later = labels(settings.models)
+    side = side_of(results, recorder.items, first)
+    for baseline in baselines:
+        yield (baseline.name, first), side_of_baseline(baseline).as_declared_by(side), side
+    if not baselines and not settings.seed_replicates:
+        for label in later:
+            yield (first, label), side, side_of(results, recorder.items, label)
