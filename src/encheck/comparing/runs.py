@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from encheck.gating.balance import families_of, parts, win_rates
 from encheck.gating.declared import declared_of, shown
 from encheck.gating.pairing import alike, shared
-from encheck.gating.weighing import Side
+from encheck.gating.weighing import RANKS, Side
 from encheck.metrics import Metric, named
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
@@ -81,7 +81,7 @@ def compare_sides(
         if case in other.tables and metric:
             before, after = map(_measured, shared(table, other.tables[case]))
             if len(before.items) > 1:
-                scales = (first.scales[table.data], other.scales[table.data])
+                scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0), seed))
     return found
 
