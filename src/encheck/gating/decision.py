@@ -76,7 +76,8 @@ def decide(
     """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
-    rows that only one side has. `moved` says how many answers changed of searches that nobody judged: they never block.
+    rows that only one side has. `moved` says how many answers changed of searches without labels: they
+    block where people judged that the new answers are worse.
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
@@ -312,6 +313,7 @@ def _verdict(
 ) -> tuple[Outcome, tuple[str, ...]]:
     loudest = sorted(rows, key=lambda r: (BUDGETS.index(r.budget), r.p))
     blocked = [f"{r.name}: {r.why}" for r in loudest if r.outcome == "block"]
+    blocked += [f"{one.name}: {one.said}; {one.why}" for one in moved if one.blocks]
     if contracts or blocked:
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
     doubts = [f"only one side has {name}" for name in missing]

@@ -206,11 +206,70 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What people say of queries whose first answers differ, at the last look that their answers reach.
+
+    `looks` are the numbers of answers after which a decision may fall, fixed beforehand; `asked` is the one reached, 0
+    before the first. Of these answers `old` favour `baseline`, `new` the candidate; `equal` and `neither` are ties.
+    `loss` is that of `figure` over all queries, with the ends of its repeated 95% interval; it is None before the first
+    look. `answered` counts what is answered without a gap, `left` what is still to be asked. `lost` names items that
+    the candidate answers worse.
+    """
+
+    outcome: Outcome
+    baseline: str
+    figure: str
+    delta: float
+    looks: tuple[int, ...]
+    asked: int
+    answered: int
+    left: int
+    old: int
+    new: int
+    equal: int
+    neither: int
+    loss: float | None
+    low: float | None
+    high: float | None
+    lost: tuple[str, ...] = ()
+
+    @property
+    def favoured(self) -> str:
+        """Whom the decisive answers favour."""
+        decisive, most = self.old + self.new, max(self.old, self.new)
+        whom = self.baseline if self.old >= self.new else "the candidate"
+        return f"{most:,} of {decisive:,} decisive answers favour {whom}"
+
+    @property
+    def said(self) -> str:
+        """What the answers say of the loss; empty before the first look."""
+        if self.loss is None or self.low is None or self.high is None:
+            return ""
+        change = f"{-100 * self.loss:+.1f} points [{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
+        return f"{self.favoured} ({self.asked:,} judged): {self.figure} changes by {change}"
+
+    @property
+    def why(self) -> str:
+        """Why that decides, or does not."""
+        if self.outcome == "block":
+            return f"it loses for certain, and not less than {100 * self.delta:g} points by this estimate"
+        if self.outcome == "pass":
+            return f"a loss of {100 * self.delta:g} points is ruled out, so search passes"
+        if self.left:
+            return f"at most {self.left:,} more answers decide"
+        return (
+            f"a loss of {100 * self.delta:g} points is neither shown nor ruled out, and all that was planned is "
+            "judged: it takes a longer log"
+        )
+
+
+@dataclass(frozen=True)
 class Moved:
     """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.
 
     `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
     end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
+    Where it does not pass so, `judged` is what people said of the queries whose first answer changed.
     """
 
     name: str
@@ -220,11 +279,22 @@ class Moved:
     delta: float
     shares: tuple[Share, ...]
     same: bool = False
+    judged: Judged | None = None
 
     @property
     def passes(self) -> bool:
+        """Whether the loss is too small to matter, whatever is right or as it was judged."""
+        return self.is_bounded or (self.judged is not None and self.judged.outcome == "pass")
+
+    @property
+    def is_bounded(self) -> bool:
         """Whether the loss is too small to matter, whatever is right."""
         return self.shares[0].high < self.delta
+
+    @property
+    def blocks(self) -> bool:
+        """Whether people found worse answers for certain."""
+        return not self.is_bounded and self.judged is not None and self.judged.outcome == "block"
 
     @property
     def said(self) -> str:
@@ -242,8 +312,10 @@ class Moved:
         matters = f"{100 * self.delta:g} points"
         if self.same:
             return "all scores agree, so search passes without a label"
-        if self.passes:
+        if self.is_bounded:
             return f"less than the {matters} that matter, so search passes without a label"
+        if self.judged and self.judged.asked:
+            return f"{self.judged.said}; {self.judged.why}"
         if not self.shares[0].queries:
             needed = ceil(Z**2 * (1 - self.delta) / self.delta)
             return (

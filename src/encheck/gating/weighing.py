@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from encheck.gating.lost import LostQuery, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
 from encheck.gating.slices import sliced
-from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Paired, Rule
+from encheck.gating.types import DEFAULT, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.scoring.scores import Scale
 
 PRIOR = 4  # degrees of freedom
@@ -57,6 +57,9 @@ class Searched:
 
     before: Table
     after: Table
+
+
+People = Callable[[Searched, str], Judged | None]  # what they said of two models' answers; the baseline's name
 
 
 @dataclass(frozen=True)
@@ -102,11 +105,13 @@ def weigh(
     rule: Rule = DEFAULT,
     seed_noise: Noise | None = None,
     primary: str | None = None,
+    people: People | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
-    `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for.
+    `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for. `people`
+    know what was judged of answers that differ.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
@@ -115,7 +120,7 @@ def weigh(
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
-        moved=[moved(one.before, one.after) for one in pair.searched],
+        moved=[_moved(one, baseline.name, people) for one in pair.searched],
     )  # fmt: skip
     return Weighed(
         baseline.name,
@@ -199,6 +204,14 @@ def _missing(pair: _Facing, selected: Collection[str] | None) -> tuple[list[str]
     absent = [name for name in before.tables if name not in after.tables]
     missed = [name for name in absent if selected is None or before.tables[name].check in selected]
     return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
+
+
+def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
+    """How many answers changed, and what people said of these where their number alone does not decide."""
+    found = moved(one.before, one.after)
+    if people is None or found.is_bounded or not found.shares[0].queries:
+        return found
+    return replace(found, judged=people(one, baseline))
 
 
 def _new(before: Side, after: Side) -> Iterator[str]:
