@@ -293,7 +293,7 @@ def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: R
 
 
 def _others(kept: Kept, table: Table) -> str:
-    """How many items differ: at least, since a baseline keeps four digits of what an item's source hashes to."""
+    """How many items differ: at least, since a baseline keeps three digits of each source's hash."""
     absent, extra = kept.others(table)
     if not absent and not extra:
         return f"some of its {len(kept)} items have other texts"
