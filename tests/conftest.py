@@ -1,10 +1,13 @@
 """Fixtures of the tool's own tests."""
 
+import importlib
+import pkgutil
 import sys
 from importlib import resources
 from pathlib import Path
 
 import bytecode  # first: what follows is compiled once
+import encheck
 import pytest
 import quick
 from hypothesis import settings
@@ -71,6 +74,9 @@ def torch_once():
     import scipy.stats
     import spacy  # imports torch too
 
+    for module in pkgutil.walk_packages(encheck.__path__, "encheck."):  # and of compiling its pages each time
+        if not module.name.startswith(("encheck.checks", "encheck.__main__")):
+            importlib.import_module(module.name)
     assert nltk
     assert numpy.fft
     assert scipy.optimize

@@ -278,7 +278,7 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
 
 @pytest.mark.parametrize(
     ("args", "code", "written"),
-    [(["data"], 0, False), (["nothing"], 4, False), (["run", "-m", "antonym", "--model=oracle"], 0, True)],
+    [(["data"], 0, False), (["nothing"], 4, False), (["run", "-m", "antonym", "--model=oracle", "--quick"], 0, True)],
     ids=["data", "wrong", "run"],
 )
 def test_a_closed_pipe_changes_neither_exit_code_nor_report(tmp_path, args, code, written):

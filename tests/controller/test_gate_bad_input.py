@@ -81,7 +81,6 @@ NAMES = {
     "shifted": "Shifted",
 }
 NAMES["shifted-2"] = NAMES["shifted"]
-ALL = "--encheck-data=probes"  # a third of them is too few for a pass
 
 
 @pytest.fixture
@@ -274,10 +273,10 @@ def told(pytester):
 
 
 def test_no_flip_is_a_loss_of_nothing_only_where_the_scores_agree(run, saved, pytester):
-    folder = saved(args=[ALL])
+    folder = saved()
     rows = {}
     for model in ("bag-of-words", "shifted"):
-        run(model, against(folder), ALL)
+        run(model, against(folder))
         rows[model] = next(r for r in told(pytester)["rows"] if r["row"] == "number/probes/1")
     assert [(r["lost"], r["gained"]) for r in rows.values()] == [(0, 0), (0, 0)]
     assert rows["bag-of-words"]["low"] == 0
@@ -313,8 +312,8 @@ def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved,
 
 
 def test_the_same_items_from_another_version_are_weighed_and_the_difference_is_said(run, saved):
-    folder = saved(args=[ALL])
+    folder = saved()
     reseal(folder, lambda summary: summary["versions"].update(encheck="0.0.9"))
-    outcome = run("bag-of-words", against(folder), ALL)
+    outcome = run("bag-of-words", against(folder))
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(["*encheck was '0.0.9' and is *", "*make the baseline again with --save-baseline*"])

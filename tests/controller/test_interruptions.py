@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measu
 
 @pytest.mark.parametrize("workers", ["2", pytest.param("4", marks=pytest.mark.long)])
 def test_of_many_workers_one_encodes(start, tmp_path, workers):
-    process = start("-m", "synonym", "-n", workers, slowness="0.02")
+    process = start("-m", "synonym", "-n", workers, "--quick", slowness="0.02")
     process.communicate(timeout=120)
     assert process.returncode in (0, 1)
     log = (tmp_path / "encoders.log").read_text().split()
@@ -160,7 +160,7 @@ def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_ha
 
 def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, tmp_path):
     (tmp_path / "bad.sqlite").write_text("no store" * 1000)
-    process = start("-m", "antonym", "-n", "2", "--store=bad.sqlite")
+    process = start("-m", "antonym", "-n", "2", "--store=bad.sqlite", "--quick")
     _, err = process.communicate(timeout=120)
     assert err.count("the store bad.sqlite is damaged") == 1
     told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))

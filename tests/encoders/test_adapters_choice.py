@@ -245,6 +245,7 @@ def test_a_function_in_conftest_is_a_model_of_pytests_run(tmp_path):
         "-q",
         "--encheck-model=conftest:embed",
         "--encheck-no-store",
+        "--encheck-quick",
         "--encheck-report-dir=out",
     ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

@@ -53,10 +53,10 @@ def test_models_yaml_of_the_wheel_is_the_clones(installed):
 def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path):
     python = installed[1]
     lines = (ROOT / "src/encheck/datasets/probes.jsonl").read_text("utf-8").split("\n")
-    (tmp_path / "some.jsonl").write_text("\n".join(lines[::7]), "utf-8")
+    (tmp_path / "some.jsonl").write_text("\n".join(lines[::9]), "utf-8")
     where = run(python, "-c", "import encheck; print(encheck.__file__)", cwd=tmp_path).stdout
     assert str(ROOT) not in where
-    command = run(python, "-m", "encheck", "run", "-m", "number", "--model=oracle", "-q", cwd=tmp_path)
+    command = run(python, "-m", "encheck", "run", "-m", "number", "--model=oracle", "-q", "--quick", cwd=tmp_path)
     assert command.returncode == 0, command.stderr
     args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
     by_pytest = run(python, *args, "--encheck-data=probes:some.jsonl", cwd=tmp_path)
