@@ -1,11 +1,13 @@
 """Makes a help centre of 60 Markdown articles of an imaginary shop, and a log of 592 queries, 500 of them different.
 
-Run: python benchmarks/help_center.py FOLDER LOG. The examples in docs/search.md are of gates on it.
+Run: python benchmarks/help_center.py FOLDER LOG [--labels FILE]. The examples in docs/search.md are of gates on it.
+FILE says which article each of 540 questions is about (JSON lines: query, document, act), for `--data=retrieval:FILE`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 from pathlib import Path
 
@@ -54,15 +56,18 @@ def asked(rng: random.Random, act: str, thing: str) -> list[str]:
     ]  # fmt: skip
 
 
-def make(folder: Path, log: Path) -> None:
-    """Write the articles into the folder, and the log; the same on every machine."""
+def make(folder: Path, log: Path, labels: Path | None = None) -> None:
+    """Write the articles into the folder, the log and the labels; the same on every machine."""
     rng = random.Random(0)
     folder.mkdir(parents=True, exist_ok=True)
-    queries = []
+    labelled = []
     for number, (thing, act) in enumerate(((thing, act) for thing in THINGS for act in ACTS), 1):
         name = f"{number:02d}-{act}-{thing.replace(' ', '-')}.md"
-        (folder / name).write_text(article(rng, act, thing), "utf-8")
-        queries += asked(rng, act, thing)
+        (folder / name).write_text(text := article(rng, act, thing), "utf-8")
+        labelled += [{"query": query, "document": text, "act": act} for query in asked(rng, act, thing)]
+    if labels:
+        labels.write_text("".join(f"{json.dumps(row)}\n" for row in labelled), "utf-8")
+    queries = [row["query"] for row in labelled]
     rng.shuffle(queries)
     often = [
         query for i, query in enumerate(queries[:QUERIES]) for _ in range(rng.randint(1, 6) if i < REPEATED else 1)
@@ -72,12 +77,13 @@ def make(folder: Path, log: Path) -> None:
 
 
 def main() -> None:
-    """Make both where the arguments say."""
+    """Make them where the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("log", type=Path)
+    parser.add_argument("--labels", type=Path)
     asked_for = parser.parse_args()
-    make(asked_for.folder, asked_for.log)
+    make(asked_for.folder, asked_for.log, asked_for.labels)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
     family="retrieval",
     metric=ndcg_at_10,
     gates=ndcg_at_10,
+    primary=True,
     unjudged="how much is enough depends on the documents: BM25 stands beside it, and a gate compares two models",
     source="Thakur et al. 2021 (BEIR), section 4.4",
 )

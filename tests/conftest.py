@@ -1,7 +1,9 @@
 """Fixtures of the tool's own tests."""
 
 import importlib
+import os
 import pkgutil
+import shutil
 import sys
 from importlib import resources
 from pathlib import Path
@@ -18,6 +20,7 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile("fixed")  # the same examples every time; new ones with --hypothesis-profile=explore
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 pytest_plugins = ["pytester"]
 sys.path.extend(str(path) for path in sorted(Path(__file__).parent.iterdir()) if path.is_dir())  # tests share items
 
@@ -88,3 +91,17 @@ def torch_once():
 def pytester(torch_once, pytester):
     """pytest's own, for runs that parse."""
     return pytester
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; CI installs one, so that these tests never skip there."""
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None and not os.environ.get("ENCHECK_NEEDS_BROWSER"):
+        pytest.skip("needs chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -104,6 +104,7 @@ def claim(
     step: str = "",
     selects: bool = False,
     proxy: str = "",
+    primary: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
@@ -127,6 +128,7 @@ def claim(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
+            primary,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function

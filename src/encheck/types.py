@@ -25,6 +25,7 @@ Kind = Literal[
     "both_orders",
     "triplet",
     "crossed",
+    "contrast",
     "chain",
     "search",
     "occurrence",
@@ -256,6 +257,36 @@ class Crossed:
 
 
 @dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two queries and two documents: the first document is right for the first query, the second for the second.
+
+    The queries are encoded as queries, the documents as documents.
+    """
+
+    kind: ClassVar[Kind] = "contrast"
+    pairs: ClassVar[tuple[tuple[str, str], ...]] = ()
+    id: ItemId
+    queries: tuple[str, str]
+    documents: tuple[str, str]
+    cluster: str
+    split: str = ""
+
+    @property
+    def triplets(self) -> tuple[Triplet, Triplet]:
+        """Each query with its own document (near) and the other one (far), numbered 1 and 2."""
+        (first, second), (own, other) = self.queries, self.documents
+        return (
+            Triplet(ItemId(self.id).member(1), first, own, other, self.cluster, split=self.split),
+            Triplet(ItemId(self.id).member(2), second, other, own, self.cluster, split=self.split),
+        )
+
+    @property
+    def judged(self) -> tuple[tuple[str, str], ...]:
+        """Each query with its own document, then with the other one: what a model that scores pairs has to score."""
+        return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
+
+
+@dataclass(frozen=True, slots=True)
 class BothOrders:
     """A labelled pair that is scored in both orders."""
 
@@ -438,7 +469,7 @@ class Chain:
         return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
-Item = SentencePair | Triplet | Crossed | BothOrders | Chain | Query | SearchingQuery | Repeated
+Item = SentencePair | Triplet | Crossed | Contrast | BothOrders | Chain | Query | SearchingQuery | Repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,7 +575,8 @@ class Declaration:
 
     `aim` is what the metric should reach. `floor` is what nobody may fall under: a number, "surface" (the best surface
     baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict. `proxy`
-    says why its figure is easier than what it stands for: the gate may block by it and never passes by it.
+    says why its figure is easier than what it stands for: the gate may block by it and never passes by it. `primary`
+    says that the check's items are queries whose right documents are known: they give the gate its primary endpoint.
     """
 
     property: str = ""
@@ -563,3 +595,4 @@ class Declaration:
     step: str = ""
     selects: bool = False
     proxy: str = ""
+    primary: bool = False

@@ -66,6 +66,15 @@ def test_the_interval_is_that_of_a_cluster_bootstrap(two):
     assert (found.low, found.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
 
 
+def test_what_nothing_calibrates_is_compared_as_it_is(two):
+    for folder in two:
+        found = json.loads((folder / "results.json").read_text("utf-8"))
+        found["data"][0]["calibration"] = {}
+        (folder / "results.json").write_text(json.dumps(found), "utf-8")
+    ((found,),) = compare(two).differences.values()
+    assert found.difference == pytest.approx(-0.075)
+
+
 def test_a_run_against_itself_differs_in_nothing(two):
     found = compare([two[0], two[0]]).differences
     assert [(d.difference, d.low, d.high, d.is_clear) for some in found.values() for d in some] == [(0, 0, 0, False)]

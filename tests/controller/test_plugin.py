@@ -21,6 +21,7 @@ NO_QUERIES = {  # the probes have sentences alone
     "title_finds_its_article",
     "heading_finds_its_section",
     "logged_query_keeps_its_answers",
+    "each_query_prefers_its_own_document",
 }
 CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
 FEW = "independent clusters; a verdict needs"  # of every third probe

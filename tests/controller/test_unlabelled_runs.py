@@ -11,7 +11,10 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
+from encheck.annotation.judging import opened, verdict
+from encheck.gating.judgements import keep, read
 from encheck.reporting.answers import disagreements
+from encheck.reporting.gate import headline
 from encheck.reporting.results import schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +90,12 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
     folder = tmp_path / "r"
     outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", "-k", "logged")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["gate against base: CANNOT TELL YET", f"*queries: encheck data judge {folder}"])
+    outcome.stdout.fnmatch_lines(
+        [
+            "gate against base: CANNOT TELL YET",
+            f"GATE: CANNOT TELL YET. At most * answers decide: encheck data judge {folder}*",
+        ]
+    )
     found = list(disagreements(folder))
     shown = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"][0]["searches"][0]
     assert (len(found), shown["queries"], shown["asked"]) == (shown["shares"][0]["queries"], 240, 280)
@@ -95,6 +103,45 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
     assert heavy.before.id != heavy.after.id
     assert set(heavy.query.split()) & set(heavy.before.text.split())
     assert (folder / "summary.md").read_text("utf-8").startswith("# ")
+
+
+def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, searched, tmp_path):
+    log, folder, again = tmp_path / "log.txt", tmp_path / "r", tmp_path / "again"
+    log.write_text(Path(searched[1].partition("=")[2]).read_text())
+    data = [searched[0], f"--encheck-queries={log}"]
+    how = [f"--encheck-baseline={baseline}", "-k", "logged"]
+    assert run("random", *how, f"--encheck-report-dir={folder}", data=data).ret == 10
+    judging = opened(folder)
+    keep(judging.qrels, [(q, "before") for q in judging.pool.order[:25]])
+    judged = judging.judged(read(judging.qrels))
+    assert (judging.qrels, judged.outcome) == (Path(f"{log}.qrels"), "block")
+    outcome = run("random", *how, f"--encheck-report-dir={again}", data=data)
+    assert outcome.ret == 1
+    said = verdict(judging, judged)
+    found = json.loads((again / "results.json").read_text("utf-8"))
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    against = found["gate"]["against"][0]
+    assert said["against"][0]["reasons"] == against["reasons"]
+    shown = [f"GATE: BLOCKED. {judged.old} of {judged.old} decisive answers favour base"]
+    assert list(headline(said)) == shown
+    (search,) = against["searches"]
+    assert search["lost_queries"] == said["against"][0]["searches"][0]["lost_queries"]
+    outcome.stdout.fnmatch_lines([f"  lost in retrieval/help-center/1: {search['lost_queries'][0]['query']}", *shown])
+    page = (again / "report.html").read_text("utf-8")
+    assert html.escape(search["lost_queries"][2]["now"]) in page
+    summary = (again / "summary.md").read_text("utf-8")
+    assert f"lost in retrieval/help-center/1: *{search['lost_queries'][0]['query']}*" in summary
+    keep(judging.qrels, [(q, None) for q in judging.pool.order[:25]])
+    assert judging.judged(read(judging.qrels)).answered == 0
+
+
+def test_a_broken_file_of_judgements_is_refused_before_anything_is_encoded(run, baseline, searched, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text("a query\n")
+    Path(f"{log}.qrels").write_text("query\n")
+    outcome = run("random", f"--encheck-baseline={baseline}", data=[searched[0], f"--encheck-queries={log}"])
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines(["*log.txt.qrels:1: should have the columns query-id, corpus-id, score, against*"])
 
 
 def test_known_items_block_and_show_three_lost_queries(run, baseline, tmp_path):

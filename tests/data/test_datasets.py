@@ -50,7 +50,7 @@ def test_a_name_without_its_path_says_what_the_path_holds(spec):
     ("holds", "says"),
     [
         ({"read": print}, "has no FILES, which says what PATH should hold"),
-        ({"FILES": "x.tsv"}, "has neither read() nor groups()"),
+        ({"FILES": "x.tsv"}, "has no read(), groups()"),
     ],
 )
 def test_a_module_that_is_half_a_data_set_says_what_it_lacks(monkeypatch, holds, says):

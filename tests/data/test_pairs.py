@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.load import load
-from encheck.errors import DataError
+from encheck.errors import DataError, NothingToMeasure
+from encheck.items import graded_pairs
+from encheck.items.variants import Maker
+from encheck.reporting.data import describe
 
 HEADER = "first,second,label\n"
 ROWS = [("The kettle sings.", "The kettle whistles.", 1), ("The kettle sings.", "The pan is cold.", 0)]
@@ -227,3 +230,41 @@ def test_rows_that_repeat_a_pair_are_counted_and_told(tmp_path, caplog):
     path.write_text("first,second,label\n" + row + "A bird sings.,Nobody sings.,0\n" + row, "utf-8")
     assert len(load(f"pairs:{path}").pairs) == 3
     assert "1 of 3 rows repeat an earlier pair word for word" in caplog.text
+
+
+GRADED = [("A kettle sings.", "A kettle whistles.", 4.5), ("A kettle sings.", "A pan is cold.", -1), ("A", "B", 0.25)]
+
+
+@FORMATS
+def test_graded_pairs_need_no_label_and_their_range_is_told(tmp_path, ending, caplog):
+    path = write(tmp_path / f"own.{ending}", GRADED, ("sentence1", "sentence2", "score"))
+    found = load(f"pairs:{path}")
+    assert [(p.score, p.label) for p in found.pairs] == [(4.5, None), (-1, None), (0.25, None)]
+    assert f"own.{ending}: 3 pairs have a score, from -1 to 4.5: `sts` ranks by it" in caplog.text
+    assert "pairs with a score             3: -1 to 4.5, 0.25 in the middle" in "\n".join(describe(found))
+
+
+def test_pairs_may_have_labels_and_scores_of_some(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("first,second,label,score\na,b,1,3.5\nc,d,0,\ne,f,0,1\n", "utf-8")
+    found = load(f"pairs:{path}")
+    assert [(p.label, p.score) for p in found.pairs] == [(1, 3.5), (0, None), (0, 1.0)]
+    assert [p.score for p in graded_pairs(found, 1, Maker()).kept] == [3.5, 1.0]
+
+
+@pytest.mark.parametrize("score", ["high", "nan", "inf", "3,5", ""])
+def test_a_score_that_is_no_number_is_named(tmp_path, score):
+    body = f'first,second,score\na,b,1\nc,d,"{score}"\n'
+    assert f"own.csv:3: the score is {score!r}, but should be a number" in complaint(tmp_path / "own.csv", body)
+
+
+def test_pairs_without_label_and_score_say_that_both_are_missing(tmp_path):
+    message = complaint(tmp_path / "own.csv", "first,second\na,b\n")
+    assert "no column 'label' and no 'score' (columns: first, second; understood as 'label'" in message
+
+
+def test_pairs_of_one_score_have_no_order(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("first,second,score\na,b,3\nc,d,3\n", "utf-8")
+    with pytest.raises(NothingToMeasure, match="all 2 pairs of pairs have the same score"):
+        graded_pairs(load(f"pairs:{path}"), 1, Maker())

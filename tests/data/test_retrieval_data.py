@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pyarrow
 import pyarrow.parquet
@@ -287,3 +288,120 @@ def test_the_description_says_split_and_what_was_left_out(tmp_path):
         "queries that the judgements of train",
     ):
         assert part in text
+
+
+def said_of(path):
+    return {one.what: (one.count, one.example) for one in oddities(collection(path))}
+
+
+def test_the_same_question_with_other_right_documents_is_suspected(tmp_path):
+    queries = [
+        *QUERIES,
+        {"_id": "q3", "text": "how long is  shipping?"},
+        {"_id": "q4", "text": "How long is shipping?"},
+    ]
+    qrels = [*QRELS, {"query-id": "q3", "corpus-id": "d3", "score": 1}, {"query-id": "q4", "corpus-id": 2, "score": 1}]
+    found = said_of(flat(tmp_path, queries=queries, qrels=qrels))
+    assert found["queries whose text another one has"] == (2, "'q3'")
+    assert found["of these with other right documents than the first: suspected label noise"] == (1, "'q3'")
+
+
+def test_a_wrong_document_with_the_words_of_a_right_one_is_suspected(tmp_path):
+    corpus = [*CORPUS, {"_id": "copy", "text": "Three days take parcels!"}]
+    judged = {"query-id": "q1", "corpus-id": "copy", "score": 0}
+    found = said_of(flat(tmp_path, corpus=corpus, qrels=[*QRELS, judged]))
+    (said,) = [what for what in found if what.startswith("wrong documents with nearly the words")]
+    assert found[said] == (1, "'q1' and 'copy'")
+    elsewhere = said_of(flat(tmp_path, corpus=corpus, qrels=[*QRELS, {**judged, "query-id": "q2"}]))
+    assert said not in elsewhere
+
+
+def test_a_right_document_without_a_word_of_the_query_beside_one_with_all_of_them_is_suspected(tmp_path):
+    corpus = [
+        *CORPUS,
+        {"_id": "x", "text": "Gift cards expire."},
+        {"_id": "y", "text": "When gift cards expire, call."},
+    ]
+    queries = [{"_id": "q1", "text": "When do gift cards expire?"}]
+    right = {"query-id": "q1", "corpus-id": 2, "score": 1}
+    found = said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=[right]))
+    (said,) = [what for what in found if what.startswith("queries whose right documents have none of their words")]
+    assert found[said] == (1, "'q1' and 'x'")
+    judged = [{"query-id": "q1", "corpus-id": name, "score": 0} for name in "xy"]
+    assert said not in said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=[right, *judged]))
+    shares = [{"query-id": "q1", "corpus-id": "d3", "score": 1}]
+    assert said not in said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=shares))
+
+
+def test_sound_data_have_nothing_odd(tmp_path):
+    assert said_of(flat(tmp_path)) == {}
+
+
+@pytest.mark.parametrize("line", ["q1\t2\t1\n", "q1 0 2 1\n"])
+def test_judgements_without_a_header_are_told_what_it_is(tmp_path, line):
+    flat(tmp_path)
+    (tmp_path / "qrels.jsonl").unlink()
+    put(tmp_path / "qrels" / "test.tsv", line.encode())
+    said = complaint(tmp_path)
+    assert "test.tsv:1: no column for the query of a judgement (columns: q1" in said
+    assert said.endswith("names its columns in the first line: query-id, corpus-id, score")
+
+
+@pytest.mark.parametrize("score", [True, 10**10, None, "", "1,0", float("inf")])
+def test_a_relevance_is_a_whole_number(tmp_path, score):
+    path = flat(tmp_path, qrels=[{**QRELS[0], "score": score}])
+    if score is True:
+        assert collection(path).queries[0].right == {"2": 1}
+    else:
+        assert f"qrels.jsonl:1: the relevance is {score!r}, but should be a whole number" in complaint(path)
+
+
+def test_documents_of_100_000_words_are_read_in_every_format(tmp_path):
+    text = "word " * 99_999 + "word"
+    put(tmp_path / "own.csv", f'query,document\nWhich?,"{text}"\n'.encode())
+    put(tmp_path / "own.parquet", [{"query": "Which?", "document": text}])
+    for name in ("own.csv", "own.parquet"):
+        found = collection(tmp_path / name)
+        assert [*found.documents.values()] == [text]
+        assert [one.count for one in oddities(found) if "100,000 words" in one.what] == [1]
+
+
+def test_a_gzipped_file_that_is_cut_off_is_named_with_its_line(tmp_path):
+    path = beir(tmp_path) / "corpus.jsonl.gz"
+    whole = gzip.compress(jsonl([{"_id": str(i), "text": f"Document {i}."} for i in range(2_000)]))
+    path.write_bytes(whole[: len(whole) // 2])
+    assert re.search(r"corpus\.jsonl\.gz:\d{3,4}: is no whole gzip file", complaint(tmp_path))
+
+
+def test_parquet_files_may_differ_in_the_type_of_their_ids_and_in_titles(tmp_path):
+    mteb(tmp_path)
+    table = pyarrow.table({"_id": [3], "title": ["Paying"], "text": ["Cards and cash are taken."]})
+    pyarrow.parquet.write_table(table, tmp_path / "corpus" / "corpus-00001-of-00002.parquet")
+    put(tmp_path / "qrels" / "test-00000-of-00001.parquet", [{**QRELS[0], "corpus-id": 3}])
+    found = collection(tmp_path)
+    assert found.documents["3"] == "Paying Cards and cash are taken."
+    assert found.queries[0].right == {"3": 2}
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[:-9], lambda data: data[9:], lambda _: b""])
+def test_a_parquet_file_that_is_cut_off_is_named(tmp_path, spoil):
+    path = mteb(tmp_path) / "corpus" / "corpus-00001-of-00002.parquet"
+    path.write_bytes(spoil(path.read_bytes()))
+    assert "corpus-00001-of-00002.parquet is no Parquet file, or was cut off; copy" in complaint(tmp_path)
+
+
+def test_a_query_that_lost_its_text_is_skipped_with_its_judgements_and_both_are_counted(tmp_path):
+    path = flat(tmp_path, queries=[{"_id": "q1", "text": ""}, QUERIES[1]])
+    found = load(f"retrieval:{path}", skip_bad_rows=True)
+    assert [q.id for q in found.collection.queries] == ["q2"]
+    assert [one.partition(": ")[0].rpartition("/")[2] for one in found.skipped] == [
+        "queries.jsonl:1", "qrels.jsonl:1", "qrels.jsonl:2",
+    ]  # fmt: skip
+
+
+def test_ids_may_be_numbers_that_a_table_made_fractions_and_may_hold_blanks(tmp_path):
+    corpus = [{"_id": 1.0, "text": "One."}, {"_id": " b c", "text": "Two."}, {"_id": "b c", "text": "Three."}]
+    qrels = [{"query-id": 7, "corpus-id": "1", "score": 1}, {"query-id": 7.0, "corpus-id": " b c", "score": 1}]
+    found = collection(flat(tmp_path, corpus=corpus, queries=[{"_id": "7", "text": "Which?"}], qrels=qrels))
+    assert found.queries[0].right == {"1": 1, " b c": 1}
+    assert "the id is 2.5" in complaint(flat(tmp_path, corpus=[{"_id": 2.5, "text": "One."}]))

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from encheck.gating.answers import Change, is_unjudged, moved, share, wilson
 from encheck.gating.decision import decide
+from encheck.gating.lost import LostQuery
 from encheck.gating.types import Paired
-from encheck.gating.weighing import LostQuery, Weighed
+from encheck.gating.weighing import Weighed
 from encheck.metrics.search import ndcg, recall
 from encheck.reporting import gate, lost
 from encheck.reporting.gate import explained, word
@@ -137,12 +138,12 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     (against,) = shown["against"]
     assert word(against) == "CANNOT TELL YET"
     told = list(explained(against))
-    assert told[1] == (
-        "say which of the two answers is better, for at most 60 queries: encheck data judge 'reports/a run'"
-    )
+    assert told[1] == "At most 60 answers decide: encheck data judge 'reports/a run'"
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(gate.lines(shown))
     assert lines[0] == "gate against base: CANNOT TELL YET"
+    assert lines[-2] == "GATE: CANNOT TELL YET. At most 60 answers decide: encheck data judge 'reports/a run'"
+    assert sum("At most 60" in line for line in lines) == 1
 
 
 def test_a_proxy_blocks_and_is_no_evidence():

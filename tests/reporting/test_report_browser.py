@@ -1,8 +1,5 @@
 """The report and the comparison in a real browser: they load without a word in the console, and do what they offer."""
 
-import os
-import shutil
-
 import pytest
 from test_reporting import HOSTILE, row
 from test_reporting import results as results_of
@@ -11,22 +8,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.rebuild import rebuild
 from encheck.reporting.results import write_items, write_results
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 SIZE = {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """A browser; CI installs one, so that these tests never skip there."""
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if path is None and not os.environ.get("ENCHECK_NEEDS_BROWSER"):
-        pytest.skip("needs chromium: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

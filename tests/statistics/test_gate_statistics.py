@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api
-from scipy import optimize, stats
+from scipy import linalg, optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_table
 from statsmodels.stats.multitest import multipletests
 
@@ -53,22 +53,51 @@ def test_holm_agrees_with_statsmodels():
     np.testing.assert_allclose(gs.holm(p), multipletests(p, method="holm")[1])
 
 
-def test_the_clustered_error_agrees_with_statsmodels():
+def by_matrices(clusters, values):
+    """(CR2 error, Satterthwaite's degrees of freedom) of a mean, by the matrices of Bell and McCaffrey 2002."""
+    n, labels = len(values), np.unique(clusters)
+    off = np.eye(n) - np.full((n, n), 1 / n)
+    weights = []  # of each cluster, what the residuals are multiplied by
+    for label in labels:
+        own = clusters == label
+        m = own.sum()
+        root = linalg.fractional_matrix_power(np.eye(m) - np.full((m, m), 1 / n), -0.5)
+        weights.append(off[:, own] @ root @ np.full(m, 1 / n))
+    found = np.array(weights)
+    eigenvalues = np.linalg.eigvalsh(found @ found.T)
+    return np.sqrt(((found @ values) ** 2).sum()), eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
+
+
+@pytest.mark.parametrize("sizes", [[6] * 8, [30, 9, 6, 4, 3, 2, 1, 1], [1] * 12])
+def test_error_and_degrees_of_freedom_are_those_of_bell_and_mccaffrey(sizes):
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    values = np.random.default_rng(1).normal(size=len(clusters))
+    error, free = by_matrices(clusters, values)
+    assert gs.clustered_error(gs.influence(values, clusters, len(sizes))) == pytest.approx(error)
+    assert gs.degrees_of_freedom(sizes) == pytest.approx(free)
+
+
+def test_clusters_of_one_size_have_the_error_that_statsmodels_gives_with_its_correction():
     rng = np.random.default_rng(1)
-    clusters = rng.integers(0, 40, 300)
-    values = rng.normal(size=300) + rng.normal(size=40)[clusters]
+    clusters = np.arange(300) // 10
+    values = rng.normal(size=300) + rng.normal(size=30)[clusters]
     fit = statsmodels.api.OLS(values, np.ones(300)).fit(
         cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
     )
-    found = gs.clustered_error(gs.influence(values, clusters, 40), 40)
-    assert found == pytest.approx(fit.bse[0] * np.sqrt(40 / 39))
+    found = gs.clustered_error(gs.influence(values, clusters, 30))
+    assert found == pytest.approx(fit.bse[0] * np.sqrt(30 / 29))
+
+
+def test_one_cluster_tells_no_error():
+    assert np.isnan(gs.clustered_error(gs.influence(np.arange(5.0), np.zeros(5, int), 1)))
+    assert np.isnan(gs.degrees_of_freedom([5]))
 
 
 def test_with_a_cluster_an_item_the_error_and_the_bound_are_those_of_the_paired_t_test():
     rng = np.random.default_rng(2)
     before, after = rng.normal(size=(2, 200))
     gain = after - before
-    error = gs.clustered_error(gs.influence(gain, np.arange(200), 200), 200)
+    error = gs.clustered_error(gs.influence(gain, np.arange(200), 200))
     assert error == pytest.approx(stats.sem(gain))
     low = gain.mean() - gs.t_quantile(0.95, 199) * error
     assert low == pytest.approx(stats.ttest_rel(after, before, alternative="greater").confidence_interval(0.95).low)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import json
 import pickle
 from types import SimpleNamespace
 
@@ -122,8 +123,15 @@ def test_every_check_that_is_not_refused_gives_a_figure():
     with pytest.raises(UsageError, match="Those that have one: ") as caught:
         behaviour(BagOfWords().encode, checks=["symmetry"])
     offered = str(caught.value).rpartition(": ")[2].split(", ")
-    without_items = {"binding", "comparative"}  # of the embedded probes
+    without_items = {"binding", "comparative", "contrast"}  # of the embedded probes
     assert set(offered) - without_items <= set(behaviour(BagOfWords().encode, checks=offered))
+
+
+def test_contrasts_of_queries_choose_checkpoints_too(tmp_path):
+    row = {"q1": "hot tea", "q2": "cold tea", "doc1": "tea that is hot", "doc2": "tea that is cold"}
+    (tmp_path / "own.jsonl").write_text(json.dumps(row), "utf-8")
+    found = behaviour(BagOfWords().encode, data=f"contrast:{tmp_path / 'own.jsonl'}", checks=["contrast"])
+    assert found["contrast"] == 1.0
 
 
 def test_an_unknown_similarity_is_refused_before_anything_is_encoded():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from encheck.gating.baseline import Baseline
     from encheck.gating.types import Decision
 
-OF_A_RUN = ("baseline", "save_baseline", "anchor", "twin", "inconclusive")
+OF_A_RUN = ("baseline", "save_baseline", "anchor", "twin", "primary", "inconclusive")
 Found = tuple[Results, str]  # with the label of the model that is meant
 
 
@@ -27,6 +27,7 @@ def gate(
     *,
     data: str | Sequence[str] = "probes",
     checks: str = "",
+    primary: str | None = None,
     verbose: bool = False,
     **options: Option,
 ) -> Decision:
@@ -37,6 +38,8 @@ def gate(
         baseline: a model, the folder of a run, or a folder that `--save-baseline` wrote.
         data: what to run models on.
         checks: which checks to run on models. The gate does not miss the others.
+        primary: the rank metric that a search with labels is weighed by: recall@1, ndcg@10, recall@10, recall@100,
+            mrr@10 or map (default: recall@1 where one document is right for each query, else ndcg@10).
         verbose: print what `encheck run` prints.
         options: as `run` takes them, `report_dir` included, without those of a gate (baseline, twin, ...).
 
@@ -58,7 +61,7 @@ def gate(
     selected = {row.check for row in results.rows} if checks else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         kept = _baseline(baseline, models, ran, Path(scratch))
-        return weigh(kept, results.raw, results.items, model=label, selected=selected).decision
+        return weigh(kept, results.raw, results.items, model=label, selected=selected, primary=primary).decision
 
 
 def _folder(spec: Spec) -> Path | None:

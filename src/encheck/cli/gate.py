@@ -20,7 +20,7 @@ from encheck.running.labels import labels
 
 USAGE = "encheck gate NEW --baseline OLD"
 # What the run of OLD is not asked for.
-FOR_NEW = ("save_baseline", "anchor", "seed_replicates", "inconclusive", "report_dir")
+FOR_NEW = ("save_baseline", "anchor", "seed_replicates", "primary", "inconclusive", "report_dir")
 
 
 @app.command(cls=HandsOn, options_metavar="NEW --baseline OLD [OPTIONS]")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.balance import families_of, parts, win_rates
 from encheck.gating.declared import declared_of, shown
+from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import alike, shared
 from encheck.gating.weighing import Side
 from encheck.metrics import Metric, named
@@ -81,7 +82,7 @@ def compare_sides(
         if case in other.tables and metric:
             before, after = map(_measured, shared(table, other.tables[case]))
             if len(before.items) > 1:
-                scales = (first.scales[table.data], other.scales[table.data])
+                scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0), seed))
     return found
 

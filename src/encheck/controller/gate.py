@@ -6,10 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from encheck.controller.people import people, qrels_of
 from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
+from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save
 from encheck.gating.weighing import (
+    People,
     Side,
     Weighed,
     is_copy,
@@ -33,8 +36,10 @@ INTERRUPTED = 2
 def read_baselines(settings: Settings) -> list[Baseline]:
     """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
 
-    Before anything is encoded.
+    Before anything is encoded. UsageError where the judgements of its queries cannot be read.
     """
+    if settings.queries:
+        judgements.read(judgements.place_of(settings.queries))
     folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
     if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
         raise BaselineError(
@@ -85,8 +90,10 @@ def conclude(
     end = Conclusion(status)
     if weighs:
         _refuse_copies(dict(zip(replicates, sides[1:], strict=True)), model, sides[0])
-        weighed = _weigh_all(recorder, results, model, sides[1:], baselines=baselines, selected=selected)
-        shown = gate.Shown(recorder.items, recorder.documents, folder)
+        weighed = _weigh_all(
+            recorder, results, model, sides[1:], settings=settings, baselines=baselines, selected=selected
+        )
+        shown = gate.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched)
     if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
@@ -125,12 +132,15 @@ def _weigh_all(
     model: str,
     replicates: Sequence[Side],
     *,
+    settings: Settings,
     baselines: Sequence[Baseline],
     selected: Collection[str] | None,
 ) -> list[Weighed]:
     """The decision against each baseline; BaselineError where one cannot be compared."""
+    by_people = people(recorder.items, recorder.documents, settings)
     try:
-        weighed = [_weigh(b, results, recorder, model, replicates, selected=selected) for b in baselines]
+        weighed = [_weigh(b, results, recorder, model, replicates, selected=selected, by_people=by_people,
+                          primary=settings.primary) for b in baselines]  # fmt: skip
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -160,9 +170,12 @@ def _weigh(
     replicates: Sequence[Side],
     *,
     selected: Collection[str] | None,
+    by_people: People,
+    primary: str | None,
 ) -> Weighed:
-    noise = seed_noise([side_of_baseline(baseline), *replicates]) if replicates else None
-    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise)
+    noise = seed_noise([side_of_baseline(baseline), *replicates], primary=primary) if replicates else None
+    return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
+                 people=by_people, primary=primary)  # fmt: skip
 
 
 def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:

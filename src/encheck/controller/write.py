@@ -14,7 +14,7 @@ from encheck.gating.baseline import SUMMARY
 from encheck.gating.weighing import Searched
 from encheck.options import Settings
 from encheck.reporting import markdown
-from encheck.reporting.answers import ANSWERS, DOCUMENTS, write_answers
+from encheck.reporting.answers import ANSWERS, DOCUMENTS, PLAN, SHEET, write_answers
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.running.labels import label_of
@@ -22,7 +22,7 @@ from encheck.system import files
 from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
-CLEARED = (*WRITTEN, ANSWERS, DOCUMENTS)  # which only some gates write
+CLEARED = (*WRITTEN, ANSWERS, DOCUMENTS, PLAN, SHEET)  # which only some gates have
 
 
 def clear(folder: Path) -> None:

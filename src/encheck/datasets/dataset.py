@@ -12,7 +12,7 @@ from typing import Self
 from encheck.datasets.collection import Collection
 from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.types import Group, SentencePair, content_hash
+from encheck.types import Contrast, Group, SentencePair, content_hash
 
 REFERENCE_PAIRS = 2_000
 TEXTS = 500
@@ -20,7 +20,7 @@ TEXTS = 500
 
 @dataclass(frozen=True)
 class Dataset:
-    """Pairs and groups of one data set, or a collection to search; `universe` names every cluster, in order.
+    """Pairs and groups of one data set, a collection to search, or contrasts; `universe` names all clusters, in order.
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
     was kept. `version` is the edition of data that have some.
@@ -37,6 +37,7 @@ class Dataset:
     universe: tuple[str, ...] = field(default=())
     collection: Collection | None = None
     version: str = ""
+    contrasts: tuple[Contrast, ...] = ()
 
     @property
     def labels(self) -> dict[str, int]:
@@ -50,7 +51,8 @@ class Dataset:
             return self.collection.fingerprint
         pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
-        return content_hash(*pairs, *variants)
+        contrasts = (f"{one.id}{one.cluster}" for one in self.contrasts)
+        return content_hash(*pairs, *variants, *contrasts)
 
     def quick_part(self) -> Self:
         """The groups that a quick run takes, with their pairs; the data themselves where none is marked."""

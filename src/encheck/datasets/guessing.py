@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from encheck.datasets.contrast import is_of_contrasts
+from encheck.datasets.pairs import is_of_pairs
 from encheck.datasets.passages import is_page
 from encheck.datasets.query_rows import NEGATIVE, is_of_queries
 from encheck.datasets.reader import BadRows
@@ -33,4 +35,6 @@ def _of_columns(path: Path) -> str:
         return "triplets"
     if is_of_queries(columns):
         return "retrieval"
-    return "pairs" if "label" in columns else PASSAGES
+    if is_of_contrasts(columns):
+        return "contrast"
+    return "pairs" if is_of_pairs(columns) else PASSAGES

@@ -18,6 +18,7 @@ from encheck.datasets.collection import Collection
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.guessing import PASSAGES, taken_for
 from encheck.datasets.hub import WORD, Hub, Hubs
+from encheck.datasets.hub_folder import PREFIX
 from encheck.datasets.labelled import from_rows
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
@@ -80,8 +81,16 @@ def load(
     called, bad = label or full, BadRows(skip=skip_bad_rows)
     module = _taken_for(module, path, called)
     if hasattr(module, "collection"):
-        is_read = (Path(path).expanduser(), bad, *([passages] if name == PASSAGES else []))
-        return _searched(called, module.collection(*is_read), module.LICENCE, sample, seed, bad)
+        is_of_hub = path.startswith(PREFIX) and hasattr(module, "fetched")
+        of_hub = path.removeprefix(PREFIX) if is_of_hub else ""
+        place = module.fetched(of_hub) if is_of_hub else typed(path)
+        found = module.collection(place, bad, *([passages] if name == PASSAGES else []))
+        licence = "its data card has it" if of_hub else module.LICENCE
+        return replace(_searched(called, found, licence, sample, seed, bad), version=of_hub)
+    if hasattr(module, "contrasts"):
+        written: Dataset = module.contrasts(called, _place(path), bad, sample=sample, seed=seed)
+        _tell_skipped(called, bad)
+        return written
     rows = _rows(name, module, path, bad, reading)
     _tell_skipped(called, bad)
     if hasattr(module, "groups"):
@@ -192,11 +201,10 @@ def _searched(name: str, found: Collection, licence: str, sample: int | None, se
 
 def _refuse_unfinished(name: str, module: ModuleType) -> None:
     """DataError for a module that lacks what a data set has to have."""
-    offers = [what for what in ("read", "groups", "collection", "embedded") if hasattr(module, what)]
+    offers = [what for what in ("read", "groups", "collection", "contrasts", "embedded") if hasattr(module, what)]
     if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
-        lacks = (
-            "no FILES, which says what PATH should hold" if offers else "neither read() nor groups() nor collection()"
-        )
+        readers = "no read(), groups(), collection() or contrasts()"
+        lacks = "no FILES, which says what PATH should hold" if offers else readers
         raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from encheck.datasets.collection import Collection
+from encheck.datasets.label_noise import judged_apart, other_answers, plain, wrong_copies
 from encheck.datasets.near_duplicates import ALIKE, overlap, rarest
 from encheck.similarity import words
 
@@ -38,11 +39,28 @@ def _found(collection: Collection) -> Iterator[Oddity]:
     yield Oddity(unjudged, len({right for right, _ in alike}), example)
     yield _counted(f"documents of {LONG:,} words or more, whose end most encoders cut", _long(documents))
     yield _counted("queries whose text another one has", _repeated({q.id: q.text for q in queries}))
-    texts = {_plain(text) for text in documents.values()}
-    yield _counted("queries that are a document themselves", [q.id for q in queries if _plain(q.text) in texts])
+    yield from _noise(collection)
+    asked = {plain(q.text) for q in queries}
+    there = {text for text in map(plain, documents.values()) if text in asked}
+    yield _counted("queries that are a document themselves", [q.id for q in queries if plain(q.text) in there])
     yield Oddity("cluster alone: all queries hang together by their right documents, so there is no interval",
                  int(len(collection.clusters) == 1 and not collection.passages))  # fmt: skip
     yield Oddity("document alone: every search finds it", int(len(documents) == 1))
+
+
+def _noise(collection: Collection) -> Iterator[Oddity]:
+    """Suspected label noise."""
+    yield _counted(
+        "of these with other right documents than the first: suspected label noise", judged_apart(collection)
+    )
+    copies = list(wrong_copies(collection))
+    yield _paired("wrong documents with nearly the words of one that is right for the same query", copies)
+    said = "queries whose right documents have none of their words, where one that is not judged has all of them"
+    yield _paired(said, list(other_answers(collection)))
+
+
+def _paired(what: str, found: Sequence[tuple[str, str]]) -> Oddity:
+    return Oddity(what, len(found), " and ".join(map(repr, found[0])) if found else "")
 
 
 def _counted(what: str, ids: Iterable[str]) -> Oddity:
@@ -50,16 +68,12 @@ def _counted(what: str, ids: Iterable[str]) -> Oddity:
     return Oddity(what, len(found), repr(found[0]) if found else "")
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
-
-
 def _repeated(texts: Mapping[str, str]) -> list[str]:
     """The ids of texts that an earlier id has, case and blanks apart."""
     known: set[int] = set()
     found = []
     for name, text in texts.items():
-        key = hash(_plain(text))
+        key = hash(plain(text))
         if key in known:
             found.append(name)
         known.add(key)

@@ -1,30 +1,35 @@
 """The user's own labelled pairs: CSV, TSV, JSON Lines or Parquet with named columns.
 
-`first` and `second` hold the texts, `label` 1 for the same meaning and 0 for another; `cluster` (optional) names
-what rows have in common. The names that public data sets use for these columns are understood too.
+`first` and `second` hold the texts, `label` 1 for the same meaning and 0 for another, `score` how alike they are in any
+range: more is more alike. Label or score is enough. `cluster` (optional) names what rows have in common. The names that
+public data sets use for these columns are understood too.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encheck.datasets.contrast import is_of_contrasts
 from encheck.datasets.query_rows import is_of_queries
-from encheck.datasets.reader import BadRows, Row, json_rows, pair_rows
+from encheck.datasets.reader import BadRows, Row, checked_text, json_rows, label_of
 from encheck.datasets.records import Format, Named, delimited, parquet, records
 from encheck.errors import DataError, unknown
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
-FILES = "a .csv, .tsv, .jsonl or .parquet file with columns first, second, label (and cluster)"
+FILES = "a .csv, .tsv, .jsonl or .parquet file with columns first, second, label or score (and cluster)"
 NAMES = {
     "first": ("first", "sentence1", "sentence_1", "text1", "question1", "sentence_a", "anchor", "premise"),
     "second": ("second", "sentence2", "sentence_2", "text2", "question2", "sentence_b", "candidate", "hypothesis"),
     "label": ("label", "is_duplicate", "paraphrase", "labels", "gold"),
+    "score": ("score", "similarity", "similarity_score", "relatedness", "relatedness_score"),
     "cluster": ("cluster", "topic", "thread", "url", "group"),
 }
+NEEDED = ("first", "second")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
@@ -37,9 +42,18 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     columns, rows = FORMATS[path.suffix.lower()](path, bad)
     if not columns:
         raise DataError(f"pairs: {path} holds no row; expected {FILES}")
-    chosen = {role: _column(path, role, columns) for role in NAMES}
-    found = pair_rows(path, ((n, _fields(row, chosen)) for n, row in rows), split="", bad=bad)
-    return _repeats_told(path, found)
+    chosen = _columns(path, columns)
+    return _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
+
+
+def is_of_pairs(names: Sequence[str]) -> bool:
+    """Whether these are the columns of pairs of sentences.
+
+    >>> is_of_pairs(["sentence1", "sentence2", "score"]), is_of_pairs(["text", "score"])
+    (True, False)
+    """
+    has = {role: not {*known}.isdisjoint(names) for role, known in NAMES.items()}
+    return "label" in names or (has["first"] and has["second"] and has["score"])
 
 
 def taken_for(path: Path) -> str:
@@ -48,6 +62,8 @@ def taken_for(path: Path) -> str:
     if not path.is_file() or ending not in FORMATS:
         return ""
     columns, _ = records(path, BadRows(skip=True))
+    if is_of_contrasts(columns):
+        return "contrast"
     return "retrieval" if is_of_queries(columns) else ""
 
 
@@ -63,16 +79,37 @@ def _repeats_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
         log.warning("%s: %d of %d rows repeat an earlier pair word for word, and each counts", path.name, again, count)
 
 
+def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows as they are, and at the end the range of their scores."""
+    low, high, count = math.inf, -math.inf, 0
+    for row in rows:
+        if row.score is not None:
+            low, high, count = min(low, row.score), max(high, row.score), count + 1
+        yield row
+    if count:
+        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks by it, more is more alike"
+        log.warning(said, path.name, count, low, high)
+
+
+def _columns(path: Path, columns: list[str]) -> dict[str, str | None]:
+    """The column of each role, None where there is none; DataError where one is missing that is needed."""
+    chosen = {role: _column(path, role, columns) for role in NAMES}
+    needed = NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label")
+    if missing := next((role for role in needed if not chosen[role]), None):
+        others = f"understood as {missing!r}: {', '.join(NAMES[missing])}"
+        or_score = " and no 'score'" if missing == "label" else ""
+        raise DataError(
+            f"{path}:1: no column {missing!r}{or_score} (columns: {', '.join(columns) or 'none'}; {others})"
+            f"{_hint(columns)}"
+        )
+    return chosen
+
+
 def _column(path: Path, role: str, columns: list[str]) -> str | None:
     alike: dict[str, list[str]] = {}
     for column in columns:
         alike.setdefault(column.strip().lower(), []).append(column)
     found = [alike[name] for name in NAMES[role] if name in alike]
-    if not found and role != "cluster":
-        others = f"understood as {role!r}: {', '.join(NAMES[role])}"
-        raise DataError(
-            f"{path}:1: no column {role!r} (columns: {', '.join(columns) or 'none'}; {others}){_hint(columns)}"
-        )
     if found and len(found[0]) > 1:
         called = " and ".join(map(repr, dict.fromkeys(found[0])))
         raise DataError(f"{path}:1: two columns are called {called}: rename the one that is not meant")
@@ -85,15 +122,44 @@ def _hint(columns: list[str]) -> str:
     return f". Is {other!r} the delimiter? A .csv is divided by commas, a .tsv by tabs" if other in one else ""
 
 
-def _fields(row: Mapping[str, Any], chosen: dict[str, str | None]) -> tuple[object, object, object, str | None]:
-    first, second, label, cluster = (row.get(column) if column else None for column in chosen.values())
-    return first, second, label, _cluster(cluster)
+def _made(path: Path, rows: Named, chosen: Mapping[str, str | None], bad: BadRows) -> Iterator[Row]:
+    for line, row in rows:
+        try:
+            yield _row({role: row.get(column) if column else None for role, column in chosen.items()}, chosen)
+        except ValueError as error:
+            bad(path, line, str(error))
 
 
-def _cluster(value: object) -> str | None:
-    """The name of a row's cluster; None where it is missing: blank, NaN or an empty list, as tables are saved."""
-    is_missing = value is None or value != value or value in ([], {}) or not str(value).strip()
-    return None if is_missing else str(value)
+def _row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
+    """A row of what stands in the column of each role; ValueError where it is wrong.
+
+    A score may be missing where there are labels.
+    """
+    first, second = (checked_text(side, fields[side]) for side in NEEDED)
+    label = label_of(fields["label"]) if chosen["label"] else None
+    has_score = bool(chosen["score"]) and not (chosen["label"] and _is_missing(fields["score"]))
+    cluster = None if _is_missing(fields["cluster"]) else str(fields["cluster"])
+    return Row(first, second, label, "", cluster, _score(fields["score"]) if has_score else None)
+
+
+def _score(value: object) -> float:
+    """A graded similarity; ValueError where it is no number.
+
+    >>> _score("3.8"), _score(-1)
+    (3.8, -1.0)
+    """
+    try:
+        score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise ValueError(f"the score is {value!r:.60}, but should be a number: more is more alike")
+    return score
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a field is blank, NaN or an empty list, as tables are saved."""
+    return value is None or value != value or value in ([], {}) or not str(value).strip()
 
 
 def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:

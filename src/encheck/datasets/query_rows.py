@@ -26,6 +26,7 @@ NAMES = {
 }
 NEGATIVE = re.compile(r"negative(_\d+)?")
 RIGHT = 1
+MOST = 10**9  # of a relevance: sums of larger ones lose their digits
 
 
 @dataclass
@@ -134,6 +135,6 @@ def grade_of(value: object) -> int:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = float("nan")
-    if not number.is_integer():
+    if not number.is_integer() or abs(number) > MOST:
         raise ValueError(f"the relevance is {value!r:.60}, but should be a whole number: 0 is wrong, more is right")
     return int(number)

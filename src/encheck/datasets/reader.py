@@ -259,7 +259,7 @@ def pair_rows(
     """Rows from (line, (first, second, label, cluster)), each side and label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
-            yield Row(checked_text("first", first), checked_text("second", second), _label(label), split, cluster)
+            yield Row(checked_text("first", first), checked_text("second", second), label_of(label), split, cluster)
         except ValueError as error:
             bad(path, line, str(error))
 
@@ -305,7 +305,8 @@ def checked_text(name: str, text: object) -> str:
     raise ValueError(f"the {name} text is empty")
 
 
-def _label(value: object) -> int:
+def label_of(value: object) -> int:
+    """The label as 0 or 1; ValueError where it is neither."""
     label = binary_label(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")

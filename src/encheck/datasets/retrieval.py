@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.collection import Collection, CollectionQuery, clustered
+from encheck.datasets.hub_folder import folder_of
 from encheck.datasets.query_rows import from_file, grade_of
 from encheck.datasets.reader import BadRows, checked_text
 from encheck.datasets.records import FORMATS, ending_of, records
@@ -22,6 +23,8 @@ from encheck.errors import DataError
 LICENCE = "yours"
 FILES = "a folder with corpus, queries and qrels (BEIR, MTEB), or a file with columns query, document (and negative)"
 DEFAULT_SPLIT = "test"
+JUDGEMENTS = ("default", "data")  # folders of qrels by other names
+PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
 SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 NAMES = {
     "document": {"id": ("_id", "id", "doc_id"), "text": ("text",)},
@@ -32,7 +35,13 @@ NAMES = {
         "score": ("score", "relevance"),
     },
 }
+HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
 Fields = Mapping[str, Any]
+
+
+def fetched(spec: str) -> Path:
+    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError where it is neither in the cache nor to be had."""
+    return folder_of(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
@@ -49,12 +58,16 @@ def collection(path: Path, bad: BadRows) -> Collection:
 def _folder_above(path: Path) -> Path | None:
     """The folder of the collection whose judgements this file holds, if it is such a file."""
     folder = path.parent.parent
-    return folder if path.parent.name == "qrels" and _files(folder, "corpus") and _files(folder, "queries") else None
+    return (
+        folder
+        if path.parent.name in ("qrels", *JUDGEMENTS) and _files(folder, "corpus") and _files(folder, "queries")
+        else None
+    )
 
 
 def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
-    parts = {name: _files(folder, name) for name in ("corpus", "queries", "qrels")}
-    if missing := [name for name, files in parts.items() if not files]:
+    parts = _parts(folder)
+    if missing := _missing(parts):
         held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise DataError(
             f"retrieval: {folder} has no {' and no '.join(missing)} (as a file or a folder: {', '.join(FORMATS)}). "
@@ -69,6 +82,17 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
     if unasked := len(texts) - len(queries):
         excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
     return Collection(documents, clustered(queries), split, dict(excluded))
+
+
+def _parts(folder: Path) -> dict[str, list[Path]]:
+    """The files of each part; MTEB also calls the folder of judgements `default` or `data`."""
+    found = {name: _files(folder, name) for name in ("corpus", "queries", "qrels")}
+    others = (_files(folder, name) for name in JUDGEMENTS)
+    return {**found, "qrels": found["qrels"] or next(filter(None, others), [])}
+
+
+def _missing(parts: Mapping[str, Sequence[Path]]) -> list[str]:
+    return [name for name, files in parts.items() if not files]
 
 
 def _files(folder: Path, name: str) -> list[Path]:
@@ -188,7 +212,7 @@ def _column(file: Path, role: str, names: Sequence[str], columns: Sequence[str],
     if found is None:
         raise DataError(
             f"{file}:1: no column for the {role} of a {what} (columns: {', '.join(columns)}; understood: "
-            f"{', '.join(names)})"
+            f"{', '.join(names)}){HEADER * (what == 'judgement')}"
         )
     return found
 

@@ -24,7 +24,7 @@ from encheck import schema1
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
 from encheck.gating.types import Noise
-from encheck.ids import CaseId
+from encheck.ids import CaseId, ItemId
 from encheck.options import try_place
 from encheck.scoring.frame import Columns, Frame
 from encheck.scoring.scale import Floats
@@ -33,7 +33,7 @@ from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.json_schema import refuse_wrong, schema_of
 from encheck.system.parquet import table_of
-from encheck.types import Declaration, Kind, content_hash
+from encheck.types import Contrast, Declaration, Kind, content_hash
 
 VERSION = 2
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
@@ -43,6 +43,7 @@ STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",
     "crossed": "triplet",
+    "contrast": "triplet",
     "chain": "triplet",
     "search": "triplet",
     "ranked": "triplet",
@@ -121,7 +122,7 @@ def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> T
         case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared, frame.answers,
-        frame.weights,
+        frame.weights, frame.slices if frame.kind == "ranked" else (),
     )  # fmt: skip
 
 
@@ -354,11 +355,16 @@ def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
-    answers = columns.get(ANSWERS) or [None] * len(columns["case"])
-    ranked = {name for name, some in at.items() if answers[some[0]] is not None}
-    _refuse_uneven(summary, {name: len(some) for name, some in at.items()}, ranked)
+    unscaled = {name for name, some in at.items() if _is_unscaled(columns, some[0])}
+    _refuse_uneven(summary, {name: len(some) for name, some in at.items()}, unscaled)
     declared = declarations(summary)
     return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["check"])) for c in summary["cases"]}
+
+
+def _is_unscaled(columns: Mapping[str, list[Any]], row: int) -> bool:
+    """Whether an item is the answers to a query, or a contrast of queries, which no calibration moves."""
+    parts = ItemId(columns["item"][row]).known
+    return (ANSWERS in columns and columns[ANSWERS][row] is not None) or (parts and parts.relation) == Contrast.kind
 
 
 def _items_of(data: bytes) -> dict[str, list[Any]]:
@@ -383,10 +389,10 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return columns
 
 
-def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], ranked: Collection[str]) -> None:
+def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], unscaled: Collection[str]) -> None:
     """ValueError where a case has other items than the summary says, or is on data that it does not tell of.
 
-    `ranked` names the cases whose items are ranks, which no calibration moves.
+    `unscaled` names the cases whose items no calibration moves.
     """
     calibrated = {data["name"] for data in summary["data"] if data["calibration"]}
     for case in summary["cases"]:
@@ -394,7 +400,7 @@ def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], ranked
             case["case"]
         ):
             raise ValueError(f"{case['case']} has {counts.get(case['case'], 0)} items, but should have {case['items']}")
-        if case["data"] not in calibrated and case["case"] not in ranked:
+        if case["data"] not in calibrated and case["case"] not in unscaled:
             raise ValueError(f"the data {case['data']!r} of {case['case']} are without a calibration")
 
 

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.probes import FRESH
+from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import Compared, compare, shared
-from encheck.gating.weighing import RANKS, Side
+from encheck.gating.weighing import Side
 from encheck.statistics.bootstrap import Resampler, interval
 from encheck.verdict import MIN_CLUSTERS
 

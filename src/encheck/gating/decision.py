@@ -1,8 +1,8 @@
 """The gate: may this checkpoint take the place of that one?
 
 One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
-lost more than delta / 2 (one-sided tests, Holm-corrected); then *pass*, where no family has lost delta and no
-row 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
+lost more than delta / 2 (one-sided tests, Holm-corrected within each budget of alpha); then *pass*, where no family has
+lost delta and no row 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
 """
 
 from __future__ import annotations
@@ -15,7 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
-from encheck.gating.types import DEFAULT, QUIET, Decision, FamilyRow, GateRow, Moved, Noise, Outcome, Paired, Rule
+from encheck.gating import budget, power
+from encheck.gating.types import (
+    BUDGETS,
+    DEFAULT,
+    QUIET,
+    Decision,
+    FamilyRow,
+    GateRow,
+    Moved,
+    Noise,
+    Outcome,
+    Paired,
+    Remedy,
+    Rule,
+)
 from encheck.statistics import paired as stats
 
 Floats = NDArray[np.float64]
@@ -26,11 +40,12 @@ BOUND, LIKELY = 1.645, 0.84  # normal quantiles of 95% and 80%
 class Figures:
     """The arithmetic of all rows at once: shape [rows], `spread` [rows, clusters].
 
-    `luck` is the standard deviation of the change that seeds alone make.
+    `luck` is the standard deviation of the change that seeds alone make, `free` the degrees of freedom of the error.
     """
 
     n: Floats
     clusters: Floats
+    free: Floats
     change: Floats
     error: Floats
     design: Floats
@@ -61,7 +76,8 @@ def decide(
     """Weigh the rows.
 
     `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
-    rows that only one side has. `moved` says how many answers changed of searches that nobody judged: they never block.
+    rows that only one side has. `moved` says how many answers changed of searches without labels: they
+    block where people judged that the new answers are worse.
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
@@ -79,8 +95,10 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     total = 1 + max(int(p.clusters.max(initial=-1)) for p in paired)
     differences = [p.candidate - p.baseline for p in paired]
     spread = np.array([stats.influence(d, p.clusters, total) for d, p in zip(differences, paired, strict=True)])
-    clusters = np.array([len(np.unique(p.clusters)) for p in paired], float)
-    error = np.array([stats.clustered_error(s, int(g)) for s, g in zip(spread, clusters, strict=True)])
+    sizes = [np.unique(p.clusters, return_counts=True)[1] for p in paired]
+    clusters = np.array([len(some) for some in sizes], float)
+    free = np.fmax([stats.degrees_of_freedom(some) for some in sizes], 1)
+    error = np.array([stats.clustered_error(s) for s in spread])
     n = np.array([len(d) for d in differences], float)
     rate = np.array([p.kind == "rate" for p in paired])
     plain = np.array([d.var() for d in differences]) / n
@@ -90,43 +108,72 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     noise = np.array([seed_noise.of(p.name) for p in paired])
     extra = np.array([p.calibration_error for p in paired])
     return Figures(
-        n, clusters, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
+        n, clusters, free, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
         base * np.maximum(1.0, 3 * noise), base * noise, spread,
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Weights:
+    """What the tests and bounds of all rows say; shape [rows].
+
+    `p` is that of a loss beyond delta / 2, `adjusted` Holm's within the row's budget, `alpha` what the budget has, and
+    `level` what the first of its rows has to meet. `seen` is the standard error, also where not one item flips.
+    """
+
+    gates: NDArray[np.bool_]
+    same: NDArray[np.bool_]
+    low: Floats
+    high: Floats
+    p: Floats
+    adjusted: Floats
+    alpha: Floats
+    level: Floats
+    seen: Floats
+    detectable: Floats
+
+    @classmethod
+    def of(cls, paired: Sequence[Paired], f: Figures, *, has_figure: NDArray[np.bool_], rule: Rule) -> Weights:
+        """Of these rows; one whose figure is no number is not the same."""
+        budgets = [one.budget for one in paired]
+        gates = budget.gating_rows(budgets, f.n, f.clusters, rule)
+        same = np.array([one.same for one in paired]) & has_figure
+        reach = stats.t_quantile(rule.level, f.free)
+        bounds = _bounds(f, reach)
+        low, high = np.where(same, 0.0, bounds)
+        p = np.where(same, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
+        alpha, count = budget.spent(budgets, gates, rule)
+        seen = np.where(f.rate, (f.change - bounds[0]) / reach, f.error)
+        smallest = power.detectable(seen, f.delta, f.free, alpha=alpha / count, rule=rule)
+        adjusted = budget.adjusted(p, budgets, gates)
+        return cls(gates, same, low, high, p, adjusted, alpha, alpha / count, seen, smallest)
+
+
 def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
     """What the gate says of each row."""
-    free = np.maximum(f.clusters - 1, 1)
     silent = [_no_figure(one) for one in paired]
-    same = np.array([p.same and not why for p, why in zip(paired, silent, strict=True)])
-    gates = (f.clusters >= rule.min_clusters) & (f.n >= rule.min_items)
-    reach = stats.t_quantile(rule.level, free)
-    bounds = _bounds(f, reach)
-    low, high = np.where(same, 0.0, bounds)
-    p = np.where(same, 1.0, np.nan_to_num(_p_of_loss(f, free, rule), nan=1.0))
-    adjusted = np.ones(len(paired))
-    adjusted[gates] = stats.holm(p[gates])
-    demand = stats.t_quantile(1 - rule.alpha / max(int(gates.sum()), 1), free)
-    seen = np.where(f.rate, (f.change - bounds[0]) / reach, f.error)  # also where not one item flips
-    detectable = rule.block * f.delta + (demand + stats.t_quantile(rule.power, free)) * seen
-    good = same | ((low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
-    rows = []
-    for i, one in enumerate(paired):
-        blocks = gates[i] and adjusted[i] <= rule.alpha
-        outcome: Outcome = "block" if blocks else "pass" if good[i] and gates[i] else "inconclusive"
-        baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
-        weak = "" if silent[i] else _no_evidence(one, baseline, float(f.delta[i]))
-        row = GateRow(
-            one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
-            float(one.candidate.mean()), float(f.change[i]), float(low[i]), float(high[i]), float(f.error[i]),
-            float(f.delta[i]), float(p[i]), float(adjusted[i]), outcome, bool(gates[i]), bool(gates[i] and not weak),
-            up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(detectable[i]), None,
-        )  # fmt: skip
-        rows.append(_explained(row, rule, float(demand[i]), weak, silent[i]))
-    return tuple(rows)
+    w = Weights.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
+    good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
+    return tuple(_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
+
+
+def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str, rule: Rule) -> GateRow:
+    """The row at this place."""
+    gates = bool(w.gates[i])
+    blocks = gates and w.adjusted[i] <= w.alpha[i]
+    outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
+    baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
+    weak = "" if silent else _no_evidence(one, baseline, float(f.delta[i]))
+    row = GateRow(
+        one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
+        float(one.candidate.mean()), float(f.change[i]), float(w.low[i]), float(w.high[i]), float(f.error[i]),
+        float(f.delta[i]), float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
+        up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
+        budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
+    )  # fmt: skip
+    return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
 
 def _no_figure(one: Paired) -> str:
@@ -148,6 +195,8 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
             "the baseline has some of its checks the wrong way round, and one way or the other has too few items to "
             "gate by itself: all claims together can block, and keeping them is no evidence"
         )
+    if one.budget == "slices":
+        return "a slice of the queries: it can block, and keeping it is no evidence"
     if one.proxy:
         return f"optimistic proxy ({one.proxy}): it may block, and keeping it is no evidence"
     if one.reversed:
@@ -158,11 +207,11 @@ def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
     return ""
 
 
-def _p_of_loss(f: Figures, free: Floats, rule: Rule) -> Floats:
+def _p_of_loss(f: Figures, rule: Rule) -> Floats:
     """One-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck."""
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond_luck = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
-    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), free), stats.t_cdf(beyond_luck, free))
+    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, f.free))
     return result
 
 
@@ -176,13 +225,10 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _explained(row: GateRow, rule: Rule, demand: float, weak: str, silent: str) -> GateRow:
+def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
     if not row.gates:
-        why = (
-            f"reported only: {row.n} items in {row.clusters} clusters, but {rule.min_items} in {rule.min_clusters} gate"
-        )
-        return replace(row, why=why, needed=_items_for_clusters(row, rule))
+        return _reported_only(row, rule, level, seen)
     if silent:
         return replace(row, why=silent)
     small = _points(row, rule.block * row.delta)
@@ -193,7 +239,22 @@ def _explained(row: GateRow, rule: Rule, demand: float, weak: str, silent: str) 
         return replace(row, why=lost + weak)
     if row.outcome == "pass":
         return row
-    return replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
+    demand = float(stats.t_quantile(1 - level, free))
+    found = replace(row, why=_undecided(row, rule), needed=_needed(row, rule, demand))
+    return replace(found, remedy=_remedy(found, seen, level, rule))
+
+
+def _reported_only(row: GateRow, rule: Rule, level: float, seen: float) -> GateRow:
+    items, clusters = rule.least(row.budget)
+    what = "queries" if row.endpoint else "items"
+    why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
+    each = row.n / max(row.clusters, 1)
+    found = replace(row, why=why, needed=ceil(max(items, clusters * each)))
+    return replace(found, remedy=_remedy(found, seen, level, rule))
+
+
+def _remedy(row: GateRow, seen: float, level: float, rule: Rule) -> Remedy | None:
+    return power.remedy(row, seen, alpha=level, rule=rule) if row.budget == "primary" else None
 
 
 def _undecided(row: GateRow, rule: Rule) -> str:
@@ -216,11 +277,6 @@ def _needed(row: GateRow, rule: Rule, demand: float) -> int:
     return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
 
-def _items_for_clusters(row: GateRow, rule: Rule) -> int:
-    each = row.n / max(row.clusters, 1)
-    return ceil(max(rule.min_items, rule.min_clusters * each))
-
-
 def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[FamilyRow]:
     """The families with evidence: a pooled change each, and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
@@ -230,20 +286,19 @@ def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[Family
         if not chosen:
             continue
         pooled = (f.spread[chosen] / f.delta[chosen, None]).mean(axis=0)
-        clusters = int(f.clusters[chosen].max())
-        alone = [_beyond_clusters(rows[i], f.spread[i], rule) / f.delta[i] for i in chosen]
-        error = np.hypot(stats.clustered_error(pooled, clusters), np.linalg.norm(alone) / len(chosen))
+        alone = [_beyond_clusters(rows[i], f.spread[i], f.free[i], rule) / f.delta[i] for i in chosen]
+        error = np.hypot(stats.clustered_error(pooled), np.linalg.norm(alone) / len(chosen))
         change = float((f.change[chosen] / f.delta[chosen]).mean())
-        low = change - float(stats.t_quantile(rule.level, max(clusters - 1, 1))) * float(error)
+        low = change - float(stats.t_quantile(rule.level, f.free[chosen].max())) * float(error)
         found.append(FamilyRow(name, len(chosen), change, low, low > -rule.family))
     return found
 
 
-def _beyond_clusters(row: GateRow, spread: Floats, rule: Rule) -> float:
+def _beyond_clusters(row: GateRow, spread: Floats, free: float, rule: Rule) -> float:
     """The part of a row's error that its clusters do not show: of the calibration, or where not one item differs."""
-    shown = stats.clustered_error(spread, row.clusters)
+    shown = stats.clustered_error(spread)
     if row.kind == "rate" and not shown and row.change > row.low:
-        return float((row.change - row.low) / stats.t_quantile(rule.level, row.clusters - 1))
+        return float((row.change - row.low) / stats.t_quantile(rule.level, free))
     return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))
 
 
@@ -256,22 +311,36 @@ def _verdict(
     missing: Sequence[str],
     moved: Sequence[Moved] = (),
 ) -> tuple[Outcome, tuple[str, ...]]:
-    blocked = [f"{r.name}: {r.why}" for r in sorted(rows, key=lambda r: r.p) if r.outcome == "block"]
+    loudest = sorted(rows, key=lambda r: (BUDGETS.index(r.budget), r.p))
+    blocked = [f"{r.name}: {r.why}" for r in loudest if r.outcome == "block"]
+    blocked += [f"{one.name}: {one.said}; {one.why}" for one in moved if one.blocks]
     if contracts or blocked:
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
-    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in rows}
-    open_rows = sorted((r for r in rows if r.evidence and r.outcome != "pass"), key=lambda r: worst[r.name])
     doubts = [f"only one side has {name}" for name in missing]
     doubts += [f"{one.name}: {one.said}; {one.why}" for one in moved if not one.passes]
-    doubts += [f"{r.name}: {r.why}{_would_decide(r.needed)}" for r in open_rows]
+    doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
     doubts += [f"family {f.family}: {_family_doubt(f, rows, rule)}" for f in families if not f.passes]
     if not families and not moved:
         doubts += ["no gate row that both sides have has the items, the clusters and the headroom to be evidence"]
-        doubts += [f"{r.name}: {r.why}" for r in rows]
+        doubts += [f"{r.name}: {r.why}" for r in rows if f"{r.name}: {r.why}{_would_decide(r)}" not in doubts]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
 
 
-def _would_decide(needed: int | None) -> str:
+def _open(rows: Sequence[GateRow]) -> list[GateRow]:
+    """The rows that keep a gate from passing, the primary endpoint first, then the worst.
+
+    A primary endpoint that has too few queries to gate keeps it from passing, too.
+    """
+    found = [r for r in rows if r.outcome != "pass" and (r.evidence or (r.budget == "primary" and not r.gates))]
+    worst = {r.name: r.low / r.delta if isfinite(r.low) else -inf for r in found}
+    return sorted(found, key=lambda r: (BUDGETS.index(r.budget), worst[r.name]))
+
+
+def _would_decide(row: GateRow) -> str:
+    return f"; {row.remedy.says}" if row.remedy else _items_would_decide(row.needed)
+
+
+def _items_would_decide(needed: int | None) -> str:
     return f"; about {needed:,} items would decide" if needed else ""
 
 
@@ -284,5 +353,5 @@ def _family_doubt(f: FamilyRow, rows: Sequence[GateRow], rule: Rule) -> str:
     needed = ceil(n * max(1.0, (error / wanted) ** 2)) if wanted > 0 else None
     return (
         f"a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.rows} gate rows, but "
-        f"{rule.family:g} may not be{_would_decide(needed)}"
+        f"{rule.family:g} may not be{_items_would_decide(needed)}"
     )

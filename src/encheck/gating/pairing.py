@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.declared import chance_of, declared_of, gating
-from encheck.gating.types import DEFAULT, Paired, Rule
+from encheck.gating.endpoints import endpoint_of
+from encheck.gating.types import BUDGETS, DEFAULT, Budget, Paired, Rule
 from encheck.ids import GateRowId
 from encheck.metrics import Metric
 from encheck.metrics.health import room
@@ -41,7 +42,7 @@ class Compared:
     """One case under both models: what each item says of the metric that gates it.
 
     `before` and `after` have a row for each value of `old` and `new`: of a chain, that of its first member. `chance` is
-    what guessing gets, None where that is not known.
+    what guessing gets, None where that is not known. `budget` is the part of the gate's alpha that tests it.
     """
 
     before: Table
@@ -52,6 +53,14 @@ class Compared:
     new: Floats
     alike: bool
     chance: float | None = None
+    budget: Budget = "behaviour"
+
+    def slice(self, positions: NDArray[np.intp]) -> Compared:
+        """Some of the queries of a primary endpoint, as a hypothesis of their own."""
+        return replace(
+            self, before=self.before.of(positions), after=self.after.of(positions), old=self.old[positions],
+            new=self.new[positions], budget="slices",
+        )  # fmt: skip
 
     def flips(self, sign: int) -> list[str]:
         """Ids of the items that were won and are lost (-1), or the other way round (1)."""
@@ -83,12 +92,14 @@ class Compared:
         return float(self.old.mean()) - above, float(self.new.mean()) - above
 
 
-def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compared | None:
+def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary: str | None = None) -> Compared | None:
     """The gating metric of a case under both models, on the same items; None where the case is reported only.
 
-    An item whose scores agree within the noise tolerance has not changed.
+    An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
+    labels (`endpoints`), None for the one that its labels ask for.
     """
-    metric, _ = gating(before)
+    endpoint = endpoint_of(before, primary)
+    metric = endpoint or gating(before)[0]
     if metric is None or metric.values is None:
         return None
     same = _entries(metric, before, alike(before, after))
@@ -97,7 +108,8 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale]) -> Compare
     if metric.contrast:
         old, new = metric.contrast(before, old), metric.contrast(after, new)
     heads, chance = (metric.heads(before), metric.heads(after)), chance_of(before, metric)
-    return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance)
+    budget: Budget = "primary" if endpoint else "behaviour"
+    return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget)
 
 
 def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -155,13 +167,16 @@ def alike(before: Table, after: Table) -> NDArray[np.bool_]:
     return np.asarray(near & far)
 
 
-def pooled(found: Sequence[Compared], rule: Rule = DEFAULT) -> list[Paired]:
-    """One `Paired` a row; `rule` says how many items and clusters gate."""
+def pooled(
+    found: Sequence[Compared], rule: Rule = DEFAULT, slices: Mapping[str, list[Compared]] | None = None
+) -> list[Paired]:
+    """One `Paired` a row, primary endpoints first and `slices` of them last; `rule` says how many items gate."""
     codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
     pools = {one.before.data: one for one in found if one.metric is room}
+    every = [*rows(found, rule).items(), *(slices or {}).items()]
     return [
         _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
-        for name, some in rows(found, rule).items()
+        for name, some in sorted(every, key=lambda entry: BUDGETS.index(entry[1][0].budget))
     ]
 
 
@@ -173,8 +188,9 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     same, reverses = all(one.alike for one in some), {one.is_reversed for one in some}
     ways = True in reverses, len(reverses) > 1
     codes_of = np.array(clusters, np.intp)
+    endpoint = "" if first.budget == "behaviour" else metric.label
     return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *ways,
-                  declared_of(first.before).proxy)  # fmt: skip
+                  declared_of(first.before).proxy, first.budget, endpoint)  # fmt: skip
 
 
 def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:
@@ -194,5 +210,5 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
         return float(np.hypot(before.error(old), after.error(new)))
     moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
-    error = stats.clustered_error(stats.influence(moved, clusters, count), count)
+    error = stats.clustered_error(stats.influence(moved, clusters, count))
     return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
+Budget = Literal["primary", "behaviour", "slices"]
+BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
+SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
 Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
 
@@ -25,6 +29,11 @@ class Rule:
     blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
     passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
     when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`.
+
+    Where a search with labels gates, its primary endpoint, the behaviour and the slices of its queries have the shares
+    of `alpha` that `split` names, each to themselves. `min_items` and `min_clusters` gate of behaviour,
+    `primary_items` and `primary_clusters` of a primary endpoint, `slice_clusters` of a slice; of slices, no more than
+    `max_slices` are tested.
     """
 
     rate_delta: float = 0.02
@@ -38,6 +47,20 @@ class Rule:
     min_clusters: int = 30
     min_items: int = 150
     power: float = 0.8
+    split: Mapping[Budget, float] = field(default_factory=lambda: SPLIT)
+    primary_clusters: int = 20
+    primary_items: int = 100
+    slice_clusters: int = 20
+    max_slices: int = 12
+
+    def least(self, budget: Budget) -> tuple[int, int]:
+        """The fewest (items, clusters) that gate."""
+        few: Mapping[Budget, tuple[int, int]] = {
+            "primary": (self.primary_items, self.primary_clusters),
+            "behaviour": (self.min_items, self.min_clusters),
+            "slices": (self.slice_clusters, self.slice_clusters),
+        }
+        return few[budget]
 
 
 DEFAULT = Rule()
@@ -74,6 +97,8 @@ class Paired:
     baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
     `mixed` says that it is of a property as a whole, of which that holds for some checks. `proxy` says why the figure
     is easier than what it stands for, so that it can block and is no evidence; empty where it is the thing itself.
+    `budget` says which part of the gate's alpha the row is tested with, `endpoint` names the figure of a search with
+    labels ("recall@1"), and is empty elsewhere.
     """
 
     name: str
@@ -88,6 +113,28 @@ class Paired:
     reversed: bool = False
     mixed: bool = False
     proxy: str = ""
+    budget: Budget = "behaviour"
+    endpoint: str = ""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """So many clusters more, of so many queries each, would decide in 80% of cases, were the change what it seems."""
+
+    clusters: int
+    queries: int
+
+    @property
+    def says(self) -> str:
+        """In words.
+
+        >>> Remedy(5, 6).says
+        '5 more right documents (or clusters) with 6 queries each would decide'
+        """
+        documents = "1 more right document (or cluster)"
+        if self.clusters != 1:
+            documents = f"{self.clusters:,} more right documents (or clusters)"
+        return f"{documents} with {self.queries} {'query' if self.queries == 1 else 'queries'} each would decide"
 
 
 @dataclass(frozen=True)
@@ -97,6 +144,8 @@ class GateRow:
     `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
     `gates` is False where the row is reported only, and `why` says why. `needed` is how many items would
     decide, None where it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
+    `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
+    `remedy` says of a primary endpoint that is open which further queries would decide; None where none would.
     """
 
     name: str
@@ -122,6 +171,10 @@ class GateRow:
     detectable: float
     needed: int | None
     why: str = ""
+    budget: Budget = "behaviour"
+    alpha: float = 0.05
+    endpoint: str = ""
+    remedy: Remedy | None = None
 
 
 @dataclass(frozen=True)
@@ -153,11 +206,70 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What people say of queries whose first answers differ, at the last look that their answers reach.
+
+    `looks` are the numbers of answers after which a decision may fall, fixed beforehand; `asked` is the one reached, 0
+    before the first. Of these answers `old` favour `baseline`, `new` the candidate; `equal` and `neither` are ties.
+    `loss` is that of `figure` over all queries, with the ends of its repeated 95% interval; it is None before the first
+    look. `answered` counts what is answered without a gap, `left` what is still to be asked. `lost` names items that
+    the candidate answers worse.
+    """
+
+    outcome: Outcome
+    baseline: str
+    figure: str
+    delta: float
+    looks: tuple[int, ...]
+    asked: int
+    answered: int
+    left: int
+    old: int
+    new: int
+    equal: int
+    neither: int
+    loss: float | None
+    low: float | None
+    high: float | None
+    lost: tuple[str, ...] = ()
+
+    @property
+    def favoured(self) -> str:
+        """Whom the decisive answers favour."""
+        decisive, most = self.old + self.new, max(self.old, self.new)
+        whom = self.baseline if self.old >= self.new else "the candidate"
+        return f"{most:,} of {decisive:,} decisive answers favour {whom}"
+
+    @property
+    def said(self) -> str:
+        """What the answers say of the loss; empty before the first look."""
+        if self.loss is None or self.low is None or self.high is None:
+            return ""
+        change = f"{-100 * self.loss:+.1f} points [{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
+        return f"{self.favoured} ({self.asked:,} judged): {self.figure} changes by {change}"
+
+    @property
+    def why(self) -> str:
+        """Why that decides, or does not."""
+        if self.outcome == "block":
+            return f"it loses for certain, and not less than {100 * self.delta:g} points by this estimate"
+        if self.outcome == "pass":
+            return f"a loss of {100 * self.delta:g} points is ruled out, so search passes"
+        if self.left:
+            return f"at most {self.left:,} more answers decide"
+        return (
+            f"a loss of {100 * self.delta:g} points is neither shown nor ruled out, and all that was planned is "
+            "judged: it takes a longer log"
+        )
+
+
+@dataclass(frozen=True)
 class Moved:
     """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.
 
     `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
     end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
+    Where it does not pass so, `judged` is what people said of the queries whose first answer changed.
     """
 
     name: str
@@ -167,11 +279,22 @@ class Moved:
     delta: float
     shares: tuple[Share, ...]
     same: bool = False
+    judged: Judged | None = None
 
     @property
     def passes(self) -> bool:
+        """Whether the loss is too small to matter, whatever is right or as it was judged."""
+        return self.is_bounded or (self.judged is not None and self.judged.outcome == "pass")
+
+    @property
+    def is_bounded(self) -> bool:
         """Whether the loss is too small to matter, whatever is right."""
         return self.shares[0].high < self.delta
+
+    @property
+    def blocks(self) -> bool:
+        """Whether people found worse answers for certain."""
+        return not self.is_bounded and self.judged is not None and self.judged.outcome == "block"
 
     @property
     def said(self) -> str:
@@ -189,8 +312,10 @@ class Moved:
         matters = f"{100 * self.delta:g} points"
         if self.same:
             return "all scores agree, so search passes without a label"
-        if self.passes:
+        if self.is_bounded:
             return f"less than the {matters} that matter, so search passes without a label"
+        if self.judged and self.judged.asked:
+            return f"{self.judged.said}; {self.judged.why}"
         if not self.shares[0].queries:
             needed = ceil(Z**2 * (1 - self.delta) / self.delta)
             return (

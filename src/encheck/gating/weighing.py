@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,18 +16,18 @@ from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide, measure
 from encheck.gating.declared import declarations, gating
+from encheck.gating.endpoints import RANKS, Beside, beside
+from encheck.gating.lost import LostQuery, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
-from encheck.gating.types import DEFAULT, QUIET, Decision, Noise, Rule
-from encheck.scoring.answers import Answers
+from encheck.gating.slices import sliced
+from encheck.gating.types import DEFAULT, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.scoring.scores import Scale
 
 PRIOR = 4  # degrees of freedom
 MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
-RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
-LOST_SHOWN = 3
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -59,14 +59,7 @@ class Searched:
     after: Table
 
 
-@dataclass(frozen=True)
-class LostQuery:
-    """A query that scores less than before; `before` and `now` are rows of the first answers, None where unknown."""
-
-    item: str
-    case: str
-    before: int | None
-    now: int | None
+People = Callable[[Searched, str], Judged | None]  # what they said of two models' answers; the baseline's name
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,7 @@ class Weighed:
 
     `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score
     before and now; `not_selected` counts the cases that -m or -k left out. `lost` has the queries of each search row
-    that lost most, `searched` what nobody judged.
+    that lost most, `searched` what nobody judged, `beside` the other rank metrics of each primary endpoint.
     """
 
     baseline: str
@@ -87,6 +80,7 @@ class Weighed:
     notes: tuple[str, ...] = field(default=())
     lost: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     searched: tuple[Searched, ...] = ()
+    beside: Mapping[str, tuple[Beside, ...]] = field(default_factory=dict)
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -110,45 +104,114 @@ def weigh(
     selected: Collection[str] | None = None,
     rule: Rule = DEFAULT,
     seed_noise: Noise | None = None,
+    primary: str | None = None,
+    people: People | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
+    `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for. `people`
+    know what was judged of answers that differ.
     """
-    rows = [row for row in results["checks"] if row["model"] == model]
-    _refuse_other_data(baseline, results)
-    _refuse_other_edition(baseline, results)
-    refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
-    after = side_of(results, items, model)
-    before = side_of_baseline(baseline).as_declared_by(after)
-    both = [name for name in before.tables if name in after.tables]
-    aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
-    old, new = before.seen(), Side(aligned, after.scales).seen()
-    unjudged = [name for name in both if is_unjudged(old.tables[name])]
-    compared, reported = compare_all(old, new)
-    reported = {name: why for name, why in reported.items() if name not in unjudged}
-    absent = [name for name in before.tables if name not in after.tables]
-    missed = [name for name in absent if selected is None or before.tables[name].check in selected]
+    _refuse_incomparable(baseline, results, model)
+    pair = _facing(baseline, results, items, model)
+    found = _Rows.of(pair, rule=rule, primary=primary)
+    missing, not_selected = _missing(pair, selected)
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
-        pooled(compared, rule),
-        rule=rule,
-        seed_noise=noise,
-        contracts=_broken(results, rows, model),
-        missing=[*(f"{name} (the baseline)" for name in missed), *_new(before, after)],
-        moved=[moved(old.tables[name], new.tables[name]) for name in unjudged],
-    )
+        found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
+        moved=[_moved(one, baseline.name, people) for one in pair.searched],
+    )  # fmt: skip
     return Weighed(
         baseline.name,
         doubted(decision, noise, rule),
-        _flips(compared, rule),
-        reported,
-        (_balanced(old, both), _balanced(new, both)),
-        len(absent) - len(missed),
+        _flips(found.rows),
+        found.reported,
+        (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
+        not_selected,
         tuple(_notes(baseline, results, model)),
-        _lost(compared, rule, _changed_data(baseline, results)),
-        tuple(Searched(old.tables[name], new.tables[name]) for name in unjudged),
+        lost_queries(found.rows, changed=_changed_data(baseline, results)),
+        pair.searched,
+        found.beside,
     )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The gate rows by name, slices among them; what the decision weighs of them, and why other cases gate nothing."""
+
+    rows: Mapping[str, list[Compared]]
+    paired: Sequence[Paired]
+    reported: Mapping[str, str]
+
+    @classmethod
+    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None) -> _Rows:
+        """Of both sides."""
+        compared, reported = compare_all(pair.old, pair.new, primary=primary)
+        rows = gate_rows(compared, rule)
+        slices, left_out = sliced(rows, rule)
+        judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
+        return cls(rows | slices, pooled(compared, rule, slices), judged | left_out)
+
+    @property
+    def beside(self) -> dict[str, tuple[Beside, ...]]:
+        """The other rank metrics of each primary endpoint."""
+        found = {name: one for name, (one, *_) in self.rows.items() if one.budget == "primary"}
+        return {name: beside(one.before, one.after, one.metric) for name, one in found.items()}
+
+
+def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
+    _refuse_other_data(baseline, results)
+    _refuse_other_edition(baseline, results)
+    refuse_other_kind(baseline, model, next(m["kind"] for m in results["models"] if m["label"] == model))
+
+
+@dataclass(frozen=True)
+class _Facing:
+    """Both sides as a gate sees them, the candidate's items in the baseline's order; `whole` before it left out any.
+
+    `both` are the cases that both sides have.
+    """
+
+    whole: tuple[Side, Side]
+    old: Side
+    new: Side
+    both: tuple[str, ...]
+
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The cases of queries that nobody judged."""
+        return tuple(name for name in self.both if is_unjudged(self.old.tables[name]))
+
+    @property
+    def searched(self) -> tuple[Searched, ...]:
+        """What these found."""
+        return tuple(Searched(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
+
+
+def _facing(baseline: Baseline, results: Results, items: Columns, model: str) -> _Facing:
+    """BaselineError where the items are others."""
+    after = side_of(results, items, model)
+    before = side_of_baseline(baseline).as_declared_by(after)
+    both = tuple(name for name in before.tables if name in after.tables)
+    aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
+    return _Facing((before, after), before.seen(), Side(aligned, after.scales).seen(), both)
+
+
+def _missing(pair: _Facing, selected: Collection[str] | None) -> tuple[list[str], int]:
+    """The cases that only one side has, and how many of the baseline's were not selected."""
+    before, after = pair.whole
+    absent = [name for name in before.tables if name not in after.tables]
+    missed = [name for name in absent if selected is None or before.tables[name].check in selected]
+    return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
+
+
+def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
+    """How many answers changed, and what people said of these where their number alone does not decide."""
+    found = moved(one.before, one.after)
+    if people is None or found.is_bounded or not found.shares[0].queries:
+        return found
+    return replace(found, judged=people(one, baseline))
 
 
 def _new(before: Side, after: Side) -> Iterator[str]:
@@ -171,13 +234,13 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
 
-def compare_all(before: Side, after: Side) -> tuple[list[Compared], dict[str, str]]:
+def compare_all(before: Side, after: Side, *, primary: str | None = None) -> tuple[list[Compared], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only."""
     compared, reported = [], {}
     for name, table in before.tables.items():
         if name in after.tables:
             scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
-            found = compare(table, after.tables[name], scales)
+            found = compare(table, after.tables[name], scales, primary=primary)
             if found:
                 compared.append(found)
             else:
@@ -288,8 +351,9 @@ def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
     return [*found, remedy] if found else []
 
 
-def _broken(results: Results, rows: Sequence[Mapping[str, Any]], model: str) -> list[str]:
+def _broken(results: Results, model: str) -> list[str]:
     """Contracts that the candidate broke: it could not be measured, or a contract check failed."""
+    rows = [row for row in results["checks"] if row["model"] == model]
     error = next(m["error"] for m in results["models"] if m["label"] == model)
     found = [f"the model cannot encode: {error}"] if error else []
     contracts = {name for name, declared in declarations(results).items() if declared.family == CONTRACT}
@@ -302,32 +366,11 @@ def _balanced(side: Side, cases: Sequence[str]) -> float | None:
     return balanced(win_rates(tables), families_of(tables))
 
 
-def _flips(compared: Sequence[Compared], rule: Rule) -> dict[str, tuple[list[str], list[str]]]:
+def _flips(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[list[str], list[str]]]:
     return {
         name: ([i for one in some for i in one.flips(-1)], [i for one in some for i in one.flips(1)])
-        for name, some in gate_rows(compared, rule).items()
+        for name, some in rows.items()
     }
-
-
-def _lost(compared: Sequence[Compared], rule: Rule, changed: Collection[str]) -> dict[str, tuple[LostQuery, ...]]:
-    """The queries of each row that lost most, of search, first those whose first answer changed.
-
-    `changed` names data whose documents are others now.
-    """
-    found = {}
-    for name, every in gate_rows(compared, rule).items():
-        some = [one for one in every if one.before.answers and one.after.answers]
-        drops = [(float(one.new[i] - one.old[i]), n, i) for n, one in enumerate(some) for i in range(len(one.old))]
-        worst = ((some[n], i) for change, n, i in sorted(drops) if change < 0)
-        lost = [_lost_query(one, i, known=one.before.data not in changed) for one, i in worst]
-        found[name] = tuple(sorted(lost, key=lambda one: one.before == one.now)[:LOST_SHOWN])
-    return found
-
-
-def _lost_query(one: Compared, i: int, *, known: bool) -> LostQuery:
-    before, now = (Answers.of(table.answers[i]).first[:1] for table in (one.before, one.after))
-    was = before[0] if before and known else None
-    return LostQuery(one.after.items[i], one.after.case, was, now[0] if now else None)
 
 
 def _changed_data(baseline: Baseline, results: Results) -> set[str]:
@@ -336,7 +379,7 @@ def _changed_data(baseline: Baseline, results: Results) -> set[str]:
     return {data["name"] for data in results["data"] if there.get(data["name"]) != data["fingerprint"]}
 
 
-def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
+def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
     """How far luck goes between checkpoints that differ only in seed; None for a single one.
 
     Over all pairs the mean square of the change, less what sampling the items explains: pooled over the rows,
@@ -344,8 +387,8 @@ def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT) -> Noise | None:
     """
     squares: dict[str, list[float]] = {}
     for before, after in itertools.combinations(sides, 2):
-        compared, _ = compare_all(before.seen(), after.seen())
-        paired = [p for p in pooled(compared, rule) if len(p.baseline) >= rule.min_items]
+        compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
+        paired = [p for p in pooled(compared, rule) if len(p.baseline) >= rule.least(p.budget)[0]]
         if paired:
             f = measure(paired, rule=rule)
             for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):

@@ -13,7 +13,7 @@ from encheck.items.builders import (
 from encheck.items.chains import continuation_chains, swap_chains
 from encheck.items.crossed import crossed
 from encheck.items.known import headings, titles
-from encheck.items.searches import cut, logged_queries, queries, random_pairs, ranked_queries, repeated
+from encheck.items.searches import contrasts, cut, logged_queries, queries, random_pairs, ranked_queries, repeated
 
 __all__ = [
     "against_paraphrase",
@@ -21,6 +21,7 @@ __all__ = [
     "both_orders",
     "continuation_chains",
     "contrast",
+    "contrasts",
     "crossed",
     "cut",
     "edited",

@@ -115,6 +115,10 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         raise NothingToMeasure(
             f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked"
         )
+    if len({p.score for p in graded}) < 2:
+        raise NothingToMeasure(
+            f"all {len(graded)} pairs of {dataset.name} have the same score: there is no order to find"
+        )
     kept = tuple(graded[i] for i in measured_part(graded))
     excluded = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})

@@ -89,6 +89,13 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(tuple(map(asked, found.queries)))
 
 
+def contrasts(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Two queries and two documents, each of which is right for one."""
+    if not dataset.contrasts:
+        raise NothingToMeasure(f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH")
+    return Items(dataset.contrasts)
+
+
 def _refuse_few(name: str, found: Collection) -> None:
     if len(found.documents) < 2:
         raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")

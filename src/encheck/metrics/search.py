@@ -23,7 +23,7 @@ from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 CUT = 10
-ONE_METRIC = "the gate weighs nDCG@10 of the same queries"
+ONE_METRIC = "a gate tests one rank metric of the same queries, its primary endpoint"
 DELTA = 0.02
 
 

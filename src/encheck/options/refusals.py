@@ -41,6 +41,8 @@ def _refuse_contradictions(option: Any) -> None:
         raise UsageError("--strict is for a run without --baseline: with one, the gate decides and aims do not")
     if option.encheck_inconclusive and not option.encheck_baseline:
         raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
+    if option.encheck_primary and not option.encheck_baseline:
+        raise UsageError("--primary requires --baseline=DIR: it is what a gate weighs a search by")
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
 

@@ -112,6 +112,11 @@ class Settings:
         parse=all_given,
         help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Repeatable.",
     )
+    primary: str | None = option(
+        "primary", group="gate", choices=("ndcg@10", "recall@1", "recall@10", "recall@100", "mrr@10", "map"),
+        usual="recall@1 where one document is right for each query, else ndcg@10",
+        help="The rank metric that a search with labels is weighed by; the others are reported.",
+    )
     inconclusive: str | None = option(
         "inconclusive", group="gate", choices=("pass", "block"), usual="neither, exit code 10",
         help="What an inconclusive gate counts as.",

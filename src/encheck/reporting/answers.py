@@ -2,7 +2,7 @@
 
 answers.parquet has a row a query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
 documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id` and
-`text` of each document named there. `disagreements` reads both.
+`text` of each document named there. `disagreements` and `asked_in` read both.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
+from encheck.gating.judged import Asked
 from encheck.gating.weighing import Searched
+from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers
 from encheck.system import files
 from encheck.system.parquet import table_of
+from encheck.types import content_hash
 
 ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"
+PLAN, SHEET = "judging.json", "judging.html"  # what `encheck data judge` writes beside them
 COLUMNS = ("case", "data", "item", "query", "weight", "cluster", "before", "after")
 OF_DOCUMENTS = ("data", "id", "text")
 Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)
@@ -43,6 +47,11 @@ class Disagreement:
     cluster: str
     before: Answer
     after: Answer
+
+    def as_dict(self) -> dict[str, str]:
+        """Query and both answers, in a line each, as `lost.lines` shows them."""
+        texts = {"query": self.query, "before": self.before.text, "now": self.after.text}
+        return {name: in_a_line(text) for name, text in texts.items()}
 
 
 def write_answers(
@@ -69,6 +78,31 @@ def write_answers(
            OF_DOCUMENTS)  # fmt: skip
 
 
+def asked_of(one: Searched, texts: Mapping[str, str], documents: Documents) -> tuple[Asked, ...]:
+    """The queries of a search with the first answers of both models; `texts` are those of the items."""
+    firsts = zip(one.before.answers, one.after.answers, strict=True)
+    rows = [[Answers.of(text).first[0] for text in both] for both in firsts]
+    columns = (one.after.items, one.after.weights, one.after.clusters, rows)
+    return tuple(
+        _asked(item, weight, cluster, texts[item], *(documents[row][1] for row in both))
+        for item, weight, cluster, both in zip(*columns, strict=True)
+    )
+
+
+def asked_in(folder: Path) -> tuple[Asked, ...]:
+    """The same from a gate's folder; UsageError as for `disagreements`."""
+    texts = _texts(folder)
+    return tuple(
+        _asked(row["item"], row["weight"], row["cluster"], row["query"],
+               *(texts[row["data"], row[side][0]] for side in ("before", "after")))
+        for row in _read(folder / ANSWERS, COLUMNS)
+    )  # fmt: skip
+
+
+def _asked(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> Asked:
+    return Asked(item, weight, cluster, *map(content_hash, (query, before, after)))
+
+
 def _rows(one: Searched, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
     for i, item in enumerate(one.after.items):
         found = [[documents[row][0] for row in Answers.of(side.answers[i]).first] for side in (one.before, one.after)]
@@ -92,7 +126,7 @@ def disagreements(folder: Path) -> Iterator[Disagreement]:
 
     UsageError where the folder holds no answers: of a run that was no gate, or on data with labels.
     """
-    texts = {(row["data"], row["id"]): row["text"] for row in _read(folder / DOCUMENTS, OF_DOCUMENTS)}
+    texts = _texts(folder)
     for row in _read(folder / ANSWERS, COLUMNS):
         first = [row[side][0] for side in ("before", "after")]
         if first[0] != first[1]:
@@ -100,6 +134,16 @@ def disagreements(folder: Path) -> Iterator[Disagreement]:
             yield Disagreement(
                 row["data"], row["item"], row["query"], row["weight"], row["cluster"], before, after
             )  # fmt: skip
+
+
+def _texts(folder: Path) -> dict[tuple[str, str], str]:
+    """The texts of the documents by data and id; UsageError where the files are not of one another."""
+    found = {(row["data"], row["id"]): row["text"] for row in _read(folder / DOCUMENTS, OF_DOCUMENTS)}
+    named = {(row["data"], id_) for row in _read(folder / ANSWERS, COLUMNS) for s in ("before", "after")
+             for id_ in row[s][:1]}  # fmt: skip
+    if missing := sorted(named - found.keys()):
+        raise UsageError(f"{folder / DOCUMENTS} lacks document {missing[0][1]!r} of {ANSWERS}. Run the gate again")
+    return found
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -110,6 +154,8 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         )
     try:
         found: list[dict[str, Any]] = table_of(path, columns=columns).to_pylist()
-    except (ValueError, OSError) as error:
+        if path.name == ANSWERS and not all(row["before"] and row["after"] and row["weight"] > 0 for row in found):
+            raise ValueError("a query has no answer, or was never asked")
+    except (ValueError, OSError, TypeError) as error:
         raise UsageError(f"{path} cannot be read: {error}. Run the gate again") from error
     return found

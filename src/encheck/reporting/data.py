@@ -11,6 +11,7 @@ import numpy as np
 
 from encheck.datasets.dataset import Dataset
 from encheck.reporting.collection import describe_collection
+from encheck.reporting.contrasts import describe_contrasts
 from encheck.reporting.text import table
 from encheck.types import SentencePair
 
@@ -29,12 +30,16 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     if dataset.collection is not None:
         yield from describe_collection(dataset, dataset.collection, seed=seed)
         return
+    if dataset.contrasts:
+        yield from describe_contrasts(dataset, seed=seed)
+        return
     facts = [
         (dataset.name, ""),
         *([("version", dataset.version)] if dataset.version else []),
         ("rows", f"{dataset.rows:,}"),
         ("malformed rows excluded", str(len(dataset.skipped))),
         ("pairs by label", counts(dataset.labels)),
+        *_scores(dataset),
         ("pairs by split", counts(Counter(p.split or "-" for p in dataset.pairs))),
         ("sentences with a paraphrase", f"{sum(not g.is_contrast for g in dataset.groups):,}"),
         ("written contrasts without one", f"{sum(g.is_contrast for g in dataset.groups):,}"),
@@ -46,6 +51,13 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     yield from table(facts)
     yield from _histogram(dataset)
     yield from _samples(dataset, random.Random(seed))  # noqa: S311 - no secret
+
+
+def _scores(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """How many pairs have a graded similarity, and its range."""
+    if found := sorted(p.score for p in dataset.pairs if p.score is not None):
+        middle = found[len(found) // 2]
+        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, {middle:g} in the middle"
 
 
 def counts(found: Mapping[str, int]) -> str:

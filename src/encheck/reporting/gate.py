@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome
+from encheck.gating.lost import LostQuery
+from encheck.gating.types import EXIT_CODES, GateRow, Judged, Moved, Outcome, Share
 from encheck.gating.weighing import Weighed
-from encheck.reporting import lost
+from encheck.reporting import endpoint, lost
 from encheck.reporting.text import escape, marked, table
+from encheck.scoring.answers import Answers
 from encheck.scoring.frame import edits_of
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
@@ -20,7 +22,7 @@ MAX_FLIPS_IN_SUMMARY = 3  # of these
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, or a part that is reversed or whole",
+    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a reversed or whole part",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
 }
@@ -38,24 +40,32 @@ def verdict(weighed: Sequence[Weighed], inconclusive: str | None) -> tuple[Outco
 class Shown:
     """What a gate shows of single queries: the candidate's items, and the documents that were found, by case and row.
 
-    `folder` is where the run is written, "" where that is not known.
+    `folder` is where the run is written, and `qrels` where judgements are kept; "" where that is not known.
     """
 
     items: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     documents: Mapping[str, Mapping[int, tuple[str, str]]] = field(default_factory=dict)
     folder: str = ""
+    qrels: str = ""
 
 
 def as_dict(weighed: Sequence[Weighed], inconclusive: str | None, shown: Shown = Shown()) -> dict[str, Any]:
     """The `gate` of results.json."""
     outcome, code = verdict(weighed, inconclusive)
-    return {"outcome": outcome, "exit_code": code, "against": [_against(w, shown) for w in weighed]}
+    beside = replace(shown, folder="")  # the folder keeps answers for the first baseline alone
+    against = [_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed)]
+    return {"outcome": outcome, "exit_code": code, "against": against}
 
 
 def word(against: Mapping[str, Any]) -> str:
     """The outcome as it is shown: a search that judging would decide is not inconclusive, but cannot be told yet."""
     waits = any(search["judge"] for search in against.get("searches", ()))
     return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
+
+
+def title(against: Mapping[str, Any]) -> str:
+    """The outcome as it is shown, and which further queries would decide where a search with labels is open."""
+    return ". ".join(part for part in (word(against), endpoint.remedy(against)) if part)
 
 
 def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
@@ -65,7 +75,7 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "outcome": w.decision.outcome,
         "reasons": list(w.decision.reasons),
         "rows": [_row(w, row, shown) for row in w.decision.rows],
-        "searches": [_search(one, shown.folder) for one in w.decision.moved],
+        "searches": [_search(w, one, shown) for one in w.decision.moved],
         "families": [_finite(asdict(f)) for f in w.decision.families],
         "seed_noise": w.decision.seed_noise,
         "balanced": {"baseline": before, "candidate": after},
@@ -82,17 +92,41 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
 def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
     said = _finite(asdict(row))
     queries = lost.as_dicts(w.lost.get(row.name, ()) if row.outcome == "block" else (), shown.items, shown.documents)
-    return {"row": said.pop("name"), **said, **_flips(w, row), "lost_queries": queries}
+    more = {"lost_queries": queries, "beside": [_finite(asdict(one)) for one in w.beside.get(row.name, ())]}
+    if row.remedy:
+        said["remedy"] |= {"says": row.remedy.says}
+    return {"row": said.pop("name"), **said, **_flips(w, row), **more}
 
 
-def _search(one: Moved, folder: str) -> dict[str, Any]:
-    """A search that nobody judged; `judge` is what to type to decide it, None where that is decided or would not."""
-    needs = not one.passes and one.shares[0].queries > 0
+def _search(w: Weighed, one: Moved, shown: Shown) -> dict[str, Any]:
+    """A search without labels; `judge` is what to type to decide it, None where that is decided or would not."""
+    left = one.judged.left if one.judged else one.shares[0].queries
+    needs = not one.passes and not one.blocks and left > 0
     found = asdict(one)
     return {
         "row": found.pop("name"), **found, "passes": one.passes, "says": f"{one.said}; {one.why}",
-        "judge": f"encheck data judge {shlex.quote(folder)}" if needs and folder else None,
+        "judge": f"encheck data judge {shlex.quote(shown.folder)}" if needs and shown.folder else None,
+        "left": left, "qrels": shown.qrels or None, "lost_queries": _judged_worse(w, one, shown),
     }  # fmt: skip
+
+
+def moved_of(search: Mapping[str, Any]) -> Moved:
+    """What `_search` made a dictionary of, without what people said."""
+    names = ("queries", "asked", "clusters", "delta", "same")
+    shares = tuple(Share(**one) for one in search["shares"])
+    return Moved(search["row"], shares=shares, **{name: search[name] for name in names})
+
+
+def _judged_worse(w: Weighed, one: Moved, shown: Shown) -> list[dict[str, str]]:
+    """Three queries of a search that people's answers block, with both answers."""
+    search = next((s for s in w.searched if str(s.after.gate_row) == one.name), None)
+    if search is None or one.judged is None or not one.blocks:
+        return []
+    at = {item: i for i, item in enumerate(search.after.items)}
+    sides = (search.before, search.after)
+    rows = {item: [Answers.of(side.answers[at[item]]).first[0] for side in sides] for item in one.judged.lost}
+    found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]
+    return lost.as_dicts(found, shown.items, shown.documents)
 
 
 def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
@@ -103,15 +137,52 @@ def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
 def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     """The gate on the terminal."""
     for against in gate["against"]:
-        yield f"gate against {against['baseline']}: {word(against)}"
+        yield f"gate against {against['baseline']}: {title(against)}"
         if against["rows"]:
             yield from table([HEAD, *(cells(row) for row in against["rows"])])
-        yield from (f"  - {text}" for text in explained(against))
-        yield from (f"  {text}" for row in against["rows"] for text in lost.lines(row))
+        yield from (f"  - {text}" for text in explained(against, commands=False))
+        yield from (f"  {text}" for row in _with_lost_queries(against) for text in lost.lines(row))
         if against["reported_only"]:
             yield f"  - {len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
     yield from undecided(gate)
+    yield from headline(gate)
     yield ""
+
+
+def _with_lost_queries(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows, then the searches without labels, that may show lost queries."""
+    return [*against["rows"], *against.get("searches", ())]
+
+
+def headline(gate: Mapping[str, Any]) -> Iterator[str]:
+    """The gate in a line, where people's answers have decided or would decide; else nothing."""
+    against = gate["against"][0]
+    for search in against.get("searches", ()):
+        if word(against) == NOT_YET and search["judge"]:
+            yield f"GATE: {NOT_YET}. {at_most(search)}{_also_open(against, search)}"
+        elif search.get("judged") and search["judged"]["asked"]:
+            yield f"GATE: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}"
+
+
+def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
+    """How many doubts are left once a search is decided, after its command; nothing where none are."""
+    others = [text for text in against["reasons"] if text != f"{search['row']}: {search['says']}"]
+    return f" ({len(others)} other doubts stay)" if len(others) > 1 else " (another doubt stays)" if others else ""
+
+
+def at_most(search: Mapping[str, Any]) -> str:
+    """How many answers decide a search without labels, and what to type."""
+    more = "more " if (search.get("judged") or {}).get("answered") else ""
+    left = search.get("left", search["shares"][0]["queries"])
+    return f"At most {left:,} {more}answers decide: {search['judge']}"
+
+
+def _decisive(search: Mapping[str, Any], outcome: Outcome, reasons: Sequence[str]) -> str:
+    """What decided: people's answers, unless something else did."""
+    judged = Judged(**search["judged"])
+    if outcome == judged.outcome:
+        return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
+    return reasons[0] if reasons else judged.said
 
 
 def undecided(gate: Mapping[str, Any]) -> list[str]:
@@ -121,11 +192,12 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
     return [f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"]
 
 
-def explained(against: Mapping[str, Any]) -> Iterator[str]:
-    """What decided, and what to know beside the table, line by line."""
+def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[str]:
+    """What decided, and what to know beside the table, line by line; `commands` says what to type to decide."""
     yield from against["reasons"]
+    yield from endpoint.lines(against)
     for search in against.get("searches", ()):
-        yield from _of_search(search, against)
+        yield from _of_search(search, against, commands=commands)
     before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
     if before is not None and after is not None:
         yield f"balanced score (sensitivity, invariance, retrieval): {before:.3f} before, {after:.3f} now"
@@ -137,14 +209,13 @@ def explained(against: Mapping[str, Any]) -> Iterator[str]:
     yield from against["notes"]
 
 
-def _of_search(search: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator[str]:
-    """What changed in the answers to queries that nobody judged, and what to type where judging them would decide."""
+def _of_search(search: Mapping[str, Any], against: Mapping[str, Any], *, commands: bool) -> Iterator[str]:
+    """What changed in the answers to queries without labels, and what to type where judging them would decide."""
     said = f"{search['row']}: {search['says']}"
     if said not in against["reasons"]:
         yield said
-    if search["judge"] and against["outcome"] == "inconclusive":
-        most = search["shares"][0]["queries"]
-        yield f"say which of the two answers is better, for at most {most:,} queries: {search['judge']}"
+    if commands and search["judge"] and against["outcome"] == "inconclusive":
+        yield at_most(search)
     yield from (_beside(search["row"], share) for share in search["shares"][1:])
 
 
@@ -195,7 +266,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'])}: {word(against)}", "")
+        yield from (f"## Gate against {escape(against['baseline'])}: {title(against)}", "")
         yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
         yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
@@ -207,8 +278,10 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
         yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
         yield ""
         for row in against["rows"][:most]:
-            yield from _flipped(row, texts)
+            yield from () if row.get("endpoint") else _flipped(row, texts)
             yield from _lost(row)
+        for search in against.get("searches", ()):
+            yield from _lost(search)
 
 
 def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.gating.weighing import LostQuery
+from encheck.gating.lost import LostQuery
 
 SHOWN = 160  # characters of a text
 UNKNOWN = "not kept: the baseline is older, or of other documents"

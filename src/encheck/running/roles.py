@@ -8,7 +8,7 @@ from typing import Literal
 
 from encheck.encoders.protocol import Model
 from encheck.store import text_key
-from encheck.types import Item, SearchingQuery
+from encheck.types import Contrast, Item, SearchingQuery
 
 Role = Literal["query", "document"]
 Texts = dict[Role, list[str]]
@@ -26,6 +26,9 @@ def texts_of(items: Iterable[Item]) -> Texts:
             if item.documents is not seen:
                 seen = item.documents
                 found["document"].update(dict.fromkeys(seen.texts))
+        elif isinstance(item, Contrast):
+            found["query"].update(dict.fromkeys(item.queries))
+            found["document"].update(dict.fromkeys(item.documents))
     return {role: list(texts) for role, texts in found.items() if texts}
 
 

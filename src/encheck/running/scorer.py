@@ -17,13 +17,13 @@ from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
 from encheck.scoring.nearest import Found, nearest
-from encheck.scoring.ranked import BM25, reranked
+from encheck.scoring.ranked import reranked
 from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import WEIGHTED, Frequencies
-from encheck.types import Documents, Item, Items, SearchingQuery, SentencePair
+from encheck.types import Contrast, Documents, Item, Items, SearchingQuery, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
@@ -53,15 +53,26 @@ class Scorer:
         if kind.searches:
             by.refuse_to_search()
         if not kind.calibrates:
-            by = _Measured(by.subject, self._index(items.kept))
-            found = kind.measured(items.kept, by, resampler, UNCALIBRATED)
-            beside = SurfaceScorer(BM25, index=by.index)
-            surface = {BM25: kind.measured(items.kept, beside, resampler, UNCALIBRATED)}
-            return replace(found, surface=surface)  # type: ignore[arg-type]
+            return self._in_roles(kind, model, data, items, resampler)
         found = _with_tuning(
             kind.measured(items.kept, by, resampler, self._scale(self._scales, model, data, by)), items, by
         )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
+
+    def _in_roles(self, kind: type[Scores], model: str, data: str, items: Items, resampler: Resampler) -> Scores:
+        """The scores of queries and documents, with those of the surface scorers; they are of no common scale."""
+        index = self._index(items.kept) if isinstance(items.kept[0], SearchingQuery) else None
+
+        def measured(by: Measure) -> Scores:
+            return kind.measured(items.kept, by, resampler, UNCALIBRATED)
+
+        rivals = {name: self._rival(name, data, index) for name in kind.surface_scorers}
+        surface = {name: measured(by) for name, by in rivals.items()}
+        return replace(measured(_Measured(self.subjects[model], index)), surface=surface)  # type: ignore[arg-type]
+
+    def _rival(self, name: str, data: str, index: Lexical | None = None) -> SurfaceScorer:
+        """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
+        return SurfaceScorer(name, self._counted(data) if name in WEIGHTED and index is None else None, index)
 
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
@@ -81,7 +92,7 @@ class Scorer:
         """What a model that scores pairs has to score of searches: the first stage, and what is judged."""
         queries = [item for item in items if isinstance(item, SearchingQuery)]
         if not queries:
-            return []
+            return [pair for item in items if isinstance(item, Contrast) for pair in item.judged]
         first = _first_stage(queries, self._index(queries))
         return [
             pair
@@ -109,7 +120,7 @@ class Scorer:
         """The same items' scores by each surface scorer that stands beside this kind of items."""
         found: dict[str, Scores] = {}
         for name in kind.surface_scorers:
-            by = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
+            by = self._rival(name, data)
             scale = self._scale(self._surface_scales, name, data, by)
             one = _with_tuning(kind.measured(items.kept, by, resampler, scale), items, by)
             if name != WORD_OVERLAP and isinstance(one, MarginScores):
@@ -120,9 +131,10 @@ class Scorer:
     def _counted(self, data: str) -> Frequencies:
         """In how many of this data's sentences each word is."""
         if data not in self._frequencies:
-            pairs, groups = self.data[data].pairs, self.data[data].groups
-            texts = [(p.first, p.second) for p in pairs] + [(g.source, g.paraphrase) for g in groups]
-            self._frequencies[data] = Frequencies.of(text for both in texts for text in both)
+            found = self.data[data]
+            texts = [(p.first, p.second) for p in found.pairs] + [(g.source, g.paraphrase) for g in found.groups]
+            written = [(*one.queries, *one.documents) for one in found.contrasts]
+            self._frequencies[data] = Frequencies.of(text for some in [*texts, *written] for text in some)
         return self._frequencies[data]
 
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure) -> Scale:

@@ -18,8 +18,9 @@ from encheck.types import Edit, Item, Kind
 Columns = Mapping[str, Sequence[Any]]
 KINDS: tuple[str, ...] = get_args(Kind)
 # kinds with a far text that the near one has to beat
-CONTESTS: frozenset[Kind] = frozenset({"triplet", "crossed", "chain", "search", "ranked"})
-SIDES = 2  # rows of a crossed group, which follow each other
+CONTESTS: frozenset[Kind] = frozenset({"triplet", "crossed", "contrast", "chain", "search", "ranked"})
+TWO_SIDED: frozenset[Kind] = frozenset({"crossed", "contrast"})
+SIDES = 2  # rows of an item that is two-sided, which follow each other
 TWO_SCORES = CONTESTS | {"both_orders"}
 
 
@@ -49,13 +50,15 @@ class Side:
 
 @dataclass(frozen=True)
 class Frame:
-    """One row an item, of a chain one row a member, of a crossed group one row a side; every column has the length of
-    `ids`, or is empty.
+    """One row an item, of a chain one row a member, of a crossed group or a contrast one row a side.
+
+    Every column has the length of `ids`, or is empty.
 
     `far` is the second text of each item, or its second score; None where items have one. `roles` says in which role
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
-    members and of crossed groups' sides. `source_is_second` marks rows whose pairs were scored the other way round:
-    (near, source), (far, source). `slices` names the part of the data that an item is of. `gold` is people's score,
+    members and of the sides of groups. `source_is_second` marks rows whose pairs were scored the other way round:
+    (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON object of
+    the columns that the data have besides. `gold` is people's score,
     `keys` the data's own names, `answers` what a query found, as `Answers` writes it, `weights` how often it was asked.
     """
 
@@ -129,7 +132,7 @@ class Frame:
         if self.far is None:
             return np.where(self._is_negative, -self.near.scores, self.near.scores)
         margins = self.near.scores - self.far.scores
-        if self.kind == "crossed":  # a group is as right as its worse side, and its sides stay together
+        if self.kind in TWO_SIDED:  # a group is as right as its worse side, and its sides stay together
             return np.repeat(margins.reshape(-1, SIDES).min(axis=1), SIDES)
         return margins if self.is_contest else -np.abs(margins)
 

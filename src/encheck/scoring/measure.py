@@ -83,5 +83,4 @@ class SurfaceScorer:
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The score of each document for the query at its place, shape [n]."""
-        assert self.index is not None
-        return self.index.pairs(queries, documents)
+        return self.pairs(queries, documents) if self.index is None else self.index.pairs(queries, documents)

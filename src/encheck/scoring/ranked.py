@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -57,7 +58,7 @@ class RankedScores(SearchScores):
         no_edits = (edits_json(()),) * len(items)
         near = Side(tuple(q.near for q in queries), self.near, edits=no_edits)
         far = Side(self.found, self.far, edits=no_edits)
-        slices = tuple("; ".join(f"{name}: {value}" for name, value in q.slices) for q in queries)
+        slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in queries)
         return Frame.of_items(
             "ranked", case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),

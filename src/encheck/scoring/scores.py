@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from encheck.scoring.both_orders import BothOrdersScores
 from encheck.scoring.chains import ChainScores, tied
+from encheck.scoring.contrasts import ContrastScores
 from encheck.scoring.crossed import CrossedScores
 from encheck.scoring.logged import LoggedScores
 from encheck.scoring.margins import MarginScores
@@ -20,6 +21,7 @@ __all__ = [
     "DECIMALS",
     "BothOrdersScores",
     "ChainScores",
+    "ContrastScores",
     "CrossedScores",
     "Floats",
     "LoggedScores",
@@ -41,6 +43,7 @@ _OF_KIND: Mapping[Kind, type[Scores]] = {
     "both_orders": BothOrdersScores,
     "triplet": MarginScores,
     "crossed": CrossedScores,
+    "contrast": ContrastScores,
     "chain": ChainScores,
     "search": SearchScores,
     "occurrence": OccurrenceScores,

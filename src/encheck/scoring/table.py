@@ -24,6 +24,7 @@ class Table:
     `far` holds the second score of each item, NaN where it has none; `kind` is triplet, turned, labelled or pair.
     `answers` has what each query found, as `Answers` writes it; it is empty where the items search no documents.
     `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
+    `slices` has what the data say of each query besides, as a JSON object; a baseline keeps no text, and so none.
     `declared` is what the check declares of itself; None where the run that made the table does not say.
     """
 
@@ -43,6 +44,7 @@ class Table:
     declared: Declaration | None = None
     answers: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
+    slices: tuple[str, ...] = ()
 
     @builtins.property
     def gate_row(self) -> GateRowId:
@@ -66,7 +68,7 @@ class Table:
         """A selection of the items."""
         chosen = [int(i) for i in positions]
         names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
-                 *["weights"] * bool(self.weights))  # fmt: skip
+                 *["weights"] * bool(self.weights), *["slices"] * bool(self.slices))  # fmt: skip
         some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 

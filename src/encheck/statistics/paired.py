@@ -27,14 +27,26 @@ def tango_z(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> F
     -2.236
     """
     n, x, y, t = np.broadcast_arrays(*(np.asarray(v, float) for v in (n, up, down, theta)))
+    away = x - y - n * t
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z: Floats = np.where(np.abs(away) < 1e-12, 0.0, away / (n * np.sqrt(tango_variance(n, x, y, t))))
+    return z
+
+
+def tango_variance(n: ArrayLike, up: ArrayLike, down: ArrayLike, theta: ArrayLike) -> Floats:
+    """The variance of (up - down) / n under H0: P(up) - P(down) = theta, at the likeliest discordance (Tango 1998).
+
+    Counts need not be whole.
+
+    >>> round(float(tango_variance(100, 5, 15, 0.0)), 4)
+    0.002
+    """
+    n, x, y, t = np.broadcast_arrays(*(np.asarray(v, float) for v in (n, up, down, theta)))
     b = -(x + y) + t * (2 * n - x + y)
     c = -y * t * (1 - t)
     q = (-b + np.sqrt(np.maximum(b * b - 8 * n * c, 0))) / (4 * n)
-    variance = n * np.maximum(2 * q + t * (1 - t), 0)
-    away = x - y - n * t
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z: Floats = np.where(np.abs(away) < 1e-12, 0.0, away / np.sqrt(variance))
-    return z
+    result: Floats = np.maximum(2 * q + t * (1 - t), 0) / n
+    return result
 
 
 def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> Floats:
@@ -112,15 +124,39 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def influence(differences: Floats, clusters: NDArray[np.intp], total: int) -> Floats:
-    """What each of `total` clusters adds to the mean of the differences beyond its share; shape [total], sums to 0."""
+    """What each of `total` clusters adds to the mean of the differences beyond its share; shape [total].
+
+    Each is divided by the root of the share of the items that other clusters have (CR2, Bell and McCaffrey 2002, Survey
+    Methodology 28): a large cluster draws the mean towards itself, and looks closer to it than it is. NaN where all
+    items are of one cluster.
+    """
     sums = np.bincount(clusters, differences - differences.mean(), minlength=total)
-    result: Floats = sums / len(differences)
+    others = 1 - np.bincount(clusters, minlength=total) / len(differences)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = np.where(others > 0, sums / len(differences) / np.sqrt(others), np.nan)
     return result
 
 
-def clustered_error(influences: Floats, clusters: int) -> float:
-    """Standard error of a mean from its clusters' influences: CR1, with `clusters` of them holding an item."""
-    return float(np.sqrt((influences**2).sum() * clusters / (clusters - 1))) if clusters > 1 else float("nan")
+def clustered_error(influences: Floats) -> float:
+    """Standard error of a mean from its clusters' influences."""
+    return float(np.sqrt((influences**2).sum()))
+
+
+def degrees_of_freedom(sizes: ArrayLike) -> float:
+    """Satterthwaite's degrees of freedom of the squared `clustered_error`, of clusters of these sizes.
+
+    As many as a chi-square with the mean and variance that it has where all items vary alike and apart (Bell and
+    McCaffrey 2002; of a mean in closed form): clusters - 1 where all are of one size, fewer where some are larger.
+
+    >>> round(degrees_of_freedom([6] * 25), 6), round(degrees_of_freedom([60] + [6] * 15), 1)
+    (24.0, 5.3)
+    """
+    counts = np.asarray(sizes, float)
+    shares = counts[counts > 0] / counts.sum()
+    if len(shares) < 2:
+        return float("nan")
+    leaning = shares**2 / (1 - shares)
+    return float(1 / ((shares**2).sum() + leaning.sum() ** 2 - (leaning**2).sum()))
 
 
 def t_cdf(t: ArrayLike, free: ArrayLike) -> Floats:

@@ -42,7 +42,7 @@ from encheck.similarity import SIMILARITIES
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import Chain, Crossed, Query, Triplet
+from encheck.types import Chain, Contrast, Crossed, Query, Triplet
 
 Encode = Callable[[list[str]], Any]
 MODEL = "model"
@@ -142,7 +142,7 @@ def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
     """Whether a case has items that are won or lost."""
     with suppress(NothingToMeasure):
         kept = case.claim.items(dataset, case.level, maker).kept
-        return any(isinstance(item, Triplet | Crossed | Query | Chain) for item in kept)
+        return any(isinstance(item, Triplet | Crossed | Contrast | Query | Chain) for item in kept)
     return False
 
 

@@ -1,0 +1,214 @@
+"""People say which of two models answers a query better: of a gate's folder, blind, until that decides.
+
+The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
+Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import UsageError
+from encheck.gating.judged import ALPHA, Answer, Asked, Pool, judge
+from encheck.gating.judgements import Judgements, keep, read
+from encheck.gating.types import Judged, Moved
+from encheck.reporting import gate as gate_text
+from encheck.reporting.answers import PLAN, Disagreement, asked_in, disagreements
+from encheck.reporting.results import into, read_results
+from encheck.system.documents import json_of
+from encheck.system.files import write_text
+from encheck.system.terminal import visible
+
+KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
+SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
+VERSION = 1
+MAKE = "Make one with: encheck gate NEW --baseline OLD --data FOLDER --queries FILE"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query of the pool with the answers as they are shown, `first` above `second`."""
+
+    asked: Asked
+    query: str
+    first: str
+    second: str
+
+    def answer(self, said: str, *, seed: int) -> Answer:
+        """What "1", "2", "equal" or "neither" says of the baseline and the candidate."""
+        if said in ("equal", "neither"):
+            return said  # type: ignore[return-value]
+        return "after" if (said == "2") != self.asked.is_swapped(seed) else "before"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """A gate's folder: `gate` of its results, the `search` that is judged, what is asked, where answers are kept."""
+
+    folder: Path
+    gate: Mapping[str, Any]
+    search: Mapping[str, Any]
+    pool: Pool
+    disagreements: Mapping[str, Disagreement]
+    qrels: Path
+
+    @property
+    def baseline(self) -> str:
+        """The name of the model that is to be replaced."""
+        return str(self.gate["against"][0]["baseline"])
+
+    def question(self, asked: Asked) -> Question:
+        """The query as it is shown: the sides are shuffled, the same way whenever it is asked."""
+        one = self.disagreements[asked.item]
+        texts = [one.before.text, one.after.text]
+        return Question(asked, one.query, *(texts[::-1] if asked.is_swapped(self.pool.seed) else texts))
+
+    def judged(self, known: Judgements) -> Judged:
+        """What the judgements decide."""
+        return judge(self.pool, known.answers(self.pool.order), baseline=self.baseline)
+
+    def following(self, known: Judgements) -> Asked | None:
+        """The next query to ask; None where all that was planned is judged."""
+        planned = self.pool.order[: self.pool.looks[-1]]
+        return next((q for q in planned if known.answer(q) is None), None)
+
+
+def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
+    """A gate's folder, whose plan is fixed now if it was not; UsageError where there is nothing to judge in it.
+
+    `qrels` is where the judgements are kept, beside the log of queries if None.
+    """
+    results = read_results(folder)
+    gate = results.get("gate")
+    if not gate:
+        raise UsageError(f"{folder} is of a run without a gate: nothing is to be judged. {MAKE}")
+    asked = asked_in(folder)
+    found = {one.item: one for one in disagreements(folder)}
+    if len({one.data for one in found.values()}) > 1:
+        raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE}")
+    if not found:
+        raise UsageError(f"{folder}: both models have the same first answer to every query; nothing is to be judged")
+    search = _search_of(folder, gate)
+    place = qrels or Path(search.get("qrels") or folder / "judgements.qrels")
+    if not place.parent.is_dir():
+        raise UsageError(
+            f"{place.parent}, in which judgements are kept, is not there: start where the gate was started, or name a "
+            "file with --qrels FILE"
+        )
+    judging = Judging(folder, gate, search, Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
+    _fix(judging)
+    return judging
+
+
+def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        search: Mapping[str, Any] = gate["against"][0]["searches"][0]
+        gate_text.moved_of(search)
+    except (KeyError, IndexError, TypeError) as error:
+        raise UsageError(f"{folder}: results.json has no search without labels as a gate writes it. {MAKE}") from error
+    return search
+
+
+def _fix(judging: Judging) -> None:
+    """Write the plan before the first answer; UsageError where the folder has another one."""
+    pool, path = judging.pool, judging.folder / PLAN
+    plan = {"version": VERSION, "pool": pool.fingerprint, "seed": pool.seed, "alpha": ALPHA, "looks": [*pool.looks]}
+    if not path.exists():
+        with into(judging.folder):
+            write_text(path, json.dumps(plan, indent=1) + "\n")
+        return
+    try:
+        there = json_of(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. Remove it to fix the plan again; answers stay") from error
+    if there != plan:
+        raise UsageError(
+            f"{path} is the plan of other answers, or was edited: the looks are fixed before the first answer. Run the "
+            f"gate again, into a new folder; answers stay in {judging.qrels}"
+        )
+
+
+def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[str], object]) -> Judged:
+    """Show queries with both answers and `ask` which is better, until that decides or somebody quits; what is decided.
+
+    Every answer is kept at once. Undo takes the last one back.
+    """
+    known = read(judging.qrels)
+    before = _known_before(judging, known)
+    if before:
+        show(f"{before:,} of these queries were judged before")
+    while (judged := judging.judged(known)).left and (asked := judging.following(known)):
+        show(_shown(judging, asked, judged))
+        said = ask(KEYS).strip().lower()[:1]
+        if said == "q":
+            break
+        if said in SIDES:
+            answer = judging.question(asked).answer(SIDES[said], seed=judging.pool.seed)
+            known = keep(judging.qrels, [(asked, answer)])
+        elif said == "u" and (last := _last(judging, known)):
+            known = keep(judging.qrels, [(last, None)])
+        else:
+            show("there is nothing to undo" if said == "u" else f"{said!r} is no answer")
+    return judged
+
+
+def _known_before(judging: Judging, known: Judgements) -> int:
+    return len(known.answers(judging.pool.order[: judging.pool.looks[-1]]))
+
+
+def _shown(judging: Judging, asked: Asked, judged: Judged) -> str:
+    one = judging.question(asked)
+    most = judged.looks[-1]
+    lines = (f"{most - judged.left + 1:,} of at most {most:,}", f"  {_line(one.query)}", f"  1  {_line(one.first)}",
+             f"  2  {_line(one.second)}")  # fmt: skip
+    return "\n" + "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+def _last(judging: Judging, known: Judgements) -> Asked | None:
+    """The query of this folder that was judged last; None where the last judgement is of another one."""
+    pairs = {q.pair: q for q in judging.pool.order}
+    return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
+
+
+def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
+    """`gate` of the folder's results as it is with these judgements."""
+    against = judging.gate["against"][0]
+    was = gate_text.moved_of(judging.search)
+    now = replace(was, judged=judged)
+    stays = _other_reasons(judging, was)
+    is_blocked = judging.gate["outcome"] == "block" and bool(stays)
+    own = [f"{now.name}: {now.said}; {now.why}"] if not now.passes else []
+    if is_blocked or now.blocks:
+        outcome, reasons = "block", [*(stays if is_blocked else ()), *(own if now.blocks else ())]
+    else:
+        outcome, reasons = ("inconclusive" if own or stays else "pass"), [*own, *stays]
+    worse = [judging.disagreements[item].as_dict() for item in judged.lost] if now.blocks else []
+    command = f"encheck data judge {shlex.quote(str(judging.folder))}" if judged.left else None
+    search = {
+        **judging.search, "passes": now.passes, "says": f"{now.said}; {now.why}", "judged": asdict(judged),
+        "left": judged.left, "judge": command, "lost_queries": worse,
+    }  # fmt: skip
+    code = _inconclusive(judging) if outcome == "inconclusive" else {"pass": 0, "block": 1}[outcome]
+    shown = {**against, "outcome": outcome, "reasons": reasons, "searches": [search]}
+    return {"outcome": outcome, "exit_code": code, "against": [shown]}
+
+
+def _other_reasons(judging: Judging, was: Moved) -> list[str]:
+    """What the gate said against the candidate that judging answers does not change."""
+    against, *others = judging.gate["against"]
+    found = [text for text in against["reasons"] if not text.startswith(f"{was.name}: {was.said}; ")]
+    return found + [f"against {one['baseline']}: {one['outcome']}" for one in others if one["outcome"] != "pass"]
+
+
+def _inconclusive(judging: Judging) -> int:
+    """What an inconclusive gate counts as: as the gate said, where it was."""
+    return int(judging.gate["exit_code"]) if judging.gate["outcome"] == "inconclusive" else 10

@@ -1,0 +1,79 @@
+"""`encheck data judge`: people say which of two models answers better."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from encheck.cli.data import data_app
+from encheck.cli.shared import say, tell, told
+from encheck.errors import UsageError
+
+
+@data_app.command("judge")
+def judge_(
+    folder: Annotated[Path, typer.Argument(metavar="REPORT", help="The directory that the gate wrote.")],
+    page: Annotated[bool, typer.Option("--page", help="Write REPORT/judging.html, to judge in a browser.")] = False,
+    answers: Annotated[Path | None, typer.Option(metavar="FILE", help="Take the answers that the page saved.")] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where judgements are kept. Default: beside the log, LOG.qrels.")
+    ] = None,
+) -> None:
+    """Decide a gate without labels: say which of two answers is better, blind, only where the models differ.
+
+    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and go on later.
+
+    It stops as soon as the answers decide. They are kept for the next candidate.
+
+    Exit code: 0 pass, 1 block, 4 usage or bad input, 10 not decided.
+
+    Examples:
+
+        encheck data judge reports/x
+
+        encheck data judge reports/x --page
+
+        encheck data judge reports/x --answers answers.json
+    """
+    from encheck.annotation.judging import ask_people, opened, verdict
+    from encheck.annotation.judging_sheet import take, write_sheet
+    from encheck.gating.judgements import read
+
+    with told():
+        if page and answers:
+            raise UsageError("--page writes a page, --answers reads what one saved: give one of them")
+        judging = opened(folder, qrels=qrels)
+        if answers:
+            judged = judging.judged(take(judging, answers))
+        elif page:
+            judged = judging.judged(read(judging.qrels))
+            path, count = write_sheet(judging)
+            here = shlex.quote(str(folder))
+            tell(f"{path}: {count:,} queries; then: encheck data judge {here} --answers answers.json")
+        else:
+            judged = ask_people(judging, ask=_ask, show=tell)
+    gate = verdict(judging, judged)
+    _tell(gate)
+    raise typer.Exit(gate["exit_code"])
+
+
+def _ask(keys: str) -> str:
+    """What is typed; the end of the input and Ctrl-C quit, since every answer is kept."""
+    try:
+        return str(typer.prompt(keys, default="", show_default=False))
+    except typer.Abort:
+        return "q"
+
+
+def _tell(gate: dict[str, Any]) -> None:
+    from encheck.reporting import gate as shown
+    from encheck.reporting import lost
+
+    (against,) = gate["against"]
+    (search,) = against["searches"]
+    say(["", *against["reasons"]])
+    say(lost.lines(search))
+    say(shown.headline(gate))

@@ -1,0 +1,39 @@
+"""What people said of two models' answers, for the gate at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from encheck.gating.judged import Pool, judge
+from encheck.gating.judgements import place_of, read
+from encheck.gating.types import Judged
+from encheck.gating.weighing import People, Searched
+from encheck.options import Settings
+from encheck.reporting.answers import Documents, asked_of
+
+
+def qrels_of(settings: Settings) -> str:
+    """The file of judgements of the run's log of queries, as one would type it; empty where there is no log."""
+    if settings.queries is None:
+        return ""
+    place = place_of(settings.queries)
+    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
+
+
+def people(
+    items: Mapping[str, Mapping[str, Sequence[Any]]], documents: Mapping[str, Documents], settings: Settings
+) -> People:
+    """What is known of a search's answers; UsageError where the file of judgements is wrong."""
+
+    def said(one: Searched, baseline: str) -> Judged | None:
+        if settings.queries is None:
+            return None
+        texts = {
+            name: text for found in items.values() for name, text in zip(found["item"], found["source"], strict=True)
+        }
+        pool = Pool(asked_of(one, texts, documents[one.after.case]), settings.seed)
+        return judge(pool, read(place_of(settings.queries)).answers(pool.order), baseline=baseline)
+
+    return said

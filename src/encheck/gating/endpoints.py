@@ -1,0 +1,88 @@
+"""The primary endpoint of a search with labels: the one rank metric that a gate tests, and what is reported beside it.
+
+recall@1 where one document is right for each query, so that it says how often the right one comes first; else nDCG@10;
+or what `--primary` names. It is chosen by the labels and by the user, never by scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from encheck.gating.declared import declared_of
+from encheck.metrics import Metric
+from encheck.metrics.search import (
+    DELTA,
+    document_recall_at_1,
+    document_recall_at_10,
+    document_recall_at_100,
+    hard_negative_accuracy,
+    mean_average_precision,
+    mrr_at_10,
+    ndcg_at_10,
+)
+from encheck.scoring.answers import Answers
+from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
+from encheck.statistics import paired as stats
+
+NDCG, FIRST = "ndcg@10", "recall@1"
+ENDPOINTS: Mapping[str, Metric[...]] = {
+    NDCG: ndcg_at_10,
+    FIRST: document_recall_at_1,
+    "recall@10": document_recall_at_10,
+    "recall@100": document_recall_at_100,
+    "mrr@10": mrr_at_10,
+    "map": mean_average_precision,
+}
+HITS = (document_recall_at_1, document_recall_at_10, document_recall_at_100)  # 0 or 1 where one document is right
+RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
+CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A rank metric that is reported beside the primary endpoint and tested nowhere: its change with a 95% interval."""
+
+    metric: str
+    baseline: float
+    candidate: float
+    change: float
+    low: float
+    high: float
+
+
+def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
+    """The metric that the gate tests of these queries; None where they are not those of a search with labels.
+
+    `wanted` is one of `ENDPOINTS`.
+    """
+    if not declared_of(table).primary or not table.answers:
+        return None
+    has_one = all(len(Answers.of(text).right) == 1 for text in table.answers)
+    found = ENDPOINTS[wanted or (FIRST if has_one else NDCG)]
+    return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
+
+
+def beside(before: Table, after: Table, endpoint: Metric[...]) -> tuple[Beside, ...]:
+    """The other rank metrics of the same queries."""
+    others = [*ENDPOINTS.values(), hard_negative_accuracy]
+    found = (_beside(before, after, one) for one in others if one.name != endpoint.name)
+    return tuple(one for one in found if one)
+
+
+def _beside(before: Table, after: Table, metric: Metric[...]) -> Beside | None:
+    """One of them, over the queries that have a value; None where hardly any has one."""
+    old, new = (metric.per_item(table, RANKS) for table in (before, after))
+    there = ~(np.isnan(old) | np.isnan(new))
+    codes = np.unique(np.array(before.clusters)[there], return_inverse=True)[1]
+    if codes.max(initial=0) < 1:
+        return None
+    change = (new - old)[there]
+    error = stats.clustered_error(stats.influence(change, codes, int(codes.max()) + 1))
+    reach = float(stats.t_quantile(CONFIDENCE, stats.degrees_of_freedom(np.bincount(codes)))) * error
+    mean = float(change.mean())
+    label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
+    return Beside(label, float(old[there].mean()), float(new[there].mean()), mean, mean - reach, mean + reach)

@@ -1,0 +1,255 @@
+"""People judge answers that differ: blind, on the terminal or on a page, until that decides."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from test_reporting import HOSTILE, results
+from test_unjudged import table
+from typer.testing import CliRunner
+
+from encheck.annotation.judging import ask_people, opened, verdict
+from encheck.annotation.judging_sheet import take, write_sheet
+from encheck.cli import app
+from encheck.errors import UsageError
+from encheck.gating.answers import moved
+from encheck.gating.decision import decide
+from encheck.gating.judgements import read
+from encheck.gating.weighing import Searched, Weighed
+from encheck.reporting import gate
+from encheck.reporting.answers import write_answers
+from encheck.reporting.results import schema, write_results
+
+DOCUMENTS = {i: (f"d{i}", f"{'odd' if i % 2 else 'even'} {i}\nof {HOSTILE}") for i in range(120)}  # odd: the new ones
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a gate on 400 queries of which 60 have another first answer; judgements lie beside their log."""
+    place = tmp_path_factory.mktemp("made")
+    old = [(2 * (i % 60), 2 * (i % 60) + 1) for i in range(400)]
+    before, after = table(old), table([found[::-1] for found in old[:60]] + old[60:])
+    found = Weighed("sbert", decide((), moved=[moved(before, after)]), {}, {}, (None, None),
+                    searched=(Searched(before, after),))  # fmt: skip
+    items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
+    folder = place / "r"
+    folder.mkdir()
+    shown = gate.as_dict([found], None, gate.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels"))
+    written = {**results(), "gate": shown}
+    written["run"] = {**written["run"], "settings": {"seed": 3}}
+    jsonschema.validate(json.loads(json.dumps(shown)), {**schema(), **schema()["properties"]["gate"]})
+    write_results(folder, written)
+    write_answers(folder, found.searched, items, {before.case: DOCUMENTS})
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(made, tmp_path / "r")
+
+
+def keys_for(judging, side):
+    """What somebody types who always finds that side better ("before" or "after")."""
+    old = {one.query: one.before.text for one in judging.disagreements.values()}
+
+    def ask(_keys):
+        question = judging.question(judging.following(read(judging.qrels)))
+        is_first = question.first == old[question.query]
+        return "1" if is_first == (side == "before") else "2"
+
+    return ask
+
+
+def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
+    judging, said = opened(folder), []
+    judged = ask_people(judging, ask=keys_for(judging, "before"), show=said.append)
+    assert (judged.outcome, judged.asked, judged.answered) == ("block", 20, 20)
+    assert said[0].startswith("\n1 of at most 60\n  query ")
+    assert said[19].startswith("\n20 of at most 60\n")
+    assert "even" in said[0]
+    decided = verdict(judging, judged)
+    assert (decided["outcome"], decided["exit_code"]) == ("block", 1)
+    assert list(gate.headline(decided)) == ["GATE: BLOCKED. 20 of 20 decisive answers favour sbert"]
+    (search,) = decided["against"][0]["searches"]
+    assert [one["before"][:4] for one in search["lost_queries"]] == ["even"] * 3
+    assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
+    again = opened(shutil.copytree(folder, folder.with_name("again")))
+    assert again.judged(read(again.qrels)) == judged
+
+
+def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(folder):
+    judging = opened(folder)
+    judged = ask_people(judging, ask=keys_for(judging, "after"), show=str)
+    assert (judged.outcome, judged.new) == ("pass", 20)
+    decided = verdict(judging, judged)
+    assert (decided["outcome"], decided["exit_code"], decided["against"][0]["reasons"]) == ("pass", 0, [])
+    assert next(gate.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
+    against = judging.gate["against"][0]
+    other = {**judging.gate, "against": [{**against, "reasons": [*against["reasons"], "health/d/1: too wide"]}]}
+    assert verdict(replace(judging, gate=other), judged)["exit_code"] == 10
+    assert list(gate.headline(verdict(replace(judging, gate=other), judged))) == [
+        "GATE: INCONCLUSIVE. health/d/1: too wide"
+    ]
+
+
+def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
+    judging, said = opened(folder), []
+    keys = iter(["u", "1", "=", "0", "x", "", "u", "2", "e", "n", "q"])
+    judged = ask_people(judging, ask=lambda _: next(keys), show=said.append)
+    first = [q.item for q in judging.pool.order[:5]]
+    known = read(judging.qrels).answers(judging.pool.order)
+    assert list(known) == first
+    assert [known[item] for item in first[1:]] == ["equal", known[first[2]], "equal", "neither"]
+    assert known[first[2]] in ("before", "after")
+    assert (judged.outcome, judged.answered, judged.left) == ("inconclusive", 5, 55)
+    assert [text for text in said if not text.startswith("\n")] == [
+        "there is nothing to undo", "'x' is no answer", "'' is no answer"
+    ]  # fmt: skip
+    assert list(gate.headline(verdict(judging, judged))) == [
+        f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck data judge {folder}"
+    ]
+    keys = iter(["u", "q"])
+    ask_people(opened(folder), ask=lambda _: next(keys), show=said.append)
+    assert "5 of these queries were judged before" in said
+    assert list(read(judging.qrels).answers(judging.pool.order)) == first[:4]
+
+
+def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
+    judging, said = opened(folder), []
+    keys = iter(["="] * 12 + ["q"])
+    ask_people(judging, ask=lambda _: next(keys), show=said.append)
+    assert {re.search(r"^  1  (\w+)", text, re.M)[1] for text in said} == {"even", "odd"}
+    assert "sbert" not in "".join(said)
+    assert "\x1b" not in "".join(said)
+
+
+def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
+    done = CliRunner().invoke(app, ["data", "judge", str(folder)], input="=\n=\n")
+    assert done.exit_code == 10
+    assert "GATE: CANNOT TELL YET. At most 58 more answers decide: encheck data judge" in done.stdout
+    judging = opened(folder)
+    ask_people(judging, ask=keys_for(judging, "before"), show=str)
+    done = CliRunner().invoke(app, ["data", "judge", str(folder)])
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1] == "GATE: BLOCKED. 18 of 18 decisive answers favour sbert"
+    assert done.stdout.count("lost in retrieval/help/1: query") == 3
+    assert "judge" in CliRunner().invoke(app, ["data", "--help"]).stdout
+
+
+# the page
+
+
+def saved(folder, **answers):
+    path = folder / "answers.json"
+    path.write_text(json.dumps({"judging": opened(folder).pool.fingerprint, "answers": answers}))
+    return path
+
+
+def test_answers_of_the_page_count_as_typed_ones_do(folder):
+    judging = opened(folder)
+    path, count = write_sheet(judging)
+    page = path.read_text("utf-8")
+    assert (count, page.count("<fieldset")) == (60, 60)
+    assert HOSTILE not in page
+    assert "sbert" not in page
+    asked = judging.pool.order[:20]
+    old = {one.item: one.before.text for one in judging.disagreements.values()}
+    sides = {q.query: "1" if judging.question(q).first == old[q.item] else "2" for q in asked}
+    assert judging.judged(take(judging, saved(folder, **sides))).outcome == "block"
+    assert write_sheet(judging)[1] == 40
+
+
+def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(folder, chromium):
+    judging, said = opened(folder), []
+    path, _ = write_sheet(judging)
+    page = chromium.new_page(viewport={"width": 360, "height": 640})
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for key in ("1", "2", "=", "0"):
+        page.keyboard.press(key)
+    page.locator("fieldset").nth(4).locator("input[value=equal]").check()
+    assert page.locator("#state").inner_text() == "5 of 60 answered."
+    with page.expect_download() as found:
+        page.click("#save")
+    found.value.save_as(folder / "answers.json")
+    known = take(judging, folder / "answers.json").answers(judging.pool.order)
+    assert [known[q.item] for q in judging.pool.order[2:5]] == ["equal", "neither", "equal"]
+    assert len(known) == 5
+    assert said == []
+
+
+# bad input
+
+
+def without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def edited(name, old, new):
+    def edit(folder):
+        opened(folder)
+        path = folder / name
+        path.write_text(path.read_text().replace(old, new, 1))
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (shutil.rmtree, "is no run: it has no results.json"),
+        (without("answers.parquet"), "has no answers.parquet: it is not the folder of a gate on documents without"),
+        (without("documents.parquet"), "has no documents.parquet"),
+        (lambda folder: (folder / "answers.parquet").write_bytes(b"PAR1"), "answers.parquet cannot be read"),
+        (lambda folder: write_results(folder, results()), "is of a run without a gate: nothing is to be judged"),
+        (edited("results.json", '"shares"', '"sharez"'), "has no search without labels as a gate writes it"),
+        (edited("judging.json", "20", "2"), "is the plan of other answers, or was edited"),
+        (edited("judging.json", "{", ""), "judging.json cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_judged_is_one_message(folder, spoil, said):
+    spoil(folder)
+    done = CliRunner().invoke(app, ["data", "judge", str(folder)])
+    assert done.exit_code == 4
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_plan_that_was_lost_is_made_again_the_same(folder):
+    opened(folder)
+    plan = (folder / "judging.json").read_text()
+    (folder / "judging.json").unlink()
+    opened(folder)
+    assert (folder / "judging.json").read_text() == plan
+
+
+def test_judgements_have_a_folder(folder, tmp_path):
+    with pytest.raises(UsageError, match="is not there: start where the gate was started, or name a file with --qrels"):
+        opened(folder, qrels=tmp_path / "gone" / "q")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "is no file of answers"),
+        ('{"judging": "x", "answers": {}}', "has answers to another report's questions"),
+        ('{"judging": "PLAN", "answers": {"nobody": "1"}}', "answers query 'nobody', which"),
+        ('{"judging": "PLAN", "answers": {"QUERY": "3"}}', "is '3', but should be 1, 2, equal, neither"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_of_answers_is_one_message_and_nothing_of_it_is_kept(folder, text, said):
+    judging = opened(folder)
+    path = folder / "a.json"
+    path.write_text(text.replace("PLAN", judging.pool.fingerprint).replace("QUERY", judging.pool.order[0].query))
+    done = CliRunner().invoke(app, ["data", "judge", str(folder), "--answers", str(path)])
+    assert done.exit_code == 4
+    assert said in done.stderr
+    assert not judging.qrels.exists()

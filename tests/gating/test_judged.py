@@ -1,0 +1,180 @@
+"""Judged answers: what is asked, when it stops, what it decides, and what is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from encheck.errors import UsageError
+from encheck.gating.judged import Asked, Pool, decide, judge, looks, loss_of, statistic
+from encheck.gating.judgements import Judgements, keep, place_of, read
+from encheck.statistics.paired import tango_z
+
+
+def pool(queries=3_000, differ=426, *, seed=0, weights=None, pairs=None, clusters=None):
+    """A log of which the first queries have other answers, by default each other documents."""
+    return Pool(
+        tuple(
+            Asked(f"i{i}", 1 if weights is None else int(weights[i]), f"c{i}" if clusters is None else clusters[i],
+                  f"q{i}", f"d{i if pairs is None else pairs[i]}",
+                  f"e{i if pairs is None else pairs[i]}" if i < differ else f"d{i if pairs is None else pairs[i]}")
+            for i in range(queries)
+        ), seed)  # fmt: skip
+
+
+def answered(found, old, new, ties):
+    """That many answers to the first queries of the pool, evenly mixed."""
+    counts = {"before": old, "after": new, "equal": ties // 2, "neither": ties - ties // 2}
+    said = sorted(((j + 0.5) / count, name) for name, count in counts.items() for j in range(count))
+    return {q.item: name for q, (_, name) in zip(found.order, said, strict=False)}
+
+
+def test_looks_are_fixed_by_what_differs_and_not_by_answers():
+    assert pool().looks == (20, 40, 80, 160, 254)
+    assert pool(600, 90).looks == (20, 40, 90)
+    assert pool(500, 12).looks == (12,)
+    heavy = pool(weights=[50] * 40 + [1] * 2_960)
+    assert heavy.looks[-1] == 426  # few of the answers count, so all are asked
+    assert looks(pool(500, 0).share, np.ones(0), delta=0.02) == ()
+
+
+def test_27_of_36_decisive_answers_block_as_soon_as_they_are_there():
+    found = pool()
+    said = judge(found, answered(found, 27, 9, 44), baseline="sbert")
+    assert (said.outcome, said.asked, said.left) == ("block", 80, 0)
+    assert said.favoured == "27 of 36 decisive answers favour sbert"
+    assert said.loss == pytest.approx(0.142 * 18 / 80)
+    assert 0 < said.low < said.loss < said.high
+    assert len(said.lost) == 3
+    assert {answered(found, 27, 9, 44)[item] for item in said.lost} == {"before"}
+    more = answered(found, 27, 9, 44) | {q.item: "after" for q in found.order[80:120]}
+    assert judge(found, more, baseline="sbert") == replace(said, answered=120)
+
+
+def test_as_many_for_one_as_for_the_other_pass_once_a_loss_of_delta_is_ruled_out():
+    found = pool()
+    early = judge(found, answered(found, 20, 20, 40), baseline="b")
+    assert (early.outcome, early.left) == ("inconclusive", 254 - 80)
+    assert early.why == "at most 174 more answers decide"
+    late = judge(found, answered(found, 40, 40, 80), baseline="b")
+    assert (late.outcome, late.asked) == ("pass", 160)
+    assert late.high < 0.02
+
+
+def test_nothing_is_decided_between_looks_nor_across_a_gap():
+    found = pool()
+    all_old = {q.item: "before" for q in found.order[:19]}
+    assert judge(found, all_old, baseline="b").outcome == "inconclusive"
+    assert judge(found, all_old | {found.order[19].item: "before"}, baseline="b").outcome == "block"
+    gap = all_old | {q.item: "before" for q in found.order[20:60]}
+    said = judge(found, gap, baseline="b")
+    assert (said.outcome, said.answered, said.left) == ("inconclusive", 19, 254 - 59)
+
+
+def test_a_certain_loss_that_is_small_passes():
+    found = pool(3_000, 60)
+    said = judge(found, answered(found, 24, 6, 30), baseline="b")
+    assert said.outcome == "pass"
+    assert said.loss == pytest.approx(18 / 3_000)
+
+
+def test_what_is_neither_shown_nor_ruled_out_stays_open():
+    found = pool(600, 60)
+    said = judge(found, answered(found, 20, 12, 28), baseline="b")
+    assert (said.outcome, said.asked, said.left) == ("inconclusive", 60, 0)
+    assert "neither shown nor ruled out" in said.why
+
+
+def test_without_clusters_and_weights_the_test_is_tangos_and_at_no_loss_the_sign_test():
+    found = pool()
+    losses = np.repeat([1.0, -1.0, 0.0], [27, 9, 44])
+    z = statistic(found.sample, losses, np.array([0.0]))
+    assert z == pytest.approx(-tango_z(80, 9, 27, 0.0), rel=0.06)  # t in place of z
+    assert z < 3.0
+    assert loss_of(found.sample, losses) == pytest.approx(0.142 * 18 / 80)
+
+
+def test_queries_that_lose_the_same_article_count_as_fewer():
+    losses = np.repeat([1.0, -1.0, 0.0], [27, 9, 44])
+    alone = pool()
+    order = [int(q.item[1:]) for q in alone.order]
+    pairs = np.arange(3_000)
+    pairs[order[:27]] = 5_000 + np.arange(27) // 9
+    together = pool(pairs=pairs)
+    assert statistic(together.sample, losses, np.zeros(1)) < 0.8 * statistic(alone.sample, losses, np.zeros(1))
+    named = [f"c{i}" for i in range(3_000)]
+    for at in order[:27]:
+        named[at] = "one"
+    by_log = pool(clusters=named)
+    assert by_log.names_clusters
+    assert statistic(by_log.sample, losses, np.zeros(1)) < 1.7
+
+
+def test_heavy_queries_count_for_more_and_say_less():
+    losses = np.repeat([1.0, 0.0], [10, 70])
+    even, order = pool(), [int(q.item[1:]) for q in pool().order]
+    weights = np.ones(3_000)
+    weights[order[0]] = 100
+    heavy = pool(weights=weights)
+    assert loss_of(heavy.sample, losses) > 4 * loss_of(even.sample, losses)
+    assert statistic(heavy.sample, losses, np.zeros(1)) < statistic(even.sample, losses, np.zeros(1))
+
+
+def test_hardly_ever_blocked_without_a_loss_nor_passed_with_one_of_delta():
+    rng = np.random.default_rng(1)
+    found = pool()
+    ends = {loss: [] for loss in (0.0, 0.02, 0.06)}
+    for loss, outcomes in ends.items():
+        mean = loss / 0.142
+        for _ in range(300):
+            drawn = rng.choice([1.0, -1.0, 0.0], p=[(0.6 + mean) / 2, (0.6 - mean) / 2, 0.4], size=254)
+            outcomes.append(decide(found.sample, found.looks, drawn, delta=0.02)[0])
+    assert ends[0.0].count("block") <= 15
+    assert ends[0.02].count("pass") <= 15
+    assert ends[0.06].count("block") >= 290
+
+
+def test_order_and_sides_are_random_by_seed_and_the_same_for_the_next_candidate():
+    one, other = pool(), pool(seed=1)
+    assert [q.item for q in one.order] != [q.item for q in other.order]
+    sides = [q.is_swapped(0) for q in one.order]
+    assert 150 < sum(sides) < 276
+    later = Pool(tuple(replace(q, after=f"{q.after}x") if q.differs else q for q in one.queries))
+    assert [q.item for q in later.order] == [q.item for q in one.order]
+    turned = [replace(q, before=q.after, after=q.before).is_swapped(0) for q in one.order]
+    assert turned == [not side for side in sides]  # the same text stands first, whichever model gave it
+
+
+# what is kept
+
+
+def test_judgements_are_kept_as_qrels_and_found_by_what_was_shown(tmp_path):
+    log = tmp_path / "log.txt"
+    first, second = Asked("i1", 1, "", "q1", "aa", "bb"), Asked("i2", 1, "", "q2", "dd", "cc")
+    keep(place_of(log), [(first, "before"), (second, "neither")])
+    assert place_of(log).read_text() == (
+        "query-id\tcorpus-id\tscore\tagainst\nq1\taa\t1\tbb\nq1\tbb\t0\taa\nq2\tcc\t0\tdd\nq2\tdd\t0\tcc\n"
+    )
+    known = read(place_of(log))
+    assert known.answers([first, second]) == {"i1": "before", "i2": "neither"}
+    assert known.answer(replace(first, before="bb", after="aa", item="other")) == "after"
+    assert known.answer(replace(first, after="ee")) is None
+    assert keep(place_of(log), [(first, "equal")]).answer(first) == "equal"
+    assert keep(place_of(log), [(first, None)]).answers([first, second]) == {"i2": "neither"}
+    assert read(tmp_path / "none") == Judgements({})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("query\tdocument\n", ":1: should have the columns query-id, corpus-id, score, against"),
+        ("query-id\tcorpus-id\tscore\tagainst\nq\ta\t2\tb\n", ":2: the score is '2', but should be 0 or 1"),
+        ("query-id\tcorpus-id\tscore\tagainst\nq\ta\t1\ta\n", ":2: should be two different documents"),
+        ("query-id\tcorpus-id\tscore\tagainst\nq\ta\t1\tb\n", "has one row for documents a and b, but needs two"),
+        ("\ud800", "cannot be read: line 1: is not UTF-8"),
+    ],
+)
+def test_a_wrong_file_of_judgements_is_one_message_with_its_line(tmp_path, text, said):
+    (tmp_path / "f").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(UsageError, match=said):
+        read(tmp_path / "f")

@@ -1,0 +1,96 @@
+"""A run on a search with labels against a baseline: what is weighed, and what results and the terminal say of it."""
+
+import json
+
+import jsonschema
+import pytest
+from gate_fakes import columns, results
+
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.weighing import weigh
+from encheck.reporting import gate
+from encheck.reporting.results import schema
+from encheck.scoring.answers import Answers
+
+CHECK = "query_finds_its_documents"
+CASE = f"{CHECK}/m-d-1"
+CLAIM = {"family": "retrieval", "metric": "ndcg_at_10", "gates": "ndcg_at_10", "primary": True}
+
+
+def searched(ranks, *, each=6, slices=True):
+    """The items of a run whose queries have their right document at these ranks; `each` ask for the same one."""
+    n = len(ranks)
+    found = columns([0.5] * n, [0.4] * n, clusters=[i // each for i in range(n)])
+    answers = [str(Answers(((rank, 1),), first=(i // each if rank == 1 else 99,))) for i, rank in enumerate(ranks)]
+    more = {"kind": ["ranked"] * n, "answers": answers, "case": [CASE] * n}
+    return found | more | ({"slice": [json.dumps({"half": str(i % 2)}) for i in range(n)]} if slices else {})
+
+
+def said():
+    return results(tested="retrieval", check=CHECK) | {"claims": {CHECK: {**CLAIM, "property": "retrieval"}}}
+
+
+@pytest.fixture
+def weighed(tmp_path):
+    """Weigh a search that loses its first queries against one that finds all."""
+
+    def weighed(lost, *, n=150, slices=True, **how):
+        both = [1] * n, [3] * lost + [1] * (n - lost)
+        before, after = ({CASE: searched(ranks, slices=slices)} for ranks in both)
+        save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
+        return weigh(read(tmp_path / "base"), said(), after, model="m", **how), after
+
+    return weighed
+
+
+def shown(found, items):
+    documents = {f"{CHECK}/d/1": {i: (str(i), f"document {i}") for i in range(100)}}
+    entry = gate.as_dict([found], None, gate.Shown({CASE: items[CASE]}, documents, "r"))
+    against = json.loads(json.dumps(entry))["against"][0]
+    jsonschema.validate(against, schema()["$defs"]["against"] | {"$defs": schema()["$defs"]})
+    return entry, against
+
+
+def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed):
+    entry, against = shown(*weighed(40))
+    row = against["rows"][0]
+    assert (row["row"], row["endpoint"], row["outcome"], row["alpha"]) == ("retrieval/d/1", "recall@1", "block", 0.03)
+    text = "\n".join(gate.lines(entry))
+    assert "retrieval/d/1: the primary endpoint is recall@1, tested first, at 3%, slices at 1% together" in text
+    assert "beside it and not tested: nDCG@10 1.000 to 0.867, -0.133" in text
+    assert "first before: document 0\n    first now:    document 99" in text
+    assert len(row["lost_queries"]) == 3
+    assert len({one["before"] for one in row["lost_queries"]}) == 3
+    summary = "\n".join(gate.markdown(entry, {}, most=50))
+    assert "- lost in retrieval/d/1: *source 0*" in summary
+
+
+def test_another_endpoint_is_weighed_where_it_is_named(weighed):
+    found, _ = weighed(40, primary="recall@10")
+    row = found.decision.rows[0]
+    assert (row.endpoint, row.change, row.outcome) == ("recall@10", 0.0, "pass")
+    assert "recall@1" in [one.metric for one in found.beside["retrieval/d/1"]]
+
+
+def test_slices_come_from_the_candidates_run_and_the_baseline_keeps_no_text_of_them(weighed, tmp_path):
+    found, _ = weighed(0)
+    assert [row.name for row in found.decision.rows] == [
+        "retrieval/d/1", "retrieval/d/1/half=0", "retrieval/d/1/half=1",
+    ]  # fmt: skip
+    assert b"half" not in (tmp_path / "base" / "items.parquet").read_bytes()
+
+
+def test_the_columns_of_the_file_change_nothing_of_the_main_test(weighed):
+    with_slices, without = (weighed(12, slices=some)[0].decision for some in (True, False))
+    assert with_slices.rows[0] == without.rows[0]
+    assert len(with_slices.rows) == 3
+
+
+def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
+    entry, against = shown(*weighed(36, n=72))
+    assert against["outcome"] == "inconclusive"
+    remedy = against["rows"][0]["remedy"]
+    assert remedy["queries"] == 6
+    assert f"gate against base: INCONCLUSIVE. {remedy['says']}" in list(gate.lines(entry))
+    assert "the primary endpoint is recall@1, reported only" in "\n".join(gate.lines(entry))
+    assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(gate.markdown(entry, {}, most=50))

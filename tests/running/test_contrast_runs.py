@@ -1,0 +1,152 @@
+"""Contrasts of queries and documents under a model: roles, both kinds of models, surface scorers, and the gate."""
+
+import pytest
+from gate_fakes import results
+from test_search_runs import Picky, Prompted
+
+from encheck.claims import claim_of
+from encheck.datasets.dataset import Dataset
+from encheck.encoders.fake import BagOfWords
+from encheck.encoders.model_config import ModelConfig
+from encheck.errors import NothingToMeasure
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.pairing import compare
+from encheck.ids import CaseId, ItemId
+from encheck.items import contrasts
+from encheck.items.variants import Maker
+from encheck.metrics import both_directions, directions_mean
+from encheck.running.bench import Bench
+from encheck.running.subject import Subject
+from encheck.scoring.scores import Scale
+from encheck.store import Store
+from encheck.system.progress import Progress
+from encheck.types import Contrast
+
+TEA = Contrast(ItemId.of("own", "a" * 16, "contrast", 1, "data", 0), ("hot tea", "cold tea"),
+               ("tea that is hot", "tea that is cold"), "tea")  # fmt: skip
+BUS = Contrast(ItemId.of("own", "b" * 16, "contrast", 1, "data", 0), ("bus on sundays", "no bus on sundays"),
+               ("the bus runs on sundays", "the timetable"), "bus")  # fmt: skip
+CASE = CaseId("each_query_prefers_its_own_document", "m", "own", "1")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "store.sqlite")
+    yield opened
+    opened.close()
+
+
+def the_claim():
+    from encheck.checks.test_contrast import test_each_query_prefers_its_own_document
+
+    return claim_of(test_each_query_prefers_its_own_document)
+
+
+def measured(store, model, *found):
+    """(items, scores) of a model on these contrasts."""
+    found = found or (TEA, BUS)
+    universe = tuple(sorted({one.cluster for one in found}))
+    data = Dataset("own", (), (), "yours", len(found), universe=universe, contrasts=found)
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    bench.prepare([("m", "own", the_claim(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
+    items = bench.items("own", the_claim(), 1)
+    return items, bench.scores("m", "own", items)
+
+
+def test_a_contrast_is_won_where_both_queries_prefer_their_own_document(store):
+    _, scores = measured(store, BagOfWords())
+    assert (scores.margins > 0).tolist() == [[True, True], [True, False]]
+    assert both_directions(scores).value == 0.5
+    assert directions_mean(scores).value == 0.75
+    assert scores.worst() == [1, 0]
+
+
+def test_the_surface_stands_beside(store):
+    estimate = both_directions(measured(store, BagOfWords())[1])
+    assert set(estimate.surface) == {"jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf"}
+    assert estimate.surface["jaccard"].value == 0.5
+
+
+def test_queries_and_documents_get_their_own_prompts(store, caplog):
+    model = Prompted(prompt="same: ", query="find: ", document="text: ")
+    measured(store, model, TEA)
+    wanted = [*(f"find: {text}" for text in TEA.queries), *(f"text: {text}" for text in TEA.documents)]
+    assert sorted(model.asked) == sorted(wanted)
+    assert "m: queries were encoded after 'find: ', documents after 'text: '" in caplog.text
+
+
+def test_a_model_that_scores_pairs_scores_each_query_with_both_documents(store):
+    model = Picky()
+    _, scores = measured(store, model, TEA)
+    assert sorted(model.asked) == sorted((query, document) for query in TEA.queries for document in TEA.documents)
+    assert scores.margins.shape == (1, 2)
+
+
+class Partial(BagOfWords):
+    """Prefers one document whatever is asked: all queries are alike to it."""
+
+    def encode(self, texts, *, role=None):
+        return super().encode(["hot"] * len(texts) if role == "query" else texts, role=role)
+
+
+def test_who_prefers_one_document_whatever_is_asked_wins_none_and_half_of_the_sides(store):
+    _, scores = measured(store, Partial(), TEA)
+    assert both_directions(scores).value == 0.0
+    assert directions_mean(scores).value == 0.5
+
+
+def test_a_failure_message_shows_both_queries_with_the_right_and_the_wrong_document(store):
+    _, scores = measured(store, BagOfWords(), TEA)
+    lines = [(line.name, line.text) for line in scores.example(TEA, 0)]
+    assert lines == [
+        ("query", "hot tea"), ("right", "tea that is hot"), ("wrong", "tea that is cold"),
+        ("query", "cold tea"), ("right", "tea that is cold"), ("wrong", "tea that is hot"),
+    ]  # fmt: skip
+
+
+def test_the_gate_weighs_the_mean_of_both_queries_contrast_by_contrast(store):
+    items, scores = measured(store, BagOfWords())
+    _, worse = measured(store, Partial())
+    before, after = (_table(one, items) for one in (scores, worse))
+    assert (before.kind, len(before.chains)) == ("triplet", 2)
+    found = compare(before, after, (Scale(0.0), Scale(0.0)))
+    assert found.metric.name == "directions_mean"
+    assert (found.old.tolist(), found.new[0]) == ([1.0, 0.5], 0.5)
+
+
+def _table(scores, items):
+    columns = scores.frame(CASE, items.kept).to_columns()
+    assert set(columns["source_role"]) == {"query"}
+    row = {"check": CASE.check, "model": "m", "data": "own", "level": "1", "property": "contrast"}
+    claims = {CASE.check: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
+    return tables_of({"checks": [row], "claims": claims}, {str(CASE): columns}, "m")[CASE.of_any_model]
+
+
+def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(store, tmp_path):
+    items, scores = measured(store, BagOfWords())
+    kept = _table(scores, items)
+    about = results(check=CASE.check, tested="contrast")
+    about["data"][0] |= {"name": "own", "calibration": {}}
+    about["checks"][0]["data"] = "own"
+    save(tmp_path / "base", about, {kept.case: kept}, model="m")
+    assert read(tmp_path / "base").tables[kept.case].items == kept.items
+
+
+def test_other_data_have_no_contrasts():
+    with pytest.raises(NothingToMeasure, match="own has no contrasts of queries: see --data=contrast:PATH"):
+        contrasts(Dataset("own", (), (), "yours", 0), 1, Maker())
+
+
+def test_a_model_that_is_right_of_all_reaches_the_aim(store):
+    found = [
+        Contrast(
+            ItemId.of("own", f"{i:016x}", "contrast", 1, "data", 0),
+            (f"w{i} yes", f"w{i} no"),
+            (f"it is yes w{i}", f"it is no w{i}"),
+            str(i),
+        )
+        for i in range(40)
+    ]
+    estimate = both_directions(measured(store, BagOfWords(), *found)[1])
+    assert estimate.low >= the_claim().aim
+    assert the_claim().declared.chance == 0.25
