@@ -66,8 +66,8 @@ def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_p
 
 
 @pytest.mark.long  # `make docs` runs the README's command on it from the wheel each time
-def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, every_third_probe):
-    args = ["run", "-k", "synonym_of_the_same_word", "-q", "--data", every_third_probe]
+def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, some_probes):
+    args = ["run", "-k", "synonym_of_the_same_word", "-q", "--data", some_probes]
     done = run(installed[1], "-m", "encheck", *args, "--model", "sbert", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "below aim" in done.stdout
