@@ -36,6 +36,7 @@ def table_of(**more):
 
 
 def test_the_baseline_that_ships_is_small_and_the_same_bytes_again(tmp_path):
+    assert sum((SHIPPED / name).stat().st_size for name in FILES) < MOST
     found = read(SHIPPED)
     for name in ("one", "two"):
         write(tmp_path / name, found.summary, found.cases)
