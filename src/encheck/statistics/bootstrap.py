@@ -28,8 +28,9 @@ _WEIGHTS_AT_ONCE = 1_000_000
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
     """How often each cluster is drawn in each replicate; shape [replicates, clusters], rows sum to `clusters`.
 
-    The replicates of one cluster lie side by side in memory, since most figures take a few of the clusters. Beyond 6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to
-    120,000 clusters.
+    The replicates of one cluster lie side by side in memory, since most figures take a few of the clusters. Beyond
+    6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
+    clusters.
     """
     replicates = max(500, min(replicates, _MAX_WEIGHTS // max(clusters, 1)))
     rng = np.random.default_rng([seed, clusters])
