@@ -342,7 +342,7 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'])}{escape(part(against))}: {title(against)}", "")
+        yield from (f"## Gate against {escape(against['baseline'] + part(against))}: {title(against)}", "")
         yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
         yield from ("", *_table(weighed_rows(against)[:most]), "")
         for row in _with_lost_queries(against)[:most]:
