@@ -165,7 +165,7 @@ def lines(gate: Mapping[str, Any]) -> Iterator[str]:
             yield from table([HEAD, *(cells(row) for row in shown)])
         yield from (f"  - {text}" for text in explained(against, commands=False))
         yield from (f"  {text}" for row in _with_lost_queries(against) for text in _evidence(row))
-        yield from (f"  - {text}: summary.md and the page have them" for text in folded(against))
+        yield from (f"  - {text}: see summary.md or the page" for text in folded(against))
     yield from undecided(gate)
     yield ""
 
