@@ -39,7 +39,7 @@ def _add(file: Any, case: GateCase) -> None:
 
 def _element(case: GateCase) -> Element:
     message, *details = (visible(text, keep=LINES) for text in (case.message, *case.details))
-    found = Element(case.result, message=message)
+    found = Element(str(case.result), message=message)
     found.text = "\n".join([message, *details])
     return found
 

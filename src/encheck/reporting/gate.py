@@ -310,7 +310,7 @@ def says_nothing(row: Mapping[str, Any]) -> bool:
     if not row["gates"]:
         return True
     delta, low, high = (row.get(name) for name in ("delta", "low", "high"))
-    if None in (delta, low, high):
+    if delta is None or low is None or high is None:
         return False
     return bool(low < 0 < high and max(-low, high) > NEARLY_ANYTHING * delta)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from encheck.reporting.gate import cells, headline, lost, part
+from encheck.reporting import lost
+from encheck.reporting.gate import cells, headline, part
 
 Result = Literal["passed", "failure", "error", "skipped"]
 CLASS = "encheck.gate"
