@@ -1,12 +1,13 @@
 """Error rates of the gate: its own decision function on simulated checkpoints.
 
     python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
-    python benchmarks/gate.py --measured BASELINE CANDIDATE
+    python benchmarks/gate.py --measured BASELINE RUN
 
 Twenty rows in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
 discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
 rows make of one source with the probability named as correlation: these are the correlations of the
-differences themselves. `--measured` says what they are between two baselines that were saved with `--save-baseline`.
+differences themselves. `--measured` says what they are between a baseline and the report directory of a candidate's
+run on the same items.
 """
 
 from __future__ import annotations
@@ -292,14 +293,17 @@ def picture(runs: int) -> str:
 
 
 def measured(before: Path, after: Path) -> Iterator[str]:
-    """Correlation of the differences of one cluster, for each rate of two baselines with repeated clusters."""
+    """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read
     from encheck.gating.pairing import pooled
-    from encheck.gating.weighing import compare_all, side_of_baseline
+    from encheck.gating.weighing import compare_all, side_of, side_of_baseline
+    from encheck.reporting.results import read_items, read_results
 
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)
-    for p in pooled(compare_all(*(side_of_baseline(read(path)) for path in (before, after)))[0]):
+    results = read_results(after)
+    candidate = side_of(results, read_items(after), results["models"][0]["label"])
+    for p in pooled(compare_all(side_of_baseline(read(before), candidate), candidate)[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
         held = np.bincount(p.clusters)
         together = (held * (held - 1)).sum()
@@ -323,7 +327,7 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=[*TABLES, "picture"])
     parser.add_argument("--svg", type=Path, help="write the picture here")
-    parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "CANDIDATE"))
+    parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "RUN"))
     options = parser.parse_args()
     if options.measured:
         print(*measured(*options.measured), sep="\n")

@@ -173,17 +173,13 @@ def _weigh(
     by_people: People,
     primary: str | None,
 ) -> Weighed:
-    noise = seed_noise([side_of_baseline(baseline), *replicates], primary=primary) if replicates else None
+    sides = [side_of_baseline(baseline, replicates[0]), *replicates] if replicates else []
+    noise = seed_noise(sides, primary=primary)
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
                  people=by_people, primary=primary)  # fmt: skip
 
 
 def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:
     """The baseline's figure beside each row's own."""
-    known = {(case_of(r), _figure(r)): r for r in baseline.summary["checks"]}
-    found = {key: known.get((case_of(row), _figure(row))) for key, row in rows.items()}
-    return {key: {k: row[k] for k in ("value", "low", "high", "n")} for key, row in found.items() if row}
-
-
-def _figure(row: Mapping[str, Any]) -> str:
-    return figure_name(row)
+    found = {key: baseline.figure(case_of(row), figure_name(row)) for key, row in rows.items()}
+    return {key: figure for key, figure in found.items() if figure}
