@@ -149,7 +149,7 @@ def degrees_of_freedom(sizes: ArrayLike) -> float:
     McCaffrey 2002; of a mean in closed form): clusters - 1 where all are of one size, fewer where some are larger.
 
     >>> round(degrees_of_freedom([6] * 25), 6), round(degrees_of_freedom([60] + [6] * 15), 1)
-    (24.0, 5.3)
+    (24.0, 5.1)
     """
     counts = np.asarray(sizes, float)
     shares = counts[counts > 0] / counts.sum()
