@@ -20,7 +20,7 @@ from encheck.gating.baseline import read, refuse_place, save, shown_name, tables
 from encheck.gating.types import Noise
 from encheck.system import files
 
-NOISE = Noise(0.25, {"antonym/d/1": 0.5})
+NOISE = Noise(0.25, {"antonym/d/1": 0.5}, replicates=3)
 
 
 @pytest.fixture(autouse=True)

@@ -16,14 +16,14 @@ from encheck.gating.decision import decide
 from encheck.gating.types import DEFAULT, Noise
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from gate import Setting, draw
+from gate import NAMES, Setting, draw
 
 RUNS, FALSE_ALARM = 120, 1e-6
 
 
 def outcomes(setting, *, told=0.0):
     rng = np.random.default_rng(7)
-    noise = Noise(told / DEFAULT.rate_delta)
+    noise = Noise(told / DEFAULT.rate_delta, {name: told / DEFAULT.rate_delta for name, _ in NAMES})
     return Counter(decide(draw(setting, rng), seed_noise=noise).outcome for _ in range(RUNS))
 
 

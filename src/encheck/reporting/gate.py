@@ -22,7 +22,8 @@ MAX_FLIPS_IN_SUMMARY = 3  # of these
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a reversed or whole part",
+    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a whole of parts",
+    "at chance": "did not block, and is no evidence: the baseline is not shown to be above chance by 2 deltas",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
 }
@@ -64,8 +65,20 @@ def word(against: Mapping[str, Any]) -> str:
 
 
 def title(against: Mapping[str, Any]) -> str:
-    """The outcome as it is shown, and which further queries would decide where a search with labels is open."""
-    return ". ".join(part for part in (word(against), endpoint.remedy(against)) if part)
+    """The outcome as it is shown, what seed noise widened, and which further queries would decide an open search."""
+    return ". ".join(part for part in (word(against), widened(against), endpoint.remedy(against)) if part)
+
+
+def widened(against: Mapping[str, Any]) -> str:
+    """By how much seed noise widened the loss that matters, of the gate rows; empty where it did not."""
+    wider = [row for row in against["rows"] if row["gates"] and row.get("widened", 1.0) > 1]
+    if not wider:
+        return ""
+    most = {row["kind"]: row for row in sorted(wider, key=lambda row: row["delta"])}
+    shown = {"rate": lambda delta: f"{100 * delta:.1f} points", "mean": lambda delta: f"{delta:.3f}"}
+    told = " and ".join(shown[kind](most[kind]["delta"]) for kind in shown if kind in most)
+    gates = sum(row["gates"] for row in against["rows"])
+    return f"Deltas widened to {told} by seed noise in {len(wider)} of {gates} gate rows"
 
 
 def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
@@ -77,7 +90,8 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "rows": [_row(w, row, shown) for row in w.decision.rows],
         "searches": [_search(w, one, shown) for one in w.decision.moved],
         "families": [_finite(asdict(f)) for f in w.decision.families],
-        "seed_noise": w.decision.seed_noise,
+        "seed_noise": w.decision.seed_noise.pooled,
+        "replicates": w.decision.seed_noise.replicates,
         "balanced": {"baseline": before, "candidate": after},
         "not_selected": w.not_selected,
         "reported_only": dict(w.reported),
@@ -205,8 +219,12 @@ def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[
         left = against["not_selected"]
         yield f"-m or -k restricts the gate: {left} cases of the baseline were not selected and not weighed"
     if against["seed_noise"]:
-        yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas"
+        yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
     yield from against["notes"]
+
+
+def _measured_on(against: Mapping[str, Any]) -> str:
+    return f", as {against['replicates']} seed replicates show" if against.get("replicates") else ""
 
 
 def _of_search(search: Mapping[str, Any], against: Mapping[str, Any], *, commands: bool) -> Iterator[str]:
@@ -257,7 +275,9 @@ def _kept(row: Mapping[str, Any]) -> bool:
 
 
 def _without_evidence(row: Mapping[str, Any]) -> str:
-    return "lost" if row["high"] is not None and row["high"] < 0 else "kept"
+    if row["high"] is not None and row["high"] < 0:
+        return "lost"
+    return "at chance" if row.get("at_chance") else "kept"
 
 
 def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], *, most: int) -> Iterator[str]:
