@@ -210,11 +210,19 @@ def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     return weigh(read(paths[0] / "base"), results, items, model=model, seed_noise=noise)
 
 
+def side(folder: Path, name: str) -> Any:
+    """What a model scored that was measured."""
+    from encheck.gating.weighing import side_of
+    from encheck.reporting.results import read_items, read_results
+
+    report = folder_of(folder, name) / "report"
+    results = read_results(report)
+    return side_of(results, read_items(report), results["models"][0]["label"])
+
+
 def apart(folder: Path, before: str, after: str) -> float:
     """The largest difference between two models' scores of one item: what a tolerance has to cover."""
-    from encheck.gating.baseline import read
-
-    tables = [read(folder_of(folder, name) / "base").tables for name in (before, after)]
+    tables = [side(folder, name).tables for name in (before, after)]
     pairs = [(t, tables[1][case]) for case, t in tables[0].items() if t.check != COUNTED]
     gaps = [np.abs(getattr(t, side) - getattr(other, side)) for t, other in pairs for side in ("near", "far")]
     return float(max(np.nanmax(gap, initial=0) for gap in gaps))
@@ -247,15 +255,13 @@ def damage_rows(folder: Path) -> Iterator[str]:
 
 
 def tune_rows(folder: Path, count: int) -> Iterator[str]:
-    from encheck.gating.baseline import read
     from encheck.gating.replicates import seed_noise
     from encheck.gating.types import QUIET
-    from encheck.gating.weighing import side_of_baseline
 
     names = [f"tune {seed}" for seed in range(count)]
     for seed, name in enumerate(names):
         measure(folder, name, f"--model={tuned(folder, seed)}")
-    sides = [side_of_baseline(read(folder_of(folder, n) / "base")) for n in names]
+    sides = [side(folder, name) for name in names]
     noise = seed_noise(sides)
     assert noise
     own = ", ".join(f"{name} {value:.2f}" for name, value in noise.own.items() if value > 1 / 3)

@@ -1,12 +1,13 @@
 """Error rates of the gate: its own decision function on simulated checkpoints.
 
     python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
-    python benchmarks/gate.py --measured BASELINE CANDIDATE
+    python benchmarks/gate.py --measured BASELINE RUN
 
 Twenty rows in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
 discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
 rows make of one source with the probability named as correlation: these are the correlations of the
-differences themselves. `--measured` says what they are between two baselines that were saved with `--save-baseline`.
+differences themselves. `--measured` says what they are between a baseline and the report directory of a candidate's
+run on the same items.
 """
 
 from __future__ import annotations
@@ -111,13 +112,13 @@ VARIED = {
 
 
 DATA = {  # paraphrases that a gate sees with the default --sample, and their clusters
-    "probes": (456, 456),
-    "mrpc": (1_384, 1_277),
-    "paws, dev and test": (2_202, 976),
-    "qqp, dev and test": (583, 465),
+    "probes 3.0.1": (568, 568),
+    "mrpc, test": (1_147, 1_126),
+    "paws, test": (3_536, 1_565),
+    "qqp, test": (1_096, 902),
     "twitter-url, train": (7_687, 1_628),
-    "pit2015, dev and test": (175, 27),
-    "stsb": (476, 435),
+    "pit2015, test": (175, 27),
+    "stsb, test": (338, 291),
     "sts12": (1_427, 790),
     "sts13": (326, 305),
     "sts14": (803, 681),
@@ -282,14 +283,17 @@ def picture(runs: int) -> str:
 
 
 def measured(before: Path, after: Path) -> Iterator[str]:
-    """Correlation of the differences of one cluster, for each rate of two baselines with repeated clusters."""
+    """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read
     from encheck.gating.pairing import pooled
-    from encheck.gating.weighing import compare_all, side_of_baseline
+    from encheck.gating.weighing import compare_all, side_of, side_of_baseline
+    from encheck.reporting.results import read_items, read_results
 
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)
-    for p in pooled(compare_all(*(side_of_baseline(read(path)) for path in (before, after)))[0]):
+    results = read_results(after)
+    candidate = side_of(results, read_items(after), results["models"][0]["label"])
+    for p in pooled(compare_all(side_of_baseline(read(before), candidate), candidate)[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
         held = np.bincount(p.clusters)
         together = (held * (held - 1)).sum()
@@ -313,7 +317,7 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=[*TABLES, "picture"])
     parser.add_argument("--svg", type=Path, help="write the picture here")
-    parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "CANDIDATE"))
+    parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "RUN"))
     options = parser.parse_args()
     if options.measured:
         print(*measured(*options.measured), sep="\n")

@@ -1,6 +1,8 @@
 """Fixtures of the tool's own tests."""
 
+import importlib
 import os
+import pkgutil
 import shutil
 import sys
 from importlib import resources
@@ -10,6 +12,8 @@ import bytecode  # first: what follows is compiled once
 import pytest
 import quick
 from hypothesis import settings
+
+import encheck
 
 assert bytecode
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -57,11 +61,11 @@ def shared_data():
 
 
 @pytest.fixture(scope="session")
-def every_third_probe(tmp_path_factory):
-    """What --data takes for a third of the embedded probes: each check still has clusters enough to decide."""
+def some_probes(tmp_path_factory):
+    """What --data takes for every fourth of the embedded probes: each check still has clusters enough to decide."""
     lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
-    path = tmp_path_factory.mktemp("probes") / "third.jsonl"
-    path.write_text("\n".join(lines[::3]), "utf-8")
+    path = tmp_path_factory.mktemp("probes") / "some.jsonl"
+    path.write_text("\n".join(lines[::4]), "utf-8")
     return f"probes:{path}"
 
 
@@ -74,6 +78,9 @@ def torch_once():
     import scipy.stats
     import spacy  # imports torch too
 
+    for module in pkgutil.walk_packages(encheck.__path__, "encheck."):  # and of compiling its pages each time
+        if not module.name.startswith(("encheck.checks", "encheck.__main__")):
+            importlib.import_module(module.name)
     assert nltk
     assert numpy.fft
     assert scipy.optimize

@@ -90,6 +90,7 @@ def test_a_sheet_reads_as_it_was_written(tmp_path_factory, texts):
     assert read_sheet(path) == lines
 
 
+@pytest.mark.long
 def test_harmless_variants_of_ones_own_data_count_as_the_same_and_a_jumble_does_not():
     said = "The old mill doesn't grind the wheat."
     own = from_rows("own", [Row(said, "The mill of old leaves the wheat whole.", 1)])

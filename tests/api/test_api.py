@@ -43,9 +43,9 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def numbers(every_third_probe, store):
+def numbers(some_probes, store):
     """The quickest run that there is: one property on 200 probes."""
-    return {"data": every_third_probe, "checks": "number", "store": store}
+    return {"data": some_probes, "checks": "number", "store": store}
 
 
 def test_importing_encheck_imports_nothing_else():
@@ -57,8 +57,8 @@ def test_importing_encheck_imports_nothing_else():
     assert out == "['encheck'] set()\n"
 
 
-def test_every_public_name_works_once_every_module_was_imported(every_third_probe, store):
-    command = [sys.executable, "-c", EVERY_NAME, every_third_probe, str(store)]
+def test_every_public_name_works_once_every_module_was_imported(some_probes, store):
+    command = [sys.executable, "-c", EVERY_NAME, some_probes, str(store)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "[] []\n", done.stderr
 
@@ -108,7 +108,8 @@ def test_a_run_gives_metrics_with_verdicts_and_writes_nothing(numbers, tmp_path,
     assert {(row.property, row.data, row.level) for row in found.rows} == {("number", "probes", "1")}
     row = next(row for row in found.judged if row.model == "oracle" and row.n)
     assert isinstance(row, Result)
-    assert (row.value, row.n) == (1.0, 177)
+    assert row.value == 1.0
+    assert row.n > 100
     assert row.low < row.high
     assert len(found.items) == 6
     assert list(found.notes) == found.raw["run"]["notes"]
@@ -165,8 +166,8 @@ def test_a_gate_takes_models_runs_and_baselines(numbers, runs):
     assert np.unique([row.change for row in decision.rows]).tolist() == [0]
 
 
-def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, every_third_probe, store):
-    encheck.run("oracle", report_dir=runs / "other", data=every_third_probe, checks="entity", store=store)
+def test_a_gate_over_all_checks_misses_what_the_candidate_did_not_run(runs, some_probes, store):
+    encheck.run("oracle", report_dir=runs / "other", data=some_probes, checks="entity", store=store)
     decision = encheck.gate(runs / "other", runs / "kept")
     assert decision.outcome == "inconclusive"
     assert len(decision.missing) == 6

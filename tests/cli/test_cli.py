@@ -26,8 +26,8 @@ def encheck(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(encheck, every_third_probe):
-    return lambda *args: encheck("run", "-q", f"--data={every_third_probe}", *args)
+def run(encheck, some_probes):
+    return lambda *args: encheck("run", "-q", f"--data={some_probes}", *args)
 
 
 @pytest.mark.quick
@@ -179,6 +179,7 @@ def test_show_scores_again_what_the_run_scored(run, encheck):
 SIDES = ("near", "far ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("checks", ["swapchain and not continuation", "continuation"])
 def test_show_scores_pairs_in_the_order_in_which_the_run_scored_them(run, encheck, checks):
     run("-m", checks, "--model=lopsided")
@@ -261,7 +262,8 @@ def test_without_a_run_show_says_how_to_make_one(encheck):
     assert "encheck run" in outcome.output
 
 
-def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_probe):
+@pytest.mark.long
+def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     """Of a model whose label is not what --model takes, in a folder that is not the default."""
     Path("lengths.py").write_text("def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n")
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
@@ -273,12 +275,12 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, every_third_pr
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
     assert cases == again.partition("antonym/1/written/0 ")[2] == f"{model} --run='out here'"
     assert encheck(*shlex.split(again)[4:]).exit_code == 0
-    assert f"encheck run -m antonym {model} --data={every_third_probe} {chosen}<" in page
+    assert f"encheck run -m antonym {model} --data={some_probes} {chosen}<" in page
 
 
 @pytest.mark.parametrize(
     ("args", "code", "written"),
-    [(["data"], 0, False), (["nothing"], 4, False), (["run", "-m", "antonym", "--model=oracle"], 0, True)],
+    [(["data"], 0, False), (["nothing"], 4, False), (["run", "-m", "antonym", "--model=oracle", "--quick"], 0, True)],
     ids=["data", "wrong", "run"],
 )
 def test_a_closed_pipe_changes_neither_exit_code_nor_report(tmp_path, args, code, written):
@@ -392,8 +394,8 @@ def test_wrong_use_of_the_gate_ends_with_4(encheck, args, says):
     assert (done.exit_code, says in done.output) == (4, True), done.output
 
 
-def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, every_third_probe, tmp_path):
-    asked = ("-m", "number", "-q", f"--data={every_third_probe}")
+def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_probes, tmp_path):
+    asked = ("-m", "number", "-q", f"--data={some_probes}")
     found = encheck(
         "gate", "random", "--baseline", "oracle", *asked, "--report-dir=r", "--model-arg=oracle:dtype=float32"
     )
@@ -474,8 +476,8 @@ def test_generators_are_chosen_by_their_names_in_the_listing(encheck, written):
     assert listed == [["jumble", "1"], ["jumble", "2"], ["jumble", "3"], ["antonym+control", "1"]]
 
 
-def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, every_third_probe, tmp_path):
-    done = encheck("data", "variants", "--data", every_third_probe, "--lock=v.lock")
+def test_what_is_written_by_hand_alone_makes_no_lock_file(encheck, some_probes, tmp_path):
+    done = encheck("data", "variants", "--data", some_probes, "--lock=v.lock")
     assert (done.exit_code, "has no variant to lock" in done.output) == (4, True)
     assert not (tmp_path / "v.lock").exists()
 

@@ -36,8 +36,8 @@ TWINS = [f"--encheck-twin=lucky-{unknown}" for unknown in LOUD]
 
 
 @pytest.fixture
-def run(pytester, every_third_probe):
-    """Run checks in this process, on every third probe unless the arguments name data."""
+def run(pytester, some_probes):
+    """Run checks in this process, on every fourth probe unless the arguments name data."""
     pytester.makepyfile(lucky_models=LUCKY)
     pytester.syspathinsert()
     lucky = {f"lucky-{u}": {"adapter": "lucky_models:Lucky", "options": {"unknown": u}} for u in LOUD}
@@ -45,7 +45,7 @@ def run(pytester, every_third_probe):
 
     def run(model, *args, markers="number"):
         base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", markers, f"--encheck-model={model}"]
-        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={every_third_probe}"]
+        data = [] if any("-data=" in arg for arg in args) else [f"--encheck-data={some_probes}"]
         return pytester.runpytest(*base, *data, *args)
 
     return run
@@ -178,6 +178,7 @@ def test_a_floor_of_the_owner_still_decides(run, baseline, tmp_path, pytester):
     outcome.stdout.fnmatch_lines(["gate against base: PASSED"])
 
 
+@pytest.mark.long
 def test_less_than_all_checks_is_said(run, tmp_path):
     folder = tmp_path / "base"
     run(
@@ -202,11 +203,11 @@ def crashes(request):
 """
 
 
-def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_path, every_third_probe):
+def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_path, some_probes):
     monkeypatch.setenv("CRASHES", "nothing")
     pytester.makepyfile(test_crashes=CRASHES)
     base = ["-p", "no:cacheprovider", "-m", "number", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path}"]
-    base += [f"--encheck-data={every_third_probe}"]
+    base += [f"--encheck-data={some_probes}"]
     folder = tmp_path / "base"
     assert pytester.runpytest(*base, f"--encheck-save-baseline={folder}").ret == 0
     monkeypatch.setenv("CRASHES", "test_other_number")
@@ -307,6 +308,7 @@ def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(run, 
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.long
 def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, loud, tmp_path):
     args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
     outcome = run("oracle", f"--encheck-baseline={loud}", *args)
@@ -351,11 +353,11 @@ def test_late(request):
 """
 
 
-def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch, every_third_probe):
+def test_a_baseline_that_cannot_be_saved_in_the_end_loses_no_report(pytester, tmp_path, monkeypatch, some_probes):
     monkeypatch.setenv("PLACE", str(tmp_path / "base"))
     pytester.makepyfile(test_fills=FILLS_THE_PLACE)
     args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
-    args += [f"--encheck-data={every_third_probe}", f"--encheck-save-baseline={tmp_path / 'base/x'}"]
+    args += [f"--encheck-data={some_probes}", f"--encheck-save-baseline={tmp_path / 'base/x'}"]
     outcome = pytester.runpytest(*args)
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["no baseline can be saved in *base/x: Not a directory*"])
@@ -372,11 +374,12 @@ def test_late():
 """
 
 
-def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp_path, every_third_probe):
+@pytest.mark.long
+def test_an_interrupted_gate_says_that_it_did_not_decide(pytester, baseline, tmp_path, some_probes):
     pytester.makepyfile(test_interrupts=INTERRUPTS)
     args = ["-p", "no:cacheprovider", "--encheck-model=oracle", f"--encheck-report-dir={tmp_path / 'r'}"]
     args += [f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"]
-    args += [f"--encheck-data={every_third_probe}"]
+    args += [f"--encheck-data={some_probes}"]
     assert pytester.runpytest_subprocess(*args).ret == 2
     said = "the run was interrupted: the gate did not decide and no baseline was saved"
     assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["run"]["notes"] == [said]

@@ -38,7 +38,7 @@ class Slow(BagOfWords):
 
 
 @pytest.fixture
-def start(tmp_path, every_third_probe):
+def start(tmp_path, some_probes):
     """Begin `encheck run` on a slow encoder in an empty folder of its own."""
     (tmp_path / "slow.py").write_text(ADAPTER)
     (tmp_path / "models.yaml").write_text("slow: {adapter: 'slow:Slow'}\n")
@@ -47,7 +47,7 @@ def start(tmp_path, every_third_probe):
         found = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
         environment = os.environ | {"PYTHONPATH": found, "SLOWNESS": slowness}
         command = [sys.executable, "-m", "encheck", "run", "--model=slow", "--report-dir=out", "-q"]
-        command += [f"--data={every_third_probe}", *args]
+        command += [f"--data={some_probes}", *args]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True, **more)
 
@@ -158,15 +158,17 @@ def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_ha
         assert another.is_locked
 
 
+@pytest.mark.long
 def test_a_store_that_is_set_aside_is_said_though_workers_open_it_later(start, tmp_path):
     (tmp_path / "bad.sqlite").write_text("no store" * 1000)
-    process = start("-m", "antonym", "-n", "2", "--store=bad.sqlite")
+    process = start("-m", "antonym", "-n", "2", "--store=bad.sqlite", "--quick")
     _, err = process.communicate(timeout=120)
     assert err.count("the store bad.sqlite is damaged") == 1
     told = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert any("the store bad.sqlite is damaged" in note for note in told["run"]["notes"])
 
 
+@pytest.mark.long
 def test_a_run_that_waits_for_another_says_so_and_the_report_names_the_time_apart(start, tmp_path):
     lock = f"{os.environ['ENCHECK_STORE']}.cpu.lock"
     signed = Path(f"{lock}.by")

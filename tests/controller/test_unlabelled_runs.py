@@ -168,7 +168,7 @@ def test_a_baseline_of_other_documents_is_refused(run, baseline, searched, tmp_p
     outcome = run("bag", f"--encheck-baseline={baseline}", "-k", "logged", data=data)
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(
-        ["*is for other items*240 of its 240 items are not in this run*help-center's fingerprint*"]
+        ["*is for other items*at least 2?? of its 240 items are not in this run*help-center's fingerprint*"]
     )
 
 

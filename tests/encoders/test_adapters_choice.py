@@ -245,6 +245,7 @@ def test_a_function_in_conftest_is_a_model_of_pytests_run(tmp_path):
         "-q",
         "--encheck-model=conftest:embed",
         "--encheck-no-store",
+        "--encheck-quick",
         "--encheck-report-dir=out",
     ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
@@ -386,12 +387,12 @@ def test_a_call_is_found_however_it_is_written(tmp_path, data):
 
 
 @pytest.fixture
-def run(torch_once, tmp_path, monkeypatch, every_third_probe):
+def run(torch_once, tmp_path, monkeypatch, some_probes):
     """`encheck run` in an empty folder, in this process, which has torch: how it ended and its results."""
     monkeypatch.chdir(tmp_path)
 
     def run(*args):
-        command = ["run", "-q", "--no-store", "--report-dir=out", f"--data={every_third_probe}", *args]
+        command = ["run", "-q", "--no-store", "--report-dir=out", f"--data={some_probes}", *args]
         done = CliRunner().invoke(app, command)
         path = tmp_path / "out" / "results.json"
         return done, json.loads(path.read_text()) if path.exists() else None

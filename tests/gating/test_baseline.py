@@ -18,8 +18,9 @@ from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
+from encheck.gating.pairing import TOLERANCE
 from encheck.gating.types import Noise
-from encheck.gating.weighing import weigh
+from encheck.gating.weighing import side_of, side_of_baseline, weigh
 from encheck.system import files
 
 NOISE = Noise(0.25, {"antonym/d/1": 0.5}, replicates=3)
@@ -50,11 +51,15 @@ def change(folder, **fields):
 
 def test_what_was_saved_is_read_again(folder):
     found = read(folder)
-    (table,) = found.tables.values()
+    run = side_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m")
+    (table,) = side_of_baseline(found, run).tables.values()
     near, far = scores()
     assert (table.case, table.kind, table.gate_row) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
-    np.testing.assert_allclose(table.near, near, atol=1e-7)
-    np.testing.assert_allclose(table.far, far, atol=1e-7)
+    assert table.items == run.tables[table.case].items
+    np.testing.assert_allclose(table.near, near, rtol=0, atol=TOLERANCE / 10)
+    np.testing.assert_allclose(table.far, far, rtol=0, atol=TOLERANCE / 10)
+    assert found.figure(table.case, "margin_rate") == {"value": 0.9, "low": 0.8, "high": 1.0, "n": 400}
+    assert found.figure(table.case, "no_such_figure") is None
     assert found.seed_noise == NOISE
 
 
@@ -73,14 +78,15 @@ def test_no_sentence_path_or_host_name_is_in_it(folder):
     table = pyarrow.parquet.read_table(folder / "items.parquet")
     assert "/home/me" not in text
     assert not any("source 1" in str(value) for column in table.to_pydict().values() for value in column)
+    assert table.column_names == ["case", "key", "near", "far"]
 
 
-def test_clusters_are_kept_as_hashes(tmp_path):
-    items = {f"{CASE}/m-d-1": columns(*scores(), clusters=["https://example.org/thread"] * 400)}
-    save(tmp_path / "base", results(), tables_of(results(), items, "m"), model="m")
-    clusters = set(pyarrow.parquet.read_table(tmp_path / "base/items.parquet")["cluster"].to_pylist())
-    assert len(clusters) == 1
-    assert not any("example" in name for name in clusters)
+def test_a_score_that_six_decimals_cannot_keep_is_refused_before_anything_is_written(tmp_path):
+    for wrong, said in ((1e12, "1e\\+12"), (float("inf"), "inf"), (float("nan"), "nan")):
+        items = {f"{CASE}/m-d-1": columns([wrong, 0.5], [0.5, 0.5])}
+        with pytest.raises(BaselineError, match=f"{CASE}/d/1 has the score {said}, but a baseline keeps"):
+            save(tmp_path / "base", results(), tables_of(results(), items, "m"), model="m")
+    assert not (tmp_path / "base").exists()
 
 
 def test_two_saves_of_one_run_are_the_same_files(folder, tmp_path):
@@ -93,7 +99,7 @@ def test_two_saves_of_one_run_are_the_same_files(folder, tmp_path):
 
 def test_an_older_baseline_is_replaced(folder):
     write(folder)
-    assert read(folder).tables
+    assert read(folder).cases
 
 
 def test_a_folder_with_other_files_is_left_alone(folder):
@@ -139,9 +145,9 @@ def test_changed_items_are_refused(folder):
 
 
 def test_a_baseline_of_a_newer_version_says_which_encheck_made_it(folder):
-    change(folder, encheck_baseline=3)
+    change(folder, encheck_baseline=4)
     with pytest.raises(
-        BaselineError, match=r"newer baseline version 3, but this encheck reads 1 and 2: install the encheck"
+        BaselineError, match=r"newer baseline version 4, but this encheck reads 1, 2 and 3: install the encheck"
     ):
         read(folder)
 
@@ -184,7 +190,7 @@ def both(folder, tmp_path):
 
 def read_whole(folder, both):
     """Which of the two baselines is read from the folder: all of it, and from then on under its own names."""
-    share = np.mean([table.near > table.far for table in read(folder).tables.values()])
+    share = np.mean([kept.near > kept.far for kept in read(folder).cases.values()])
     found = told(folder)
     which = both.index({name: found[name] for name in ("baseline.json", "items.parquet")})
     assert share == pytest.approx((0.9, 0.5)[which])
@@ -213,7 +219,7 @@ def test_a_first_save_that_is_killed_at_any_step_can_be_made_again(tmp_path, bot
     folder, is_read = tmp_path / "new", []
     for _ in steps(lambda: changed(folder), between=lambda: shutil.rmtree(folder, ignore_errors=True)):
         try:
-            is_read.append(bool(read(folder).tables))
+            is_read.append(bool(read(folder).cases))
         except BaselineError:
             is_read.append(False)
         refuse_place(folder)
@@ -275,7 +281,7 @@ def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_writte
     with failing(0), pytest.raises(Killed):
         read(folder)  # it would mend
     with failing(0, full=True), mock.patch.object(files, "alone", side_effect=PermissionError):
-        assert read(folder).tables
+        assert read(folder).cases
     assert told(folder) == found
     assert read_whole(folder, both) == 1
     assert told(folder) == both[1]

@@ -105,14 +105,12 @@ NUMBER = "other_number_is_farther_than_edit_that_keeps_the_meaning"
 OTHER = "antonym_is_farther_than_control"
 
 
-def test_the_models_threshold_goes_before_the_projects_and_a_levels_before_a_checks(
-    pytester, every_third_probe, tmp_path
-):
+def test_the_models_threshold_goes_before_the_projects_and_a_levels_before_a_checks(pytester, some_probes, tmp_path):
     own = {"plain": {}, "one": {NUMBER: 0.31}, "two": {NUMBER: 0.31, f"{NUMBER}/1": 0.32}, "else": {OTHER: 0.33}}
     oracle = "encheck.encoders.fake:Oracle"
     pytester.makefile(".yaml", models=json.dumps({m: {"adapter": oracle, "thresholds": own[m]} for m in own}))
     pytester.makepyprojecttoml(f'[tool.encheck.thresholds]\n{NUMBER} = 0.52\n"{NUMBER}/1" = 0.53')
-    asked = [*(f"--encheck-model={m}" for m in own), f"--encheck-data={every_third_probe}", "-k", NUMBER]
+    asked = [*(f"--encheck-model={m}" for m in own), f"--encheck-data={some_probes}", "-k", NUMBER]
     pytester.runpytest(
         "--pyargs", "encheck.checks", "-p", "no:cacheprovider", *asked, f"--encheck-report-dir={tmp_path}"
     )

@@ -333,6 +333,7 @@ def test_a_very_long_text_is_not_parsed_and_says_so(maker):
     assert isinstance(one(maker, synonym, "big old word " * 20_000), str)
 
 
+@pytest.mark.long
 def test_ten_thousand_words_are_no_problem(maker):
     text = " ".join(SENTENCES * 140)
     assert len(text.split()) > 10_000

@@ -136,6 +136,7 @@ def treebank(file):
     return found
 
 
+@pytest.mark.long
 def test_the_recipe_makes_the_packaged_table_again(shared_data):
     pytest.importorskip("lemminflect")
     spec = importlib.util.spec_from_file_location("build_inflections", ROOT / "recipes" / "build_inflections.py")

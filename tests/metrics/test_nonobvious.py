@@ -341,7 +341,7 @@ def test_a_pair_without_a_grade_is_refused():
 
 
 def test_graded_pairs_are_those_of_the_test_part():
-    rows = [Row(f"a{i}", f"b{i}", None, s, score=1.0) for i, s in enumerate(["train", "test", "test"])]
+    rows = [Row(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
     found = graded_pairs(from_rows("d", [*rows, Row("c", "d", 1, "test")]), 1, Maker())
     assert [p.split for p in found.kept] == ["test", "test"]
     assert found.excluded == {"no score": 1, "not of the test part": 1}

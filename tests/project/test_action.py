@@ -103,7 +103,7 @@ def test_a_run_without_options_keeps_store_and_locks_out_of_the_working_folder(t
     environment = {k: v for k, v in os.environ.items() if k != "ENCHECK_STORE"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path / "home")}
     (tmp_path / "checkout").mkdir()
-    command = [sys.executable, "-B", "-m", "encheck", "run", "--model=oracle", "-m", "number", "-q"]
+    command = [sys.executable, "-B", "-m", "encheck", "run", "--model=oracle", "-m", "number", "-q", "--quick"]
     subprocess.run(command, cwd=tmp_path / "checkout", env=environment, check=True, capture_output=True)
     assert [path.name for path in (tmp_path / "checkout").iterdir()] == ["reports"]
     assert list(tmp_path.rglob("store.sqlite"))

@@ -62,10 +62,10 @@ def encheck(site, tmp_path):
     return encheck
 
 
-def test_the_check_and_the_generator_have_teeth(encheck, every_third_probe):
-    strict = ("run", "-m", "shouting", "--model=random", "--strict", "-q", "--data", every_third_probe)
+def test_the_check_and_the_generator_have_teeth(encheck, some_probes):
+    strict = ("run", "-m", "shouting", "--model=random", "--strict", "-q", "--data", some_probes)
     assert encheck(*strict).returncode == 1
-    passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-q", "--data", every_third_probe)
+    passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-q", "--data", some_probes)
     assert passed.returncode == 0, passed.stdout
     assert "shouting is nearer than antonym" in passed.stdout
 
@@ -79,10 +79,10 @@ def test_the_data_set_is_there_and_names_the_line_of_a_bad_row(encheck, tmp_path
     assert "headlines.tsv:1: 2 tab-separated fields, but should be 3" in refused.stderr
 
 
-def test_the_encoder_runs_by_its_name(encheck, tmp_path, every_third_probe):
+def test_the_encoder_runs_by_its_name(encheck, tmp_path, some_probes):
     (tmp_path / "my_package").mkdir()
     (tmp_path / "my_package/letters.py").write_text(example("An encoder"))
     (tmp_path / "models.yaml").write_text(example("An encoder", "yaml"))
-    done = encheck("run", "-m", "synonym", "--model=letters", "-q", "--data", every_third_probe)
+    done = encheck("run", "-m", "synonym", "--model=letters", "-q", "--data", some_probes)
     assert "letters on probes" in done.stdout
     assert done.returncode in (0, 1)

@@ -53,10 +53,10 @@ def test_models_yaml_of_the_wheel_is_the_clones(installed):
 def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path):
     python = installed[1]
     lines = (ROOT / "src/encheck/datasets/probes.jsonl").read_text("utf-8").split("\n")
-    (tmp_path / "some.jsonl").write_text("\n".join(lines[::7]), "utf-8")
+    (tmp_path / "some.jsonl").write_text("\n".join(lines[::9]), "utf-8")
     where = run(python, "-c", "import encheck; print(encheck.__file__)", cwd=tmp_path).stdout
     assert str(ROOT) not in where
-    command = run(python, "-m", "encheck", "run", "-m", "number", "--model=oracle", "-q", cwd=tmp_path)
+    command = run(python, "-m", "encheck", "run", "-m", "number", "--model=oracle", "-q", "--quick", cwd=tmp_path)
     assert command.returncode == 0, command.stderr
     args = ("-m", "pytest", "-q", "--pyargs", "encheck.checks", "--encheck-model", "oracle")
     by_pytest = run(python, *args, "--encheck-data=probes:some.jsonl", cwd=tmp_path)
@@ -66,8 +66,8 @@ def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_p
 
 
 @pytest.mark.long  # `make docs` runs the README's command on it from the wheel each time
-def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, every_third_probe):
-    args = ["run", "-k", "synonym_of_the_same_word", "-q", "--data", every_third_probe]
+def test_the_real_default_model_runs_from_the_wheel(installed, tmp_path, some_probes):
+    args = ["run", "-k", "synonym_of_the_same_word", "-q", "--data", some_probes]
     done = run(installed[1], "-m", "encheck", *args, "--model", "sbert", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "below aim" in done.stdout

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from test_reporting import Tags, items, row
 
 from encheck.reporting.html.fragment import fragment
@@ -19,6 +20,7 @@ def test_the_fragment_holds_figures_curve_and_the_most_wrong_items_as_text():
     assert not {"script", "b"} & {tag for tag, _ in Tags(found).found}
 
 
+@pytest.mark.long
 def test_pytest_html_gets_the_figures_of_every_check(tmp_path):
     out = tmp_path / "theirs.html"
     args = ["-m", "encheck", "run", "-m", "contract", "--model=oracle", f"--html={out}", "--self-contained-html", "-q"]

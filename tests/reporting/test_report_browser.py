@@ -204,6 +204,7 @@ def test_it_prints(opened, text):
     assert page.locator("#verdicts").is_visible()
 
 
+@pytest.mark.long
 def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, tmp_path):
     many = {k: v for j in range(5) for k, v in items(f"claim_{j}", 10_400).items()}
     rows = [row(id=f"claim_{j}/m-d-1/margin_rate", check=f"claim_{j}", metric="margin_rate") for j in range(5)]
@@ -232,6 +233,7 @@ def test_a_hand_made_result_is_a_safe_page(opened):
     assert page.locator("main script").count() == 0
 
 
+@pytest.mark.long
 def test_a_comparison_draws_its_pictures_and_is_usable(opened, tmp_path):
     from axe_playwright_python.sync_playwright import Axe
     from test_compare import write_run

@@ -129,7 +129,10 @@ def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(sto
     about["data"][0] |= {"name": "own", "calibration": {}}
     about["checks"][0]["data"] = "own"
     save(tmp_path / "base", about, {kept.case: kept}, model="m")
-    assert read(tmp_path / "base").tables[kept.case].items == kept.items
+    found = read(tmp_path / "base").cases[kept.case]
+    assert found.unscaled
+    assert found.facing(kept).items == kept.items
+    assert found.facing(kept).near.tolist() == kept.near.tolist()
 
 
 def test_other_data_have_no_contrasts():

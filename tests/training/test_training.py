@@ -119,6 +119,7 @@ def test_an_evaluator_without_items_for_a_part_of_its_metric_is_refused(plain_pa
         BehaviourEvaluator(data=plain_pairs, checks=["negation", "synonym", "retrieval"])
 
 
+@pytest.mark.long
 def test_every_check_that_is_not_refused_gives_a_figure():
     with pytest.raises(UsageError, match="Those that have one: ") as caught:
         behaviour(BagOfWords().encode, checks=["symmetry"])

@@ -43,7 +43,7 @@ def _pairs(
     first, *later = labels(settings.models)
     side = side_of(results, recorder.items, first)
     for baseline in baselines:
-        yield (baseline.name, first), side_of_baseline(baseline).as_declared_by(side), side
+        yield (baseline.name, first), side_of_baseline(baseline, side), side
     if not baselines and not settings.seed_replicates:
         for label in later:
             yield (first, label), side, side_of(results, recorder.items, label)

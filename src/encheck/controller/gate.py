@@ -180,7 +180,7 @@ def _weigh(
 ) -> Weighed:
     noise = None
     if replicates:
-        side, dimensions = side_of_baseline(baseline), _dimensions(results)
+        side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
                  people=by_people, primary=primary)  # fmt: skip
@@ -217,10 +217,5 @@ def _dimensions(results: Mapping[str, Any]) -> dict[str, int | None]:
 
 def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:
     """The baseline's figure beside each row's own."""
-    known = {(case_of(r), _figure(r)): r for r in baseline.summary["checks"]}
-    found = {key: known.get((case_of(row), _figure(row))) for key, row in rows.items()}
-    return {key: {k: row[k] for k in ("value", "low", "high", "n")} for key, row in found.items() if row}
-
-
-def _figure(row: Mapping[str, Any]) -> str:
-    return figure_name(row)
+    found = {key: baseline.figure(case_of(row), figure_name(row)) for key, row in rows.items()}
+    return {key: figure for key, figure in found.items() if figure}

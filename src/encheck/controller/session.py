@@ -175,8 +175,8 @@ class Session:
         items, scores = self.items(case).kept, self.scores(case)
         if not self._baselines or not isinstance(scores, RankedScores | LoggedScores):
             return []
-        tables = [b.tables[name] for b in self._baselines if (name := case.id.of_any_model) in b.tables]
-        known = (Answers.of(text) for table in tables for text in table.answers)
+        cases = [b.cases[name] for b in self._baselines if (name := case.id.of_any_model) in b.cases]
+        known = (Answers.of(text) for kept in cases for text in kept.answers)
         searched: Documents = items[0].documents  # type: ignore[union-attr, assignment]
         rows = {row for found in (*scores.answers, *known) for row in found.first if row < len(searched.ids)}
         return [(row, searched.ids[row], searched.texts[row]) for row in sorted(rows)]

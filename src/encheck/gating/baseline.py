@@ -1,7 +1,9 @@
 """A baseline: what one model scored, item by item, in a small folder that a repository can keep.
 
-`baseline.json` says what was measured and how, `items.parquet` has ids, hashes of texts and clusters, splits, scores:
-no sentence, no path, no host. The hashes are the lock of the items: a candidate is compared on exactly these texts.
+`baseline.json` says what was measured and how, with a lock for each case; `items.parquet` has the scores: no id, no
+sentence, no path, no host. The lock is a hash of ids and texts: a candidate is compared on exactly these.
+Scores have six decimals, and a run's are rounded alike before the two are compared, so that a baseline from a folder
+and one from a run weigh the same. The same run gives the same bytes.
 
 The summary holds the hash of the items file. So a new baseline takes the old one's place in one step, when its summary
 is renamed: if the process is killed before it has renamed the items too, they are found by their hash.
@@ -12,19 +14,20 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from encheck import schema1
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
+from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
+from encheck.gating.older import VERSIONS, upgraded
 from encheck.gating.types import FEWEST_REPLICATES, Noise
-from encheck.ids import CaseId, ItemId
+from encheck.ids import CaseId
 from encheck.options import try_place
 from encheck.scoring.frame import Columns, Frame
 from encheck.scoring.scale import Floats
@@ -33,13 +36,11 @@ from encheck.system import files
 from encheck.system.documents import json_of
 from encheck.system.json_schema import refuse_wrong, schema_of
 from encheck.system.parquet import table_of
-from encheck.types import Contrast, Declaration, Kind, content_hash
+from encheck.types import Declaration, Kind, content_hash
 
-VERSION = 2
+VERSION = 3
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
-NOT_KEPT = ("curve", "surface", "excluded", "reason")  # of the rows: large, not the model's, or a place for paths
-STRINGS = ("case", "item", "texts", "cluster", "split")
 KINDS: Mapping[Kind, str] = {
     "triplet": "triplet",
     "crossed": "triplet",
@@ -57,16 +58,19 @@ KINDS: Mapping[Kind, str] = {
 SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
 ANSWERS = "answers"  # the column that only searches of documents have
 WEIGHT = "weight"  # the column that only queries of a log have
+_FIELDS = {ANSWERS: "answers", WEIGHT: "weights"}
+COLUMNS = ("case", "key", "near", "far")
+ENCODINGS = {"key": "DELTA_BINARY_PACKED", "near": "BYTE_STREAM_SPLIT", "far": "BYTE_STREAM_SPLIT"}
 SETTINGS = ("epsilon", "sample", "seed", "dtype", "generator_mode", "passage_words", "near_duplicates")
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline that was read: the summary, and the tables of its cases by name."""
+    """A baseline that was read: the summary, and what it kept of its cases, by name (check/data/level)."""
 
     folder: Path
     summary: Mapping[str, Any]
-    tables: Mapping[str, Table]
+    cases: Mapping[str, Kept]
 
     @property
     def name(self) -> str:
@@ -78,6 +82,11 @@ class Baseline:
         """The model that made it, as results.json describes models."""
         found: Mapping[str, Any] = self.summary["model"]
         return found
+
+    def figure(self, case: str, name: str) -> dict[str, Any] | None:
+        """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
+        found = self.summary["figures"].get(case, {}).get(name)
+        return dict(zip(FIGURE, found, strict=True)) if found else None
 
     @property
     def seed_noise(self) -> Noise | None:
@@ -121,14 +130,9 @@ def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> T
     return Table(
         case_of(row), row["check"], row["property"], row["data"], row["level"], KINDS[frame.kind],
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
-        _single(frame.near.scores), _single(frame.far.scores if frame.far else nothing), declared, frame.answers,
+        rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
         frame.weights, frame.slices if frame.kind == "ranked" else (),
     )  # fmt: skip
-
-
-def _single(values: Floats) -> Floats:
-    """Scores as the folder keeps them, in single precision; NaN where there is none."""
-    return values.astype(np.float32).astype(np.float64)
 
 
 def save(
@@ -145,13 +149,21 @@ def save(
     """
     if not tables:
         raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
-    summary = _summary(results, tables, model, seed_noise)
+    kept = {name: _storable(Kept.of(table)) for name, table in tables.items()}
+    write(folder, _summary(results, kept, model, seed_noise), kept)
+
+
+def write(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
+    """Write the parts of a baseline, also of one that was read: an older one then has the present form.
+
+    As `save`, of which it is the second half.
+    """
     try:
         _refuse_others(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with files.alone(folder):
             _tidy(folder)
-            _write(folder, summary, tables)
+            _put(folder, summary, cases)
     except OSError as error:
         raise _unwritten(folder, error) from error
 
@@ -183,13 +195,13 @@ def _unwritten(folder: Path, error: OSError) -> BaselineError:
     )
 
 
-def _write(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, Table]) -> None:
+def _put(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
     items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
     try:
         with files.flushed(items, to=folder / ITEMS) as file:
-            _write_items(file, tables)
+            _write_items(file, cases)
         sealed = {**summary, "items_sha256": _hash(items.read_bytes())}
-        text = json.dumps({**sealed, "checksum": _checksum(sealed)}, indent=1, ensure_ascii=False, allow_nan=False)
+        text = _laid_out({**sealed, "checksum": _checksum(sealed)})
         with files.flushed(head, to=folder / SUMMARY) as file:
             file.write(f"{text}\n".encode())
         files.sync(folder)
@@ -222,11 +234,38 @@ def _holds(path: Path, wanted: str | None) -> bool:
     return path.is_file() and _hash(path.read_bytes()) == wanted
 
 
+def _laid_out(summary: Mapping[str, Any]) -> str:
+    """JSON with a line for each case, and for the figures of each, so that versions of it differ line by line."""
+    return "{\n" + ",\n".join(f"{_json(name)}: {_entries(value)}" for name, value in summary.items()) + "\n}"
+
+
+def _entries(value: object) -> str:
+    if isinstance(value, Mapping) and value:
+        return "{\n" + ",\n".join(f" {_json(name)}: {_json(one)}" for name, one in value.items()) + "\n}"
+    return _json(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _storable(kept: Kept) -> Kept:
+    """BaselineError where a score is no number, or beyond what six decimals can be kept of."""
+    scores = np.concatenate([kept.near, kept.far[~np.isnan(kept.far)]])
+    wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
+    if len(wrong):
+        raise BaselineError(
+            f"{kept.case} has the score {wrong[0]:g}, but a baseline keeps numbers below {LARGEST / STEPS:.0e}: there "
+            "is no baseline to save"
+        )
+    return kept
+
+
 def _summary(
-    results: Mapping[str, Any], tables: Mapping[str, Table], model: str, seed_noise: Noise | None
+    results: Mapping[str, Any], cases: Mapping[str, Kept], model: str, seed_noise: Noise | None
 ) -> dict[str, Any]:
     about = next(m for m in results["models"] if m["label"] == model)
-    used = {table.data for table in tables.values()}
+    used = {kept.data for kept in cases.values()}
     rows = [row for row in results["checks"] if row["model"] == model and row["data"] in used]
     return {
         "encheck_baseline": VERSION,
@@ -239,12 +278,7 @@ def _summary(
         "data": [
             {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
         ],
-        "cases": [
-            {k: getattr(t, k) for k in ("case", "check", "property", "data", "level", "kind")} | {"items": len(t.items)}
-            for t in tables.values()
-        ],
-        "checks": [{k: v for k, v in row.items() if k not in NOT_KEPT} for row in rows],
-        "claims": {t.check: asdict(t.declared) for t in tables.values() if t.declared},
+        **said_of(rows, cases),
         "seed_noise": seed_noise and asdict(seed_noise),
     }
 
@@ -260,35 +294,39 @@ def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
 
 
-def _write_items(file: BinaryIO, tables: Mapping[str, Table]) -> None:
+def _write_items(file: BinaryIO, cases: Mapping[str, Kept]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    columns: dict[str, list[Any]] = {name: [] for name in (*STRINGS, "label", "near", "far")}
-    for table in tables.values():
-        columns["case"] += [table.case] * len(table.items)
-        for name, own in zip(STRINGS[1:], (table.items, table.texts, table.clusters, table.splits), strict=True):
-            columns[name] += own
-        columns["label"] += table.labels
-        columns["near"] += table.near.tolist()
-        columns["far"] += [None if v != v else v for v in table.far.tolist()]
-    if any(table.answers for table in tables.values()):
-        columns[ANSWERS] = [one for t in tables.values() for one in t.answers or (None,) * len(t.items)]
-    if any(table.weights for table in tables.values()):
-        columns[WEIGHT] = [one for t in tables.values() for one in t.weights or (None,) * len(t.items)]
-    arrays = {name: pyarrow.array(v, _types()[name]) for name, v in columns.items()}
-    pyarrow.parquet.write_table(pyarrow.table(arrays), file, compression="zstd")
+    whole: dict[str, list[Any]] = {
+        "case": [kept.case for kept in cases.values() for _ in range(len(kept))],
+        "key": [key for kept in cases.values() for key in kept.keys.tolist()],
+        "near": [step for kept in cases.values() for step in _steps(kept.near)],
+        "far": [step for kept in cases.values() for step in _steps(kept.far)],
+    }
+    for name in (ANSWERS, WEIGHT):
+        some = [getattr(kept, _FIELDS[name]) or (None,) * len(kept) for kept in cases.values()]
+        if any(one is not None for column in some for one in column):
+            whole[name] = [one for column in some for one in column]
+    arrays = {name: pyarrow.array(v, _types()[name]) for name, v in whole.items()}
+    named = [name for name in ("case", ANSWERS, WEIGHT) if name in whole]
+    pyarrow.parquet.write_table(
+        pyarrow.table(arrays), file, compression="zstd", compression_level=19, use_dictionary=named,
+        column_encoding=ENCODINGS, write_statistics=False, store_schema=False,
+    )  # fmt: skip
+
+
+def _steps(scores: Floats) -> Iterator[int | None]:
+    """Millionths, as whole numbers: their bytes compress, those of a rounded double do not."""
+    return (None if score != score else round(score * STEPS) for score in scores.tolist())
 
 
 def _types() -> dict[str, Any]:
     """The type of each column of the items file."""
     import pyarrow
 
-    types = {name: pyarrow.string() for name in (*STRINGS, ANSWERS)} | {
-        "label": pyarrow.int8(),
-        WEIGHT: pyarrow.int64(),
-    }
-    return types | dict.fromkeys(("near", "far"), pyarrow.float32())
+    whole = dict.fromkeys(("key", "near", "far", WEIGHT), pyarrow.int64())
+    return whole | dict.fromkeys(("case", ANSWERS), pyarrow.string())
 
 
 def read(folder: Path) -> Baseline:
@@ -296,14 +334,23 @@ def read(folder: Path) -> Baseline:
     _mend_if_it_may(folder)
     summary, data = _read_parts(folder)
     try:
-        said = schema1.baseline(summary) if summary["encheck_baseline"] == schema1.VERSION else summary
-        refuse_wrong(said, schema_of("encheck.gating", "baseline.schema.json"))
-        return Baseline(folder, said, _read_items(data, said))
+        if summary["encheck_baseline"] in VERSIONS:
+            found, cases = upgraded(summary, data)
+            return Baseline(folder, found, cases)
+        refuse_wrong(summary, schema_of("encheck.gating", "baseline.schema.json"))
+        _refuse_short_figures(summary)
+        return Baseline(folder, summary, _read_items(data, summary))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         why = str(error) if type(error) is ValueError else repr(error)
         raise BaselineError(
             f"{folder} holds other fields than --save-baseline writes ({why}). Make the baseline again"
         ) from error
+
+
+def _refuse_short_figures(summary: Mapping[str, Any]) -> None:
+    for case, figures in summary["figures"].items():
+        if wrong := [name for name, found in figures.items() if len(found) != len(FIGURE)]:
+            raise ValueError(f"figures.{case}.{wrong[0]} should have {len(FIGURE)} numbers")
 
 
 def _mend_if_it_may(folder: Path) -> None:
@@ -336,13 +383,14 @@ def _read_summary(path: Path) -> dict[str, Any]:
         raise BaselineError(f"{path.parent} is no baseline: {path.name} cannot be read ({error.strerror})") from error
     except (ValueError, LookupError, TypeError) as error:
         raise BaselineError(f"{path} is no summary of --save-baseline, or was cut off ({error!r})") from error
-    if version not in (schema1.VERSION, VERSION):
+    if version not in (*VERSIONS, VERSION):
         age = "newer" if isinstance(version, int) and version > VERSION else "other"
         versions = found.get("versions")
         maker = versions.get("encheck", "not said") if isinstance(versions, dict) else "not said"
         raise BaselineError(
-            f"{path} is of the {age} baseline version {version!r}, but this encheck reads {schema1.VERSION} and "
-            f"{VERSION}: install the encheck that made it ({maker}), or make the baseline again"
+            f"{path} is of the {age} baseline version {version!r}, but this encheck reads "
+            f"{', '.join(map(str, VERSIONS))} and {VERSION}: install the encheck that made it ({maker}), or make the "
+            "baseline again"
         )
     said = found.pop("checksum", None)
     if said != _checksum(found):
@@ -350,70 +398,49 @@ def _read_summary(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Table]:
+def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Kept]:
     columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
-    unscaled = {name for name, some in at.items() if _is_unscaled(columns, some[0])}
-    _refuse_uneven(summary, {name: len(some) for name, some in at.items()}, unscaled)
-    declared = declarations(summary)
-    return {c["case"]: _rebuilt(c, columns, at[c["case"]], declared.get(c["check"])) for c in summary["cases"]}
-
-
-def _is_unscaled(columns: Mapping[str, list[Any]], row: int) -> bool:
-    """Whether an item is the answers to a query, or a contrast of queries, which no calibration moves."""
-    parts = ItemId(columns["item"][row]).known
-    return (ANSWERS in columns and columns[ANSWERS][row] is not None) or (parts and parts.relation) == Contrast.kind
+    calibrated = {data["name"] for data in summary["data"] if data["calibration"]}
+    found = {}
+    for case, about in summary["cases"].items():
+        if not at.get(case) or len(at[case]) != about["items"]:
+            raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about['items']}")
+        if about["data"] not in calibrated and not about.get("unscaled"):
+            raise ValueError(f"the data {about['data']!r} of {case} are without a calibration")
+        found[case] = _rebuilt(case, about, columns, at[case])
+    return found
 
 
 def _items_of(data: bytes) -> dict[str, list[Any]]:
     """The columns of the items file; ValueError where one is missing, of another type, or has an empty field."""
     import pyarrow
 
-    names = (*STRINGS, "label", "near", "far")
     types = _types()
-    table = table_of(io.BytesIO(data), columns=names, also=(ANSWERS, WEIGHT))
+    table = table_of(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
     for name in table.column_names:
         if table[name].type != types[name]:
             raise ValueError(f"{ITEMS}: the column {name} is of {table[name].type}, but should be of {types[name]}")
-        if table[name].null_count and name not in ("label", "far", "split", ANSWERS, WEIGHT):
+        if table[name].null_count and name in COLUMNS and name != "far":
             raise ValueError(f"{ITEMS}: the column {name} has an empty field")
     try:
         table.validate(full=True)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{ITEMS}: {error}") from error
-    columns: dict[str, list[Any]] = table.to_pydict()
-    if not np.isfinite([v for name in ("near", "far") for v in columns[name] if v is not None]).all():
-        raise ValueError(f"{ITEMS}: a score is no number")
-    return columns
+    found: dict[str, list[Any]] = table.to_pydict()
+    return found
 
 
-def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], unscaled: Collection[str]) -> None:
-    """ValueError where a case has other items than the summary says, or is on data that it does not tell of.
-
-    `unscaled` names the cases whose items no calibration moves.
-    """
-    calibrated = {data["name"] for data in summary["data"] if data["calibration"]}
-    for case in summary["cases"]:
-        if counts.get(case["case"], 0) != case.get("items", counts.get(case["case"], 0)) or not counts.get(
-            case["case"]
-        ):
-            raise ValueError(f"{case['case']} has {counts.get(case['case'], 0)} items, but should have {case['items']}")
-        if case["data"] not in calibrated and case["case"] not in unscaled:
-            raise ValueError(f"the data {case['data']!r} of {case['case']} are without a calibration")
-
-
-def _rebuilt(
-    about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int], declared: Declaration | None
-) -> Table:
-    strings = [tuple(columns[name][i] for i in at) for name in (*STRINGS[1:], "label")]
-    scores = [_single(np.array([columns[name][i] for i in at], float)) for name in ("near", "far")]
-    names = ("case", "check", "property", "data", "level", "kind")
-    answers = tuple(columns[ANSWERS][i] for i in at) if ANSWERS in columns else ()
-    weights = tuple(columns[WEIGHT][i] for i in at) if WEIGHT in columns else ()
-    found = Table(*(about[name] for name in names), *strings, *scores)
-    return replace(found, declared=declared, answers=answers * any(answers), weights=weights * any(weights))
+def _rebuilt(case: str, about: Mapping[str, Any], columns: Mapping[str, list[Any]], at: Sequence[int]) -> Kept:
+    near, far = (np.array([columns[name][i] for i in at], float) / STEPS for name in ("near", "far"))
+    answers, weights = (tuple(columns[name][i] for i in at) if name in columns else () for name in (ANSWERS, WEIGHT))
+    keys, is_unscaled = np.array([columns["key"][i] for i in at], np.int64), bool(about.get("unscaled"))
+    return Kept(
+        case, about["check"], about["data"], about["lock"], about["parts"], is_unscaled, keys, near, far,
+        answers * any(answers), weights * any(weights),
+    )  # fmt: skip
 
 
 def _checksum(summary: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What the checks of a run declare, as results.json and baselines keep it."""
+"""What the checks of a run declare, as results.json keeps it, and baselines did before version 3."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIELDS = tuple(field.name for field in fields(Declaration))
 
 
 def declarations(results: Mapping[str, Any]) -> dict[str, Declaration]:
-    """The declaration of each check of a run, or of a baseline's summary; of older ones by the names they had."""
+    """The declaration of each check of a run; of older ones by the names they had."""
     said = results.get("claims", {})
     found = {row["check"]: schema1.declaration(row["property"], row["check"]) for row in results["checks"]}
     return found | {name: declaration_of(entry) for name, entry in said.items() if "family" in entry}

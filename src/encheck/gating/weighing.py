@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
@@ -16,6 +14,7 @@ from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, gating
 from encheck.gating.endpoints import RANKS, Beside, beside
+from encheck.gating.kept import Kept
 from encheck.gating.lost import LostQuery, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
@@ -42,12 +41,6 @@ class Side:
     def seen(self, split: str = GATE_SPLIT) -> Side:
         """The items of one split, where the data have dev and gate."""
         return Side({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
-
-    def as_declared_by(self, other: Side) -> Side:
-        """The same, with what the checks declare in the other's run: a gate goes by the candidate's checks."""
-        declared = {name: table.declared for name, table in other.tables.items()}
-        there = {name: replace(t, declared=declared.get(name) or t.declared) for name, t in self.tables.items()}
-        return Side(there, self.scales)
 
 
 @dataclass(frozen=True)
@@ -88,10 +81,14 @@ def side_of(results: Results, items: Columns, model: str) -> Side:
     return Side(tables_of(results, items, model), {name: Scale(**found) for name, found in scales.items()})
 
 
-def side_of_baseline(baseline: Baseline) -> Side:
-    """What the baseline's model scored."""
+def side_of_baseline(baseline: Baseline, run: Side) -> Side:
+    """What the baseline's model scored, on the items of a run and with what its checks declare.
+
+    A case that the run lacks, or of which it has other items, is left out.
+    """
     scales = {d["name"]: Scale(**d["calibration"]) for d in baseline.summary["data"] if d["calibration"]}
-    return Side(baseline.tables, scales)
+    both = {name: (kept, run.tables[name]) for name, kept in baseline.cases.items() if name in run.tables}
+    return Side({name: kept.facing(table) for name, (kept, table) in both.items() if kept.has_items_of(table)}, scales)
 
 
 def weigh(
@@ -167,12 +164,12 @@ def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> No
 
 @dataclass(frozen=True)
 class _Facing:
-    """Both sides as a gate sees them, the candidate's items in the baseline's order; `whole` before it left out any.
+    """Both sides as a gate sees them; `whole` is what each had before anything was left out.
 
     `both` are the cases that both sides have.
     """
 
-    whole: tuple[Side, Side]
+    whole: tuple[Baseline, Side]
     old: Side
     new: Side
     both: tuple[str, ...]
@@ -191,17 +188,18 @@ class _Facing:
 def _facing(baseline: Baseline, results: Results, items: Columns, model: str) -> _Facing:
     """BaselineError where the items are others."""
     after = side_of(results, items, model)
-    before = side_of_baseline(baseline).as_declared_by(after)
-    both = tuple(name for name in before.tables if name in after.tables)
-    aligned = {name: _aligned(before.tables[name], after.tables[name], baseline, results) for name in both}
-    return _Facing((before, after), before.seen(), Side(aligned, after.scales).seen(), both)
+    both = tuple(name for name in baseline.cases if name in after.tables)
+    for name in both:
+        _refuse_other_items(baseline.cases[name], after.tables[name], baseline, results)
+    there = Side({name: after.tables[name] for name in both}, after.scales)
+    return _Facing((baseline, after), side_of_baseline(baseline, there).seen(), there.seen(), both)
 
 
 def _missing(pair: _Facing, selected: Collection[str] | None) -> tuple[list[str], int]:
     """The cases that only one side has, and how many of the baseline's were not selected."""
     before, after = pair.whole
-    absent = [name for name in before.tables if name not in after.tables]
-    missed = [name for name in absent if selected is None or before.tables[name].check in selected]
+    absent = [name for name in before.cases if name not in after.tables]
+    missed = [name for name in absent if selected is None or before.cases[name].check in selected]
     return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
 
 
@@ -213,10 +211,10 @@ def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
     return replace(found, judged=people(one, baseline))
 
 
-def _new(before: Side, after: Side) -> Iterator[str]:
+def _new(before: Baseline, after: Side) -> Iterator[str]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in before.tables and (gating(table)[0] or is_unjudged(table)):
+        if name not in before.cases and (gating(table)[0] or is_unjudged(table)):
             yield f"{name} (the candidate)"
 
 
@@ -257,31 +255,30 @@ def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
         )
 
 
-def _aligned(before: Table, after: Table, baseline: Baseline, results: Results) -> Table:
-    """The candidate's items in the baseline's order; BaselineError where they are others."""
-    at = {pair: i for i, pair in enumerate(zip(after.items, after.texts, strict=True))}
-    wanted = list(zip(before.items, before.texts, strict=True))
-    absent = [item for item, texts in wanted if (item, texts) not in at]
-    extra = len(after.items) - (len(wanted) - len(absent))
-    if absent or extra:
-        same_id = sum(item in set(after.items) for item in absent)
-        told = f"{len(absent)} of its {len(wanted)} items are not in this run"
-        told += f" ({same_id} have other texts), {extra} are new"
+def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: Results) -> None:
+    """BaselineError where a case of the run has other items than the baseline's."""
+    if not kept.has_items_of(table):
         raise BaselineError(
-            f"{baseline.folder} is for other items: of {before.case}, {told}. "
+            f"{baseline.folder} is for other items: of {kept.case}, {_others(kept, table)}. "
             + (
                 "; ".join(_differences(baseline, results, None))
                 or "data, settings and versions are said to be the same"
             )
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
-    found = after.of(np.array([at[pair] for pair in wanted], np.intp))
-    if found.splits != before.splits:
+    if not kept.has_parts_of(table):
         raise BaselineError(
-            f"{baseline.folder} has items of {before.case} in other splits than this run. Make the baseline again with "
-            "--save-baseline"
+            f"{baseline.folder} has items of {kept.case} in other splits, or with other labels, than this run. Make "
+            "the baseline again with --save-baseline"
         )
-    return found
+
+
+def _others(kept: Kept, table: Table) -> str:
+    """How many items differ: at least, since a baseline keeps three digits of each source's hash."""
+    absent, extra = kept.others(table)
+    if not absent and not extra:
+        return f"some of its {len(kept)} items have other texts"
+    return f"at least {absent} of its {len(kept)} items are not in this run, and at least {extra} are new"
 
 
 def _refuse_other_data(baseline: Baseline, results: Results) -> None:

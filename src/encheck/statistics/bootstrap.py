@@ -28,12 +28,13 @@ _WEIGHTS_AT_ONCE = 1_000_000
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
     """How often each cluster is drawn in each replicate; shape [replicates, clusters], rows sum to `clusters`.
 
-    Beyond 6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to
-    120,000 clusters.
+    The replicates of one cluster lie side by side in memory, since most figures take a few of the clusters. Beyond
+    6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
+    clusters.
     """
     replicates = max(500, min(replicates, _MAX_WEIGHTS // max(clusters, 1)))
     rng = np.random.default_rng([seed, clusters])
-    weights = np.empty((replicates, clusters), np.float32)
+    weights = np.empty((clusters, replicates), np.float32).T
     step = max(1, _WEIGHTS_AT_ONCE // max(clusters, 1))
     for start in range(0, replicates, step):
         rows = min(step, replicates - start)
@@ -95,11 +96,11 @@ class Resampler:
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.intp]) -> Floats:
         """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
         present, places = np.unique(columns, return_inverse=True)
-        few = len(present) < self.weights.shape[1] // 8
+        few = len(present) < self.weights.shape[1] // 3
         sums = np.zeros((len(present) if few else self.weights.shape[1], values.shape[1]))
         np.add.at(sums, places if few else columns, values)
-        weights = self.weights[:, present] if few else self.weights
-        return (weights @ sums.astype(np.float32)).astype(np.float64)
+        weights = self.weights.T[present] if few else self.weights.T
+        return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     @cached_property
     def _drawn_by_both(self) -> NDArray[np.unsignedinteger[Any]]:

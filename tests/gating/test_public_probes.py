@@ -1,0 +1,57 @@
+"""The embedded probes are public: who knows them by heart passes on them and is caught on other texts."""
+
+import pytest
+from gate_fakes import results
+
+from encheck.datasets.load import load
+from encheck.encoders.fake import Oracle
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.weighing import weigh
+from encheck.ids import CaseId
+from encheck.items import crossed
+from encheck.scoring.scores import CrossedScores, Scale
+from encheck.similarity import cosine
+from encheck.statistics.bootstrap import Resampler
+
+CASE = "number_is_seen_in_both_directions"
+SEED = 11
+
+
+class Vectors:
+    """Pairs scored by the vectors of an encoder."""
+
+    decision = None
+
+    def __init__(self, encoder):
+        self.encoder = encoder
+
+    def pairs(self, first, second):
+        return cosine(self.encoder.encode(first), self.encoder.encode(second)).astype(float)
+
+
+KNOWS = Vectors(Oracle(fresh=SEED))
+CHEATS = Vectors(Oracle())  # it has the embedded probes by heart; a random direction elsewhere
+
+
+def measured(encoder, items):
+    scores = CrossedScores.measured(items, encoder, Resampler([i.cluster for i in items]), Scale(0.1))
+    return {f"{CASE}/m-d-1": scores.frame(CaseId(CASE, "m", "d", "1"), items).to_columns()}
+
+
+def gate(folder, items):
+    """What becomes of the cheat, against a model that has the ability."""
+    said = results(tested="number", check=CASE) | {
+        "claims": {CASE: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
+    }
+    before = measured(KNOWS, items)
+    save(folder, said, tables_of(said, before, "m"), model="m")
+    return weigh(read(folder), said, measured(CHEATS, items), model="m").decision
+
+
+@pytest.mark.parametrize(("data", "outcome"), [("probes", "pass"), (f"probes:fresh={SEED}", "block")])
+def test_a_model_that_knows_the_public_probes_by_heart_passes_on_them_and_is_blocked_on_fresh_ones(
+    tmp_path, data, outcome
+):
+    items = crossed("number")(load(data, sample=None), 1, None).kept
+    found = gate(tmp_path / "base", items)
+    assert found.outcome == outcome, found.reasons
