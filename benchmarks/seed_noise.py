@@ -1,6 +1,6 @@
 """Error rates of the gate with seed replicates: its own decision, and its own estimate of their noise.
 
-    python benchmarks/seed_noise.py [--runs 200] [--only cap|noise|uneven|replicates]
+    python benchmarks/seed_noise.py [--runs 200] [--only cap|noise|uneven|replicates|untold]
 
 A simulated baseline, its replicates and a candidate are drawn from one common set of answers. Two of them differ in
 a row by the discordance, and by a luck that has the named standard deviation. Rows, clusters and correlations
@@ -148,7 +148,17 @@ def replicates(runs: int) -> Iterator[str]:
         yield from table((DEFAULT.widest,), (0.0083,), runs, replicates=count)
 
 
-TABLES = {"cap": by_cap, "noise": by_noise, "uneven": uneven, "replicates": replicates}
+def untold(runs: int) -> Iterator[str]:
+    """Replicates that are blocked where nobody told the gate of their noise of 1 point."""
+    yield line(("items", "blocked"))
+    yield line(["---"] * 2)
+    for n in (1_000, 5_000):
+        s, rng = Setting(n=n, noise=0.01), np.random.default_rng(n)
+        seen = Counter(decided(drawn(s, rng), "replicate", noise=Noise()).outcome for _ in range(runs))
+        yield line((f"{n:,}", percent(seen["block"] / runs)))
+
+
+TABLES = {"cap": by_cap, "noise": by_noise, "uneven": uneven, "replicates": replicates, "untold": untold}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from encheck.metrics.crossed import figures
     source="Mahajan et al. 2023, section 4, Figure 1",
     criterion=3,
     selects=True,
+    means="A search for one statement more often ranks its opposite above the same statement in other words.",
 )
 def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     """Sim(S, paraphrase) - Sim(S, antonym) > epsilon."""
@@ -38,6 +39,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     aim=0.9,
     source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
     selects=True,
+    means="Results that say the opposite crowd out results that use another word for the same thing.",
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
     """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""
@@ -67,6 +69,7 @@ def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="The model mixes up a statement and its opposite more often, whichever of the two is asked for.",
 )
 def test_antonym_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Of two opposites, each source is nearer to the synonym of its own word."""

@@ -20,6 +20,7 @@ from encheck.metrics.crossed import figures
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Texts that say which of two things is faster, dearer or better are mixed up with their opposite more often.",
 )
 def test_comparisons_are_seen_in_both_directions(scores, judge, report, epsilon):
     """Whichever of the two edits keeps more of the word order, the one that turns the comparison round is farther."""
@@ -36,6 +37,7 @@ def test_comparisons_are_seen_in_both_directions(scores, judge, report, epsilon)
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means="A review that prefers A to B passes for one that prefers B to A more often.",
 )
 def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Exchanging the comparison moves the sentence farther than another construction that keeps them."""
@@ -52,6 +54,7 @@ def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(scor
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means="A text that says something else ranks above one that keeps the comparison more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_comparison(scores, judge, report, epsilon):
     """Another statement in the same construction moves the sentence farther than one that keeps the comparison."""

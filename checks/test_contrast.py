@@ -17,6 +17,7 @@ from encheck.metrics.crossed import figures
     gates=directions_mean,
     aim=0.8,
     source="Weller et al. 2024, NevIR: Negation in Neural Information Retrieval",
+    means="Of two pages that differ by a negation or a word, users get the wrong one more often.",
 )
 def test_each_query_prefers_its_own_document(scores, judge, report):
     """Of two queries and two documents, each query is nearer to the document that is right for it: both, or none."""

@@ -19,6 +19,7 @@ from encheck.metrics.crossed import figures
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means="Questions about one company, person or place get answers about another more often.",
 )
 def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another name moves the sentence farther than another name of the same thing."""
@@ -34,6 +35,7 @@ def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(scores, judge,
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means="A text that says something else ranks above one that keeps the entity more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_entity(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than another name of the same thing."""
@@ -49,6 +51,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_entity(scores, judg
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Texts about two different companies, people or places are mixed up more often.",
 )
 def test_entity_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Of two things under another name, each source is nearer to its own."""

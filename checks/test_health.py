@@ -18,6 +18,7 @@ from encheck.metrics.health import evenness, hubness, recall_at_1, room, steadin
     floor=0.2,
     aim=0.2,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
+    means="Unrelated texts score closer to identical ones, so cut-offs in use let more wrong matches through.",
 )
 def test_random_pairs_are_apart(scores, judge, report):
     """Unrelated texts are not as near as identical ones: the space has not collapsed into a cone."""
@@ -33,6 +34,7 @@ def test_random_pairs_are_apart(scores, judge, report):
     floor=0.8,
     aim=0.8,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
+    means="Scores of unrelated texts vary more, so one cut-off fits fewer queries.",
 )
 def test_random_pairs_are_alike_in_distance(scores, judge):
     """Unrelated texts are about equally unrelated: noise does not hide what is near."""
@@ -47,6 +49,7 @@ def test_random_pairs_are_alike_in_distance(scores, judge):
     floor=0.9,
     aim=0.9,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
+    means="Search finds the right text less often even where all others are about something else.",
 )
 def test_sentence_finds_its_paraphrase_among_other_topics(scores, judge):
     """Without hard negatives, the nearest text is the paraphrase."""
@@ -61,6 +64,7 @@ def test_sentence_finds_its_paraphrase_among_other_topics(scores, judge):
     floor=0.6,
     aim=0.6,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
+    means="The same few texts turn up in more and more searches.",
 )
 def test_no_sentence_is_near_to_all(scores, judge, report):
     """Every text is an answer to about as many queries: there are no hubs."""

@@ -22,6 +22,7 @@ from encheck.metrics import margin_rate, mean_margin
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
+    means="Whoever types in lower case gets other results than whoever does not.",
 )
 def test_lower_case_is_nearer_than_antonym(scores, judge, report):
     """A sentence in lower case is nearer than the sentence with one word turned into its opposite."""
@@ -38,6 +39,7 @@ def test_lower_case_is_nearer_than_antonym(scores, judge, report):
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
+    means="Pasted text with double spaces or line breaks gets other results than the same text typed.",
 )
 def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
     """So is a sentence with a blank doubled and one behind it."""
@@ -53,6 +55,7 @@ def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
     aim=0.9,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
+    means='"Don\'t" and "do not" lead to different results more often.',
 )
 def test_contraction_is_nearer_than_antonym(scores, judge, report):
     """So is a sentence with "do not" for "don't", or the other way round."""

@@ -22,6 +22,7 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     source="Mahajan et al. 2023, section 4, Figures 2 to 6",
     criterion=4,
     selects=True,
+    means="Word salad ranks as high as a good paraphrase more often: the order of words counts for less.",
 )
 def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     """Sim(S, paraphrase) - Sim(S, jumble) > epsilon, with one, two or three pairs of words exchanged."""
@@ -40,6 +41,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     aim=0.9,
     source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
+    means="A broken sentence is told less well from one whose parts were moved and that still says the same.",
 )
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     """A reorder that keeps the meaning is nearer than a jumble of the same words."""
@@ -58,6 +60,7 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     aim=0.8,
     source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
+    means='Who did it and to whom is mixed up more often, as in "the client sued the bank".',
 )
 def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
     """Who did what to whom matters more than in which order it is told."""

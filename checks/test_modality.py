@@ -18,6 +18,7 @@ from encheck.metrics.crossed import figures
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means='Duties and options are mixed up more often: "must report" is found for "may report".',
 )
 def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another modality moves the sentence farther than a word for the same modality."""
@@ -33,6 +34,7 @@ def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judg
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means="A text that says something else ranks above one that keeps the modality more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than a word for the same modality."""
@@ -48,6 +50,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, ju
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Texts that say must and texts that say may are mixed up more often.",
 )
 def test_modality_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Of two modalities in other words, each source is nearer to its own."""

@@ -26,6 +26,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means='"Is covered" brings up "is not covered" more often.',
 )
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """*Not* moves the sentence farther than a word of emphasis in its place leaves it."""
@@ -40,6 +41,7 @@ def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, rep
     metric=margin_rate.calibrated,
     aim=0.8,
     source="docs/probes.md",
+    means='"Not cheap" and "expensive" are recognised as alike less often.',
 )
 def test_negated_antonym_is_nearer_than_antonym(scores, judge, report, epsilon):
     """What is open is nearer to "not closed" than to "closed", although "not" is one word more that it lacks."""
@@ -55,6 +57,7 @@ def test_negated_antonym_is_nearer_than_antonym(scores, judge, report, epsilon):
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means="A text that says something else ranks above one that keeps the negation more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_negation(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than a word of emphasis in its place leaves it."""
@@ -70,6 +73,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_negation(scores, ju
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Statements and their denials are mixed up more often, whichever of the two is asked for.",
 )
 def test_negation_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Whichever of the two edits keeps more of the words, the one that turns the statement round is farther."""

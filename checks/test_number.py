@@ -19,6 +19,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means="Another dose, price, date or limit passes for the right one more often.",
 )
 def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another number moves the sentence farther than the same number written otherwise."""
@@ -35,6 +36,7 @@ def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge,
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means="A text that says something else ranks above one that keeps the number more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_number(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than the same number written otherwise."""
@@ -50,6 +52,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_number(scores, judg
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Texts that differ by a dose, price or date are mixed up more often.",
 )
 def test_number_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Of two numbers in another notation, each source is nearer to its own."""

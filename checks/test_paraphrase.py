@@ -19,6 +19,7 @@ from encheck.metrics.classification import accuracy, by_head, f1
     aim=0.1,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
+    means="Duplicates and near misses are told apart less well at any cut-off.",
 )
 def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, threshold):
     """Paraphrases are nearer than the data's own negatives (Table 3)."""
@@ -39,6 +40,7 @@ def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, thresho
     aim=0.5,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
+    means="The same thing in other words scores less far above unrelated text.",
 )
 def test_paraphrase_is_nearer_than_random_pair(scores, judge, report):
     """Paraphrases are nearer than sentences of other topics (Table 4, alternative set-up)."""

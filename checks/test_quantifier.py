@@ -19,6 +19,7 @@ from encheck.metrics.crossed import figures
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means='"All plans include it" brings up "some plans include it" more often.',
 )
 def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another quantifier moves the sentence farther than a quantifier that says the same."""
@@ -34,6 +35,7 @@ def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, ju
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means="A text that says something else ranks above one that keeps the quantifier more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than a quantifier that says the same."""
@@ -49,6 +51,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(scores, 
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Texts that say all, some or none are mixed up more often.",
 )
 def test_quantifier_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Of two quantifiers in other words, each source is nearer to its own."""

@@ -21,6 +21,7 @@ from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
     aim=0.8,
     source="Reimers and Gurevych 2019, section 1",
     selects=True,
+    means="Users who ask in their own words find the right text first less often.",
 )
 def test_sentence_finds_its_paraphrase(scores, judge, report):
     """Of all sentences, paraphrases and hard negatives, its own paraphrase is the nearest."""
@@ -37,6 +38,7 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
     primary=True,
     unjudged="how much is enough depends on the documents: BM25 stands beside it, and a gate compares two models",
     source="Thakur et al. 2021 (BEIR), section 4.4",
+    means="Your queries find the documents that answer them less often, or further down.",
 )
 def test_query_finds_its_documents(scores, judge, report):
     """Of all documents, those that are right for a query stand first."""
@@ -68,6 +70,7 @@ def test_logged_query_keeps_its_answers(scores, judge):
     gates=ndcg_at_10,
     proxy=PROXY,
     source="Azzopardi et al. 2007",
+    means="A search for an article's title finds that article less often, or further down.",
 )
 def test_title_finds_its_article(scores, judge, report):
     """Of the texts of all articles, those of its own stand first."""
@@ -85,6 +88,7 @@ def test_title_finds_its_article(scores, judge, report):
     gates=ndcg_at_10,
     proxy=PROXY,
     source="Azzopardi et al. 2007",
+    means="A search for a section's heading finds that section less often, or further down.",
 )
 def test_heading_finds_its_section(scores, judge, report):
     """Of the texts of all sections, those under it stand first."""

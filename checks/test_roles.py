@@ -21,6 +21,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means='"The bank sued the client" brings up "the client sued the bank" more often.',
 )
 def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """The roles exchanged moves the sentence farther than the same words with the roles kept."""
@@ -38,6 +39,7 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means="A text that says something else ranks above one that keeps the roles more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than the same words with the roles kept."""
@@ -55,6 +57,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge
     aim=0.8,
     source="docs/probes.md",
     selects=True,
+    means="Who did what to whom is mixed up more often, whichever of the two is asked for.",
 )
 def test_roles_are_seen_in_both_directions(scores, judge, report, epsilon):
     """Whichever of the two edits keeps more of the word order, the one that exchanges the roles is farther."""

@@ -24,6 +24,7 @@ from encheck.metrics.ranking import figures, measured, oddities, r_precision
     part="test",
     pictures=("profile",),
     step="swaps",
+    means="Near copies with swapped words rank above true paraphrases more often.",
 )
 def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
     """The paraphrase is nearer than the same paraphrase with one, two or three pairs of words exchanged."""
@@ -43,6 +44,7 @@ def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
     part="test",
     pictures=("profile",),
     step="swaps",
+    means="Near copies with swapped words rank above true rewrites more often.",
 )
 def test_rewrite_ranks_above_swaps(scores, judge, report, threshold):
     """So is a rewrite that shares few words with the paraphrase (Table 7: low lexical overlap)."""

@@ -38,6 +38,7 @@ def test_synonym_keeps_the_similarity(scores, judge, report):
     aim=0.8,
     source="docs/checks.md: a control beside criterion 2 of Mahajan et al. 2023",
     selects=True,
+    means="A text with another word for the same thing is told less well from one that says something else.",
 )
 def test_synonym_is_nearer_than_control(scores, judge, report, epsilon):
     """A synonym moves a sentence less than another word of the same tag and frequency in its place.

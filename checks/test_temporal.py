@@ -19,6 +19,7 @@ from encheck.metrics.crossed import figures
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
+    means='"Paid before it was due" brings up "paid after it was due" more often.',
 )
 def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """The order of events turned round moves the sentence farther than the same order told the other way round."""
@@ -33,6 +34,7 @@ def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(score
     metric=margin_rate.calibrated,
     aim=0.8,
     source="docs/probes.md",
+    means="A text that says something else ranks above one that keeps the order of events more often.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(scores, judge, report, epsilon):
     """Another statement in the same place moves the sentence farther than the same order told the other way round."""
@@ -48,6 +50,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(sco
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
+    means="Texts that differ in what came first are mixed up more often.",
 )
 def test_order_of_events_is_seen_in_both_directions(scores, judge, report, epsilon):
     """Whichever of the two edits keeps more of the word order, the one that turns the events round is farther."""

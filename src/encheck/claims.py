@@ -105,6 +105,7 @@ def claim(
     selects: bool = False,
     proxy: str = "",
     primary: bool = False,
+    means: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
@@ -128,7 +129,7 @@ def claim(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
-            primary,
+            primary, means,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -199,6 +200,15 @@ class GateRowId(str):
         'number'
         """
         return self.partition("/")[0]
+
+    @builtins.property
+    def data(self) -> str:
+        """The data set that the row is of; empty where a name is no row's.
+
+        >>> GateRowId("health/probes/1/evenness").data
+        'probes'
+        """
+        return self.partition("/")[2].partition("/")[0]
 
 
 def check_and_rest(key: str) -> tuple[str, str]:

@@ -85,7 +85,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if checks:
             unknown_names.refuse_unknown_markers(config, checks)
     offered = collection.levels_offered(checks)
+    contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
     yield
+    collection.give_back_contracts(config, items, contracts)
     checks = collection.checks_among(items)
     process.selected(item.nodeid for item in checks)
     if checks and not config.option.collectonly:
@@ -184,6 +186,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The table of verdicts, and where the report is."""
     config.stash[PROCESS].summarize(terminalreporter)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The gate's verdict, below pytest's own last line."""
+    if process := config.stash.get(PROCESS, None):
+        process.tell_verdict(config.pluginmanager.get_plugin("terminalreporter"))
 
 
 @pytest.fixture

@@ -54,13 +54,13 @@ def judge(
 
 
 def with_meaning(reason: str, estimate: Estimate) -> str:
-    """The reason, and what the figure says of whether the model sees meaning at all, where it says that.
+    """The reason, what broke a contract, and what the figure says of whether the model sees meaning at all.
 
     >>> with_meaning("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
     'above the floor; meaning: detected'
     """
-    said = estimate.params.get("meaning")
-    return "; ".join(filter(None, (reason, f"meaning: {said}" if said else "")))
+    said, cause = (estimate.params.get(name) for name in ("meaning", "cause"))
+    return "; ".join(filter(None, (reason, str(cause or ""), f"meaning: {said}" if said else "")))
 
 
 def _failed(reason: str, known: str | None) -> tuple[Verdict, str]:

@@ -81,16 +81,27 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
-    row = next(r for r in found["checks"] if r["aim"] is not None)
+    row = next(r for r in found["checks"] if r["aim"] is not None and r["property"] == "number")
     assert row["verdict"] is None
     assert row["baseline"]["value"] == 1.0
     summary = (folder / "summary.md").read_text("utf-8")
     assert "## Gate against base: BLOCKED" in summary
-    assert "- lost: near" in summary
-    assert "Against base: BLOCKED" in (folder / "report.html").read_text("utf-8")
+    assert summary.count("- lost in number/probes/1: ") == 3
+    page = html.unescape((folder / "report.html").read_text("utf-8"))
+    assert "Against base: BLOCKED" in page
+    (blocked,) = (r for r in found["gate"]["against"][0]["rows"] if r["row"] == "number/probes/1")
+    assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
+    first = blocked["lost_examples"][0]
+    assert all(first["source"] in said for said in (page, outcome.stdout.str()))
+    assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3
+    assert outcome.outlines[-1].startswith("GATE: BLOCKED. number/probes/1: 100.0% to ")
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
-    assert properties["gate"] == "block"
     assert properties["gate.base.number/probes/1"].startswith("block: 100.0% to ")
+    cases = {(c.get("classname"), c.get("name")): c for c in ElementTree.parse(junit).iter("testcase")}
+    verdict = cases["encheck.gate", "gate"].find("failure")
+    assert verdict.get("message") == outcome.outlines[-1]
+    assert first["source"] in cases["encheck.gate.base", "number/probes/1"].find("failure").text
+    assert ElementTree.parse(junit).find("testsuite").get("failures") != "0"
 
 
 def test_a_baseline_in_the_folder_itself_has_a_name(run, baseline, tmp_path, monkeypatch):
@@ -188,7 +199,16 @@ def test_less_than_all_checks_is_said(run, tmp_path):
         markers="number or entity",
     )
     outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
-    outcome.stdout.fnmatch_lines(["*-m or -k restricts the gate: 3 cases of the baseline were not selected*"])
+    outcome.stdout.fnmatch_lines(
+        [
+            "gate against base (partial: number): PASSED",
+            "*the gate is partial: -m or -k left out 3 cases of the baseline*",
+            "*pass*same text gets the same answer twice*",
+            "GATE (partial: number): PASSED",
+        ]
+    )
+    assert outcome.outlines[-1] == "GATE (partial: number): PASSED"
+    assert json.loads((tmp_path / "r/results.json").read_text("utf-8"))["gate"]["partial"] == ["number"]
 
 
 CRASHES = """

@@ -79,7 +79,7 @@ def test_the_same_model_passes_without_a_label(run, baseline, tmp_path):
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base: PASSED",
+            "gate against base (partial: retrieval): PASSED",
             "*retrieval/help-center/1: the first answer changes for 0.0%*passes without a label",
         ]
     )
@@ -92,8 +92,8 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base: CANNOT TELL YET",
-            f"GATE: CANNOT TELL YET. At most * answers decide: encheck data judge {folder}*",
+            "gate against base (partial: retrieval): CANNOT TELL YET",
+            f"GATE (partial: retrieval): CANNOT TELL YET. At most * answers decide: encheck data judge {folder}*",
         ]
     )
     found = list(disagreements(folder))
@@ -122,8 +122,8 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     against = found["gate"]["against"][0]
     assert said["against"][0]["reasons"] == against["reasons"]
-    shown = [f"GATE: BLOCKED. {judged.old} of {judged.old} decisive answers favour base"]
-    assert list(headline(said)) == shown
+    shown = [f"GATE (partial: retrieval): BLOCKED. {judged.old} of {judged.old} decisive answers favour base"]
+    assert list(headline(said)) == shown == outcome.outlines[-1:]
     (search,) = against["searches"]
     assert search["lost_queries"] == said["against"][0]["searches"][0]["lost_queries"]
     outcome.stdout.fnmatch_lines([f"  lost in retrieval/help-center/1: {search['lost_queries'][0]['query']}", *shown])
@@ -167,9 +167,7 @@ def test_a_baseline_of_other_documents_is_refused(run, baseline, searched, tmp_p
     data = [f"--encheck-data={others}", searched[1]]
     outcome = run("bag", f"--encheck-baseline={baseline}", "-k", "logged", data=data)
     assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(
-        ["*is for other items*at least 2?? of its 240 items are not in this run*help-center's fingerprint*"]
-    )
+    outcome.stdout.fnmatch_lines(["*is for other items*items are not in this run*help-center's fingerprint*"])
 
 
 def test_a_log_that_no_data_set_is_for_is_refused(pytester, tmp_path):

@@ -32,14 +32,24 @@ def test_an_unchanged_model_passes():
 def test_a_large_loss_blocks_and_the_row_says_so():
     decision = decide([rate("a", lost=60), rate("b")])
     assert (decision.outcome, decision.exit_code) == ("block", 1)
-    assert decision.reasons[0].startswith("a: lost more than 1.0 points")
+    assert decision.reasons == ("a: 50.0% to 44.0% (-6.0 points; 2 matter)",)
     assert [row.outcome for row in decision.rows] == ["block", "pass"]
 
 
-def test_a_small_loss_stays_open_and_says_how_many_items_would_decide():
+def test_a_mean_that_blocks_says_both_figures_and_what_matters():
+    assert decide([mean("m", -0.03)]).reasons == ("m: 0.000 to -0.030 (-0.030; 0.015 matters)",)
+
+
+def test_what_matters_is_more_where_luck_is():
+    lost = decide([rate("a", lost=300)], seed_noise=Noise(0.75, {"a": 0.75})).reasons
+    assert lost == ("a: 50.0% to 20.0% (-30.0 points; 2.5 matter)",)
+
+
+def test_a_small_loss_stays_open_and_says_what_moved():
     decision = decide([rate("a", lost=42, gained=20)])
     assert (decision.outcome, decision.exit_code) == ("inconclusive", 10)
-    assert "looks 2.2 points worse" in decision.reasons[0]
+    assert decision.reasons[0].startswith("a: 50.0% to 47.8% (-2.2 points; 2 matter), which these items cannot tell")
+    assert "items would decide" not in "".join(decision.reasons)
     assert decision.rows[0].needed > 1_000
 
 
@@ -152,7 +162,7 @@ def test_small_losses_in_a_whole_family_do_not_pass():
     decision = decide(losses, rule=Rule(family=0.5))
     assert {row.outcome for row in decision.rows} == {"pass"}
     assert decision.outcome == "inconclusive"
-    assert decision.reasons[0].startswith("family order: a loss of ")
+    assert decision.reasons[0].startswith("family order: its 6 gate rows together changed by -0.60 times what matters")
 
 
 def test_a_family_is_surer_of_its_mean_than_its_members():
@@ -163,11 +173,10 @@ def test_a_family_is_surer_of_its_mean_than_its_members():
     assert both.low > one.low
 
 
-def test_a_family_that_alone_is_open_says_how_many_items_would_decide():
+def test_as_many_times_the_items_as_an_open_family_says_decide():
     losses = [rate(f"c{i}", lost=18, gained=10) for i in range(6)]
-    (reason,) = decide(losses, rule=Rule(family=0.7)).reasons
-    needed = int(reason.split("about ")[1].split(" items")[0].replace(",", ""))
-    factor = -(-needed // 6_000)
+    (family,) = decide(losses, rule=Rule(family=0.7)).families
+    factor = int(np.ceil(family.more))
     assert 1 < factor < 100
     more = [rate(f"c{i}", n=1_000 * factor, lost=18 * factor, gained=10 * factor) for i in range(6)]
     assert decide(more, rule=Rule(family=0.7)).outcome == "pass"
@@ -295,4 +304,4 @@ def test_the_items_that_a_family_needs_shrink_its_error_so_far():
     family = decision.families[0]
     error, wanted = (family.change - family.low) / 1.645, (0.7 + family.change) / (1.645 + 0.84)
     assert not family.passes
-    assert any(f"about {int(np.ceil(2_000 * (error / wanted) ** 2)):,} items" in reason for reason in decision.reasons)
+    assert family.more == pytest.approx((error / wanted) ** 2)

@@ -198,8 +198,10 @@ def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
         "left": judged.left, "judge": command, "lost_queries": worse,
     }  # fmt: skip
     code = _inconclusive(judging) if outcome == "inconclusive" else {"pass": 0, "block": 1}[outcome]
-    shown = {**against, "outcome": outcome, "reasons": reasons, "searches": [search]}
-    return {"outcome": outcome, "exit_code": code, "against": [shown]}
+    remedies = against.get("remedies", []) if outcome == "inconclusive" else []
+    shown = {**against, "outcome": outcome, "reasons": reasons, "searches": [search], "remedies": remedies}
+    partial = judging.gate.get("partial", [])
+    return {"outcome": outcome, "exit_code": code, "partial": partial, "against": [shown]}
 
 
 def _other_reasons(judging: Judging, was: Moved) -> list[str]:

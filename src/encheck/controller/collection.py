@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.claims import Claim, claim_of, properties_in, sentence_of
+from encheck.claims import CONTRACT, Claim, claim_of, properties_in, sentence_of
 
 if TYPE_CHECKING:
     from encheck.running.case import Case
@@ -26,6 +26,22 @@ def claim_at(item: pytest.Item) -> Claim | None:
 def checks_among(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """The collected tests that are checks."""
     return [item for item in items if claim_at(item)]
+
+
+def take_contracts(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Remove the checks of contracts, which a gate runs whatever -m and -k select, and return them."""
+    found = [item for item in items if (claim := claim_at(item)) and claim.family == CONTRACT]
+    items[:] = [item for item in items if item not in found]
+    return found
+
+
+def give_back_contracts(config: pytest.Config, items: list[pytest.Item], contracts: list[pytest.Item]) -> None:
+    """Run the contracts of each model and data set of which a check was selected; the others are deselected."""
+    measured = {(case.model, case.data) for case in map(case_of, checks_among(items))}
+    kept = [item for item in contracts if (case_of(item).model, case_of(item).data) in measured]
+    items += kept
+    if left := [item for item in contracts if item not in kept]:
+        config.hook.pytest_deselected(items=left)
 
 
 def case_of(item: pytest.Item) -> Case:

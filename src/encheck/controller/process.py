@@ -66,6 +66,9 @@ class Worker:
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The controller tells."""
 
+    def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
+        """The controller tells."""
+
 
 class Controller:
     """The process that reports: it gathers what was measured, has the gate decide, writes and tells."""
@@ -78,6 +81,7 @@ class Controller:
         self.refusal = ""
         self.results: dict[str, Any] = {}
         self.page: Path | None = None
+        self.verdict: list[str] = []
         self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
         self.run: str | None = None
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
@@ -218,14 +222,15 @@ class Controller:
         return replace(end, contamination=contamination_of(self.recorder, settings, self.baselines))
 
     def _note_properties(self, end: Conclusion) -> None:
-        """Hand the rows of a gate to --junitxml, where it is asked for."""
+        """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""
         if end.gate:
-            from encheck.reporting.gate import properties
+            from encheck.controller.junit import note_gate
+            from encheck.reporting.gate import headline
 
-            files = [p for p in self.config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
-            for file in files:
-                for name, value in properties(end.gate):
-                    file.add_global_property(name, value)
+            self.verdict = [*headline(end.gate)]
+            note_gate(self.config.pluginmanager.get_plugins(), end.gate)
+        elif self.config.option.encheck_baseline:
+            self.verdict = [f"GATE: NO VERDICT (exit code {end.status})"]
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The table of verdicts, and where the report is."""
@@ -242,10 +247,17 @@ class Controller:
         if self.page and self.page.exists():
             _tell(terminal, f"report: {self.page}")
 
+    def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
+        """The verdict of the gate, as the last line of the output."""
+        for line in self.verdict:
+            _tell(terminal, line)
+        self.verdict = []
 
-def _tell(terminal: pytest.TerminalReporter, message: str, **markup: bool) -> None:
+
+def _tell(terminal: pytest.TerminalReporter | None, message: str, **markup: bool) -> None:
     """All that encheck itself writes to pytest's terminal."""
-    terminal.write_line(visible(message, keep=LINES), **markup)
+    if terminal:
+        terminal.write_line(visible(message, keep=LINES), **markup)
 
 
 def _from_here(place: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -118,7 +119,7 @@ class Session:
         floor, aim = (own, own) if own is not None else declared or (None, None)
         if aim is None:
             return self.row(case, estimate, None, None, case.claim.declared.unjudged)
-        held = lines(estimate, floor=floor, aim=aim)
+        held, estimate = lines(estimate, floor=floor, aim=aim), self._with_limit(case, estimate)
         verdict, reason = self._verdict(case, estimate, held)
         if self.settings.baseline and own is None and verdict != "error" and case.claim.family != CONTRACT:
             return self.row(case, estimate, None, held, "")  # shown; what decides is the gate
@@ -132,6 +133,15 @@ class Session:
         if verdict in ("pass", "stale_known_failure") and seen:
             reason = f"{reason}; trained on {case.data}".removeprefix("; ")
         return verdict, with_meaning(reason, estimate)
+
+    def _with_limit(self, case: Case, estimate: Estimate) -> Estimate:
+        """The figure of a broken contract, with the length that the model cuts texts at, where it cuts some."""
+        limit = getattr(self.bench.subjects[case.model].model, "limit_of", None)
+        cause = estimate.params.get("cause")
+        if not cause or limit is None:
+            return estimate
+        cut = limit([text for item in self.items(case).kept for text, _ in item.pairs])
+        return replace(estimate, params={**estimate.params, "cause": f"{cut}; {cause}"}) if cut else estimate
 
     @staticmethod
     def _seen(data: str, trained_on: Sequence[str]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from encheck.encoders.files import hashes
 from encheck.encoders.hub import commit_of
+from encheck.encoders.lengths import longer
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.text import TextEncoder
 from encheck.types import content_hash
@@ -60,6 +61,13 @@ class LocalEncoder(TextEncoder):
     def fingerprint(self) -> str:
         """From the content of the files and how they are used; a copied folder has the same one."""
         return self._fingerprint
+
+    def limit_of(self, texts: Sequence[str]) -> str:
+        """How many of these texts are longer than the model reads, and which setting says so; empty where none is.
+
+        Also where the files do not say. The model is not loaded.
+        """
+        return longer(self.source, [f"{self.prompt}{text}" for text in texts], asked=self.config.max_length)
 
     def about(self) -> dict[str, Any]:
         """With the commit of the hub, and the code of the model's own that was allowed to run."""

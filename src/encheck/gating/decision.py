@@ -244,7 +244,7 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
         return replace(row, why=silent)
     small = _points(row, rule.block * row.delta)
     if row.outcome == "block":
-        return replace(row, why=f"lost more than {small} (Holm-adjusted p {row.adjusted:.2g})")
+        return replace(row, why=_moved(row))
     if weak:
         lost = f"lost {_points(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
         return replace(row, why=lost + weak)
@@ -268,11 +268,19 @@ def _remedy(row: GateRow, seen: float, level: float, rule: Rule) -> Remedy | Non
     return power.remedy(row, seen, alpha=level, rule=rule) if row.budget == "primary" else None
 
 
+def _moved(row: GateRow) -> str:
+    """Both figures, the change between them, and which loss matters."""
+    if row.kind == "rate":
+        points = f"{100 * row.change:+.1f} points; {round(100 * row.delta, 1):g} matter"
+        return f"{100 * row.baseline:.1f}% to {100 * row.candidate:.1f}% ({points})"
+    return f"{row.baseline:.3f} to {row.candidate:.3f} ({row.change:+.3f}; {row.delta:.2g} matters)"
+
+
 def _undecided(row: GateRow, rule: Rule) -> str:
     if row.change <= -rule.estimate * row.delta:
         small = _points(row, rule.block * row.delta)
-        return f"looks {_points(row, -row.change)} worse, which these items cannot tell from {small}"
-    return f"a loss of {_points(row, rule.row * row.delta)} cannot be ruled out (bound {_points(row, row.low)})"
+        return f"{_moved(row)}, which these items cannot tell from a loss of {small}"
+    return f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
 
 
 def _points(row: GateRow, amount: float) -> str:
@@ -301,8 +309,18 @@ def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[Family
         error = np.hypot(stats.clustered_error(pooled), np.linalg.norm(alone) / len(chosen))
         change = float((f.change[chosen] / f.delta[chosen]).mean())
         low = change - float(stats.t_quantile(rule.level, f.free[chosen].max())) * float(error)
-        found.append(FamilyRow(name, len(chosen), change, low, low > -rule.family))
+        family = FamilyRow(name, len(chosen), change, low, low > -rule.family)
+        found.append(replace(family, more=_more(family, rule)))
     return found
+
+
+def _more(f: FamilyRow, rule: Rule) -> float | None:
+    """How many times the items of all its rows would make an open family pass in 80% of cases; None where none would.
+
+    Also where it passes.
+    """
+    wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
+    return max(1.0, (error / wanted) ** 2) if wanted > 0 and isfinite(error) and not f.passes else None
 
 
 def _beyond_clusters(row: GateRow, spread: Floats, free: float, rule: Rule) -> float:
@@ -330,7 +348,7 @@ def _verdict(
     doubts = [f"only one side has {name}" for name in missing]
     doubts += [f"{one.name}: {one.said}; {one.why}" for one in moved if not one.passes]
     doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
-    doubts += [f"family {f.family}: {_family_doubt(f, rows, rule)}" for f in families if not f.passes]
+    doubts += [f"family {f.family}: {_family_doubt(f, rule)}" for f in families if not f.passes]
     if not families and not moved:
         doubts += ["no gate row that both sides have has the items, the clusters and the headroom to be evidence"]
         doubts += [f"{r.name}: {r.why}" for r in rows if f"{r.name}: {r.why}{_would_decide(r)}" not in doubts]
@@ -348,21 +366,14 @@ def _open(rows: Sequence[GateRow]) -> list[GateRow]:
 
 
 def _would_decide(row: GateRow) -> str:
-    return f"; {row.remedy.says}" if row.remedy else _items_would_decide(row.needed)
+    return f"; {row.remedy.says}" if row.remedy else ""
 
 
-def _items_would_decide(needed: int | None) -> str:
-    return f"; about {needed:,} items would decide" if needed else ""
-
-
-def _family_doubt(f: FamilyRow, rows: Sequence[GateRow], rule: Rule) -> str:
-    """What keeps a family open, and how many items, in all its rows, would make it pass in 80% of cases."""
+def _family_doubt(f: FamilyRow, rule: Rule) -> str:
+    """What keeps a family open."""
     if not isfinite(f.low):
         return "not all of its gate rows have a figure, so that it has none"
-    wanted, error = (rule.family + f.change) / (BOUND + LIKELY), (f.change - f.low) / BOUND
-    n = sum(row.n for row in rows if row.family == f.family and row.evidence)
-    needed = ceil(n * max(1.0, (error / wanted) ** 2)) if wanted > 0 else None
     return (
-        f"a loss of {-f.low:.2f} deltas cannot be ruled out over its {f.rows} gate rows, but "
-        f"{rule.family:g} may not be{_items_would_decide(needed)}"
+        f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of {-f.low:.2f} times "
+        f"that cannot be ruled out, and {rule.family:g} is the most that passes"
     )

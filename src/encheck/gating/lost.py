@@ -1,4 +1,4 @@
-"""The queries that a candidate lost, for people to look at."""
+"""The items and queries that a candidate lost, for people to look at."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from encheck.gating.pairing import Compared
 from encheck.scoring.answers import Answers
+from encheck.scoring.table import Table
 
 LOST_SHOWN = 3
 
@@ -20,6 +23,56 @@ class LostQuery:
     case: str
     before: int | None
     now: int | None
+
+
+@dataclass(frozen=True)
+class LostItem:
+    """An item that scores less than before, by its id and the hash of its texts; (near, far) scores of both models.
+
+    The far score is NaN where the item has none.
+    """
+
+    item: str
+    texts: str
+    case: str
+    before: tuple[float, float]
+    now: tuple[float, float]
+
+
+def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostItem, ...]]:
+    """The items of each row that lost most, of several clusters where it can; none of searches with answers."""
+    return {name: tuple(_most_lost(some)) for name, some in rows.items()}
+
+
+def _most_lost(every: Sequence[Compared]) -> list[LostItem]:
+    some = [one for one in every if not one.after.answers]
+    drops = sorted(
+        (float(one.new[i] - one.old[i]), _nearer(one, int(i)), n, int(i))
+        for n, one in enumerate(some)
+        for i in np.flatnonzero(one.new < one.old)
+    )
+    seen: Counter[str] = Counter()
+    found: list[tuple[int, LostItem]] = []
+    for _, _, n, i in drops[: 10 * LOST_SHOWN]:
+        cluster = some[n].before.clusters[i]
+        found.append((seen[cluster], _lost_item(some[n], i)))
+        seen[cluster] += 1
+    return [lost for _, lost in sorted(found, key=lambda entry: entry[0])][:LOST_SHOWN]
+
+
+def _nearer(one: Compared, i: int) -> float:
+    """How far the margin of an item moved; 0 where it has one text."""
+    (was_near, was_far), (near, far) = (_scores(table, i) for table in one.shown)
+    return float(np.nan_to_num((near - far) - (was_near - was_far)))
+
+
+def _lost_item(one: Compared, i: int) -> LostItem:
+    before, after = one.shown
+    return LostItem(before.items[i], before.texts[i], after.case, _scores(before, i), _scores(after, i))
+
+
+def _scores(table: Table, i: int) -> tuple[float, float]:
+    return float(table.near[i]), float(table.far[i])
 
 
 def lost_queries(

@@ -42,7 +42,8 @@ class Compared:
     """One case under both models: what each item says of the metric that gates it.
 
     `before` and `after` have a row for each value of `old` and `new`: of a chain, that of its first member. `chance` is
-    what guessing gets, None where that is not known. `budget` is the part of the gate's alpha that tests it.
+    what guessing gets, None where that is not known. `budget` is the part of the gate's alpha that tests it. Where
+    entries are chains, `moved` has of each the member whose margin fell most.
     """
 
     before: Table
@@ -54,6 +55,12 @@ class Compared:
     alike: bool
     chance: float | None = None
     budget: Budget = "behaviour"
+    moved: tuple[Table, Table] | None = None
+
+    @property
+    def shown(self) -> tuple[Table, Table]:
+        """Both tables with the row of each entry that people are shown."""
+        return self.moved or (self.before, self.after)
 
     def slice(self, positions: NDArray[np.intp]) -> Compared:
         """Some of the queries of a primary endpoint, as a hypothesis of their own."""
@@ -109,7 +116,15 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
         old, new = metric.contrast(before, old), metric.contrast(after, new)
     heads, chance = (metric.heads(before), metric.heads(after)), chance_of(before, metric)
     budget: Budget = "primary" if endpoint else "behaviour"
-    return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget)
+    moved = _most_moved(before, after) if metric.unit == "chain" else None
+    return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved)
+
+
+def _most_moved(before: Table, after: Table) -> tuple[Table, Table]:
+    """Of each chain or crossed group the row whose margin fell most."""
+    fell = np.nan_to_num(after.margins - before.margins)
+    rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
+    return before.of(rows), after.of(rows)
 
 
 def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

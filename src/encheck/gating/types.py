@@ -215,13 +215,17 @@ class GateRow:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """A family: the mean change of its gating rows, in units of their deltas, with its 95% lower bound."""
+    """A family: the mean change of its gating rows, in units of their deltas, with its 95% lower bound.
+
+    `more` says how many times its items would decide where it is open; None where it is not, or no number would.
+    """
 
     family: str
     rows: int
     change: float
     low: float
     passes: bool
+    more: float | None = None
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide
-from encheck.gating.declared import declarations, gating
+from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.endpoints import RANKS, Beside, beside
 from encheck.gating.kept import Kept
-from encheck.gating.lost import LostQuery, lost_queries
+from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
+from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.scoring.scores import Scale
@@ -61,6 +62,9 @@ class Weighed:
     `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score
     before and now; `not_selected` counts the cases that -m or -k left out. `lost` has the queries of each search row
     that lost most, `searched` what nobody judged, `beside` the other rank metrics of each primary endpoint.
+    `lost_items` has the items of each other row that lost most, `means` what its loss means to users of the model,
+    `remedies` what can be done where the gate is inconclusive. `partial` names the properties that were weighed, where
+    not all checks of the baseline were.
     """
 
     baseline: str
@@ -73,6 +77,10 @@ class Weighed:
     lost: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     searched: tuple[Searched, ...] = ()
     beside: Mapping[str, tuple[Beside, ...]] = field(default_factory=dict)
+    lost_items: Mapping[str, tuple[LostItem, ...]] = field(default_factory=dict)
+    means: Mapping[str, str] = field(default_factory=dict)
+    remedies: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -118,9 +126,10 @@ def weigh(
         found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
         moved=[_moved(one, baseline.name, people) for one in pair.searched],
     )  # fmt: skip
+    decision = doubted(decision, noise, rule)
     return Weighed(
         baseline.name,
-        doubted(decision, noise, rule),
+        decision,
         _flips(found.rows),
         found.reported,
         (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
@@ -129,7 +138,20 @@ def weigh(
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
         found.beside,
+        lost_items(found.rows),
+        {name: _means(some) for name, some in found.rows.items()},
+        remedies(decision, sampled=_sampled(results)),
+        pair.properties if not_selected else (),
     )
+
+
+def _means(some: Sequence[Compared]) -> str:
+    """What the check of a row that lost most says that a loss means."""
+    return declared_of(max(some, key=lambda one: float(one.old.sum() - one.new.sum())).after).means
+
+
+def _sampled(results: Results) -> set[str]:
+    return {data["name"] for data in results["data"] if data.get("sample")}
 
 
 @dataclass(frozen=True)
@@ -173,6 +195,12 @@ class _Facing:
     old: Side
     new: Side
     both: tuple[str, ...]
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """What is weighed, without contracts, which always are."""
+        tables = [self.new.tables[name] for name in self.both]
+        return tuple(sorted({table.property for table in tables if declared_of(table).family != CONTRACT}))
 
     @property
     def unjudged(self) -> tuple[str, ...]:
@@ -338,9 +366,16 @@ def _broken(results: Results, model: str) -> list[str]:
     rows = [row for row in results["checks"] if row["model"] == model]
     error = next(m["error"] for m in results["models"] if m["label"] == model)
     found = [f"the model cannot encode: {error}"] if error else []
-    contracts = {name for name, declared in declarations(results).items() if declared.family == CONTRACT}
+    contracts = {name: one for name, one in declarations(results).items() if one.family == CONTRACT}
     failed = [r for r in rows if r["check"] in contracts and r["verdict"] in BROKEN]
-    return found + [f"{r['check'].replace('_', ' ')} on {r['data']}" for r in failed if not error]
+    return found + [_said_broken(r, contracts[r["check"]].means) for r in failed if not error]
+
+
+def _said_broken(row: Mapping[str, Any], means: str) -> str:
+    """The contract, what broke it, and what that means to users of the model."""
+    cause = row.get("params", {}).get("cause") or row["reason"]
+    broken = f"{row['check'].replace('_', ' ')} on {row['data']}"
+    return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
 
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:

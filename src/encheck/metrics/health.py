@@ -121,18 +121,33 @@ def unseen(scores: PairScores) -> Estimate:
 @metric(values=_held, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: PairScores) -> Estimate:
     """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
-    return _whole("contract_kept", scores, scores.values)
+    return _whole("contract_kept", scores, scores.values, _why_not_kept(scores.values))
 
 
 @metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
     """Share of texts that the scorer tells from themselves less their last words."""
-    return _whole("ends_seen", scores, _told_apart(scores.values, scores.scale))
+    seen = _told_apart(scores.values, scores.scale)
+    unseen = int((seen == 0).sum())
+    return _whole("ends_seen", scores, seen, f"{unseen} of {len(seen)} texts score the same without their last words")
 
 
-def _whole(metric: str, scores: PairScores, held: Floats) -> Estimate:
+def _why_not_kept(values: Floats) -> str:
+    """What an answer that changes depends on: chance, where no text keeps its answer, else the texts beside it."""
+    changed = int((values < 1).sum())
+    if changed == len(values):
+        return f"all {changed} texts get another answer the second time, as with dropout left on"
+    return (
+        f"{changed} of {len(values)} texts get another answer the second time, in a batch with other texts, as with "
+        "padding that is read or with dynamic quantization"
+    )
+
+
+def _whole(metric: str, scores: PairScores, held: Floats, cause: str) -> Estimate:
+    """The share, and what broke it where it is not whole."""
     value = float(held.mean())
-    return Estimate(metric, value, value, value, len(held), scores.resampler.clusters)
+    params = {"cause": cause} if value < 1 else {}
+    return Estimate(metric, value, value, value, len(held), scores.resampler.clusters, params=params)
 
 
 def _mean(name: str, scores: PairScores, values: Floats) -> Estimate:

@@ -26,9 +26,11 @@ def lines(against: Mapping[str, Any]) -> Iterator[str]:
         tested = f"tested first, at {100 * row['alpha']:g}%" if row["gates"] else "reported only"
         yield f"{row['row']}: the primary endpoint is {', '.join([row['endpoint'], tested, *others])}"
         if row["beside"]:
-            yield f"{row['row']}, beside it and not tested: {'; '.join(map(_said, row['beside']))}"
+            beside = [_said(one, told=row["gates"]) for one in row["beside"]]
+            yield f"{row['row']}, beside it and not tested: {'; '.join(beside)}"
 
 
-def _said(one: Mapping[str, Any]) -> str:
-    change = f"{one['change']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
-    return f"{one['metric']} {one['baseline']:.3f} to {one['candidate']:.3f}, {change}"
+def _said(one: Mapping[str, Any], *, told: bool) -> str:
+    """Both figures, and the change where there are queries enough for one."""
+    change = f", {one['change']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]" if told else ""
+    return f"{one['metric']} {one['baseline']:.3f} to {one['candidate']:.3f}{change}"

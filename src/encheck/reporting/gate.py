@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
 NOT_YET = "CANNOT TELL YET"
 MAX_FLIPS_KEPT = 10  # of each direction and row, in results.json
 MAX_FLIPS_IN_SUMMARY = 3  # of these
+MAX_PROPERTIES_NAMED = 3
+NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
@@ -55,7 +57,8 @@ def as_dict(weighed: Sequence[Weighed], inconclusive: str | None, shown: Shown =
     outcome, code = verdict(weighed, inconclusive)
     beside = replace(shown, folder="")  # the folder keeps answers for the first baseline alone
     against = [_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed)]
-    return {"outcome": outcome, "exit_code": code, "against": against}
+    partial = sorted({name for w in weighed for name in w.partial})
+    return {"outcome": outcome, "exit_code": code, "partial": partial, "against": against}
 
 
 def word(against: Mapping[str, Any]) -> str:
@@ -64,9 +67,21 @@ def word(against: Mapping[str, Any]) -> str:
     return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
 
 
+def part(said: Mapping[str, Any]) -> str:
+    """Which part of the baseline's checks was weighed, as it stands beside a verdict; empty where all were.
+
+    >>> part({"partial": ["antonym", "number"]}), part({"partial": []})
+    (' (partial: antonym, number)', '')
+    """
+    names = said.get("partial", ())
+    more = len(names) - MAX_PROPERTIES_NAMED
+    named = ", ".join(names[:MAX_PROPERTIES_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f" (partial: {named})" if names else ""
+
+
 def title(against: Mapping[str, Any]) -> str:
     """The outcome as it is shown, what seed noise widened, and which further queries would decide an open search."""
-    return ". ".join(part for part in (word(against), widened(against), endpoint.remedy(against)) if part)
+    return ". ".join(text for text in (word(against), widened(against), endpoint.remedy(against)) if text)
 
 
 def widened(against: Mapping[str, Any]) -> str:
@@ -94,6 +109,9 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "replicates": w.decision.seed_noise.replicates,
         "balanced": {"baseline": before, "candidate": after},
         "not_selected": w.not_selected,
+        "partial": list(w.partial),
+        "contracts": list(w.decision.contracts),
+        "remedies": list(w.remedies),
         "reported_only": dict(w.reported),
         "notes": list(w.notes),
     }
@@ -105,8 +123,13 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
 
 def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
     said = _finite(asdict(row))
-    queries = lost.as_dicts(w.lost.get(row.name, ()) if row.outcome == "block" else (), shown.items, shown.documents)
-    more = {"lost_queries": queries, "beside": [_finite(asdict(one)) for one in w.beside.get(row.name, ())]}
+    blocks = row.outcome == "block"
+    more = {
+        "means": w.means.get(row.name, ""),
+        "lost_queries": lost.as_dicts(w.lost.get(row.name, ()) if blocks else (), shown.items, shown.documents),
+        "lost_examples": lost.examples(w.lost_items.get(row.name, ()) if blocks else (), shown.items),
+        "beside": [_finite(asdict(one)) for one in w.beside.get(row.name, ())],
+    }
     if row.remedy:
         said["remedy"] |= {"says": row.remedy.says}
     return {"row": said.pop("name"), **said, **_flips(w, row), **more}
@@ -151,16 +174,41 @@ def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:
 def lines(gate: Mapping[str, Any]) -> Iterator[str]:
     """The gate on the terminal."""
     for against in gate["against"]:
-        yield f"gate against {against['baseline']}: {title(against)}"
-        if against["rows"]:
-            yield from table([HEAD, *(cells(row) for row in against["rows"])])
+        yield f"gate against {against['baseline']}{part(against)}: {title(against)}"
+        if shown := weighed_rows(against):
+            yield from table([HEAD, *(cells(row) for row in shown)])
         yield from (f"  - {text}" for text in explained(against, commands=False))
-        yield from (f"  {text}" for row in _with_lost_queries(against) for text in lost.lines(row))
-        if against["reported_only"]:
-            yield f"  - {len(against['reported_only'])} cases are reported and do not gate: summary.md says why"
+        yield from (f"  {text}" for row in _with_lost_queries(against) for text in _evidence(row))
+        yield from (f"  - {text}: see summary.md or the page" for text in folded(against))
     yield from undecided(gate)
-    yield from headline(gate)
     yield ""
+
+
+def _evidence(row: Mapping[str, Any]) -> Iterator[str]:
+    """What the loss of a row means to users of the model, and what it lost."""
+    if row.get("means") and row["outcome"] == "block":
+        yield f"{row['row']}: {row['means']}"
+    yield from lost.example_lines(row)
+    yield from lost.lines(row)
+
+
+def weighed_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows that a verdict rests on, and a primary endpoint where it has too few queries."""
+    return [row for row in against["rows"] if row["gates"] or row.get("budget") == "primary"]
+
+
+def reported_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows that decide nothing."""
+    weighed = weighed_rows(against)
+    return [row for row in against["rows"] if row not in weighed]
+
+
+def folded(against: Mapping[str, Any]) -> Iterator[str]:
+    """How much is reported and does not gate; nothing where all does."""
+    counts = {"rows": len(reported_rows(against)), "cases": len(against["reported_only"])}
+    if any(counts.values()):
+        told = " and ".join(f"{count} {name[:-1] if count == 1 else name}" for name, count in counts.items() if count)
+        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported and cannot gate"
 
 
 def _with_lost_queries(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -169,13 +217,27 @@ def _with_lost_queries(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def headline(gate: Mapping[str, Any]) -> Iterator[str]:
-    """The gate in a line, where people's answers have decided or would decide; else nothing."""
-    against = gate["against"][0]
+    """The gate in a line: the verdict and its weightiest reason, or how people's answers have decided or would.
+
+    A search without labels has a line of its own.
+    """
+    against = next((one for one in gate["against"] if one["outcome"] == gate["outcome"]), gate["against"][0])
+    start = f"GATE{part(gate)}"
+    said = []
     for search in against.get("searches", ()):
         if word(against) == NOT_YET and search["judge"]:
-            yield f"GATE: {NOT_YET}. {at_most(search)}{_also_open(against, search)}"
+            said.append(f"{start}: {NOT_YET}. {at_most(search)}{_also_open(against, search)}")
         elif search.get("judged") and search["judged"]["asked"]:
-            yield f"GATE: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}"
+            said.append(f"{start}: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}")
+    yield from said or [". ".join([f"{start}: {WORDS[gate['outcome']]}", *_weightiest(gate, against)])]
+
+
+def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator[str]:
+    """What seed noise widened and the first reason, or that the run fails although the gate passes."""
+    yield from filter(None, [widened(against)])
+    yield from against["reasons"][:1]
+    if gate["outcome"] == "pass" and gate["exit_code"]:
+        yield f"The run fails all the same (exit code {gate['exit_code']})"
 
 
 def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
@@ -209,6 +271,7 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
 def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[str]:
     """What decided, and what to know beside the table, line by line; `commands` says what to type to decide."""
     yield from against["reasons"]
+    yield from (f"to decide: {text}" for text in against.get("remedies", ()))
     yield from endpoint.lines(against)
     for search in against.get("searches", ()):
         yield from _of_search(search, against, commands=commands)
@@ -217,7 +280,7 @@ def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[
         yield f"balanced score (sensitivity, invariance, retrieval): {before:.3f} before, {after:.3f} now"
     if against["not_selected"]:
         left = against["not_selected"]
-        yield f"-m or -k restricts the gate: {left} cases of the baseline were not selected and not weighed"
+        yield f"the gate is partial: -m or -k left out {left} cases of the baseline, which were not weighed"
     if against["seed_noise"]:
         yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
     yield from against["notes"]
@@ -248,13 +311,27 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
         change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
+        change = "-" if says_nothing(row) else change
         seen = "-" if row["detectable"] is None else f"{100 * row['detectable']:.1f} points"
         return (outcome, row["family"], row["row"], *figures, change, str(row["lost"]), str(row["gained"]), seen)
     figures = ["-" if row[side] is None else f"{row[side]:.3f}" for side in ("baseline", "candidate")]
     numbers = [row[k] for k in ("change", "low", "high")]
-    change = "-" if None in numbers else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*numbers)
+    change = "-" if None in numbers or says_nothing(row) else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*numbers)
     seen = "-" if row["detectable"] is None else f"{row['detectable']:.3f}"
     return (outcome, row["family"], row["row"], *figures, change, "-", "-", seen)
+
+
+def says_nothing(row: Mapping[str, Any]) -> bool:
+    """Whether the change is no finding: a row that does not gate, or an interval around 0 that holds nearly anything.
+
+    That is one that reaches further than `NEARLY_ANYTHING` deltas.
+    """
+    if not row["gates"]:
+        return True
+    delta, low, high = (row.get(name) for name in ("delta", "low", "high"))
+    if delta is None or low is None or high is None:
+        return False
+    return bool(low < 0 < high and max(-low, high) > NEARLY_ANYTHING * delta)
 
 
 def family_cells(family: Mapping[str, Any]) -> tuple[str, ...]:
@@ -286,22 +363,58 @@ def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate["against"]:
-        yield from (f"## Gate against {escape(against['baseline'])}: {title(against)}", "")
+        yield from (f"## Gate against {escape(against['baseline'] + part(against))}: {title(against)}", "")
         yield from (f"- {escape(text)}" for text in list(explained(against))[:most])
-        yield from ("", f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
-        yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in against["rows"][:most])
-        yield ""
+        yield from ("", *_table(weighed_rows(against)[:most]), "")
+        for row in _with_lost_queries(against)[:most]:
+            yield from _blocked(row)
+            yield from _lost(row)
         yield from (f"- {text}" for text in meanings(against))
         yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
         yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against["families"])
         yield ""
-        yield from (f"- reported only: {escape(n)}: {escape(why)}" for n, why in against["reported_only"].items())
+        yield from _folded("what else was lost and won", _flips_elsewhere(against["rows"][:most], texts))
+        yield from (line for text in folded(against) for line in _folded(text, _reported(against, most)))
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from (f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
+    yield from (f"| {' | '.join(map(escape, cells(row)))} |" for row in rows)
+
+
+def _blocked(row: Mapping[str, Any]) -> Iterator[str]:
+    """Of a row that blocks: what that means, and three lost items with their edits marked."""
+    if row.get("means") and row["outcome"] == "block":
+        yield from (f"**{escape(row['row'])}**: {escape(row['means'])}", "")
+    for one in row.get("lost_examples", ()):
+        texts = "; ".join(
+            f"{lost.SIDES[t['side']]} ({lost.scores_of(t)}): *{escape(lost.text_of(t))}*" for t in one["texts"]
+        )
+        yield f"- lost in {escape(row['row'])}: *{escape(one['source'])}*; {texts}"
+    if row.get("lost_examples"):
         yield ""
-        for row in against["rows"][:most]:
-            yield from () if row.get("endpoint") else _flipped(row, texts)
-            yield from _lost(row)
-        for search in against.get("searches", ()):
-            yield from _lost(search)
+
+
+def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
+    """Lines that are shown on demand; nothing where there are none."""
+    if found := list(body):
+        yield from (f"<details><summary>{escape(summary)}</summary>", "", *found, "", "</details>", "")
+
+
+def _flips_elsewhere(
+    rows: Sequence[Mapping[str, Any]], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]
+) -> Iterator[str]:
+    """What flipped in the rows that do not block."""
+    for row in rows:
+        if row["outcome"] != "block" and not row.get("endpoint"):
+            yield from _flipped(row, texts)
+
+
+def _reported(against: Mapping[str, Any], most: int) -> Iterator[str]:
+    """The rows and cases that do not gate."""
+    if rows := reported_rows(against)[:most]:
+        yield from (*_table(rows), "")
+    yield from (f"- {escape(name)}: {escape(why)}" for name, why in against["reported_only"].items())
 
 
 def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
@@ -310,7 +423,7 @@ def _flipped(row: Mapping[str, Any], texts: Mapping[str, tuple[Mapping[str, Sequ
     ]
     if not shown:
         return
-    yield f"{escape(row['row'])}: {row['lost']} lost, {row['gained']} won (exact McNemar p {row['mcnemar']:.2g})"
+    yield f"{escape(row['row'])}: {row['lost']} lost, {row['gained']} won"
     yield ""
     for what, name in shown:
         if name in texts:
@@ -329,14 +442,3 @@ def _lost(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"- lost in {escape(row['row'])}: *{query}*; first before: *{before}*; first now: *{now}*"
     if row.get("lost_queries"):
         yield ""
-
-
-def properties(gate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """JUnit: one property a row, and the verdict."""
-    yield "gate", gate["outcome"]
-    for against in gate["against"]:
-        for row in against["rows"]:
-            outcome, _, name, before, after, change, *_ = cells(row)
-            yield f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"
-        for search in against.get("searches", ()):
-            yield f"gate.{against['baseline']}.{search['row']}", search["says"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from encheck.system.terminal import LINES, visible
 from encheck.types import Edit
@@ -38,8 +38,34 @@ def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
     >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
     'a [-fast-]{+slow+} car'
     """
+    return joined(pieces(source, text, edits))
+
+
+def joined(found: Iterable[Piece]) -> str:
+    """Pieces as plain text.
+
+    >>> joined([("same", "a "), ("del", "fast"), ("ins", "slow")])
+    'a [-fast-]{+slow+}'
+    """
     signs = {"same": "{}", "del": "[-{}-]", "ins": "{{+{}+}}"}
-    return "".join(signs[kind].format(piece) for kind, piece in pieces(source, text, edits))
+    return "".join(signs[kind].format(piece) for kind, piece in found)
+
+
+def shortened(found: Sequence[Piece], *, context: int = 60) -> list[Piece]:
+    """Pieces on one line, with so many characters of what stays on each side of an edit; whole where nothing is edited.
+
+    >>> shortened([("same", "x" * 70), ("ins", "new"), ("same", " end")], context=3)
+    [('same', '...xxx'), ('ins', 'new'), ('same', ' end')]
+    """
+    return [(kind, _cut(kind, text, i, len(found), context)) for i, (kind, text) in enumerate(found)]
+
+
+def _cut(kind: str, text: str, place: int, count: int, context: int) -> str:
+    line = re.sub(r"\s+", " ", text)
+    first, last = place == 0, place == count - 1
+    if kind != "same" or (first and last) or len(line) <= 2 * context + 3:
+        return line
+    return ("" if first else line[:context]) + "..." + ("" if last else line[-context:])
 
 
 FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing

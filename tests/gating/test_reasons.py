@@ -1,0 +1,155 @@
+"""What a gate says of its verdict: lost items with their texts, what a loss means, what can be done, JUnit."""
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from gate_fakes import CASE, columns, results, scores
+
+from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
+from encheck.claims import claim_of
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.decision import decide
+from encheck.gating.remedies import remedies
+from encheck.gating.types import Noise, Paired
+from encheck.gating.weighing import weigh
+from encheck.reporting import gate, lost
+from encheck.reporting.junit import cases_of
+
+ANTONYM = claim_of(antonym_check).declared
+
+
+def rate(name, *, n=1_000, lost=0, gained=0):
+    old = (np.arange(n) % 2 == 0).astype(float)
+    new = old.copy()
+    new[np.flatnonzero(old == 1)[:lost]] = 0
+    new[np.flatnonzero(old == 0)[:gained]] = 1
+    return Paired(name, "order", "rate", old, new, np.arange(n))
+
+
+@pytest.fixture
+def weighed(tmp_path):
+    """A gate of near and far scores against 90% wins, as results.json has it, and its items."""
+
+    def weighed(near, far, *, verdict=None, inconclusive=None, params=None, **more):
+        said = results()
+        said["claims"] = {CASE: asdict(ANTONYM) | {"says": "", "title": "", "why": ""}}
+        before = {f"{CASE}/m-d-1": columns(*scores(), **more)}
+        save(tmp_path / "base", said, tables_of(said, before, "m"), model="m")
+        if params:
+            broken = {"check": "it_is_finite", "property": "contract", "verdict": "fail", "params": params}
+            said["checks"].append({**said["checks"][0], **broken, "id": "it_is_finite/m-d-1/share"})
+            said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
+        now = {f"{CASE}/m-d-1": columns(near, far, **more)}
+        found = weigh(read(tmp_path / "base"), said, now, model="m")
+        return gate.as_dict([found], inconclusive, gate.Shown(now)), found
+
+    return weighed
+
+
+def test_a_row_that_blocks_shows_three_lost_items_of_different_clusters_with_both_scores(weighed):
+    (found, _) = weighed(*scores(lost=range(40)), clusters=np.arange(400) // 2)
+    (row,) = found["against"][0]["rows"]
+    assert len(row["lost_examples"]) == 3
+    one = row["lost_examples"][0]
+    near, far = one["texts"]
+    number = one["source"].removeprefix("source ")
+    assert (near["side"], far["side"]) == ("near", "far")
+    assert (near["pieces"], far["pieces"]) == ([["same", f"near {number}"]], [["same", f"far {number}"]])
+    assert near["before"] > far["before"]
+    assert near["now"] < far["now"]
+    assert len({int(e["source"].split()[1]) // 2 for e in row["lost_examples"]}) == 3
+
+
+def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_terminal(weighed):
+    (found, _) = weighed(*scores(lost=range(40)))
+    said = list(gate.lines(found))
+    assert f"  antonym/d/1: {ANTONYM.means}" in said
+    assert ANTONYM.means
+    assert sum(text.startswith("  lost in antonym/d/1: source ") for text in said) == 3
+
+
+def test_a_row_that_passes_shows_no_items(weighed):
+    (found, _) = weighed(*scores())
+    assert found["against"][0]["rows"][0]["lost_examples"] == []
+    assert list(gate.headline(found)) == ["GATE: PASSED"]
+
+
+def test_items_of_another_text_are_not_shown(weighed):
+    _, found = weighed(*scores(lost=range(40)))
+    others = {"x": columns(*scores()) | {"near": ["other"] * 400}}
+    assert lost.examples(found.lost_items["antonym/d/1"], others) == []
+
+
+def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
+    (found, _) = weighed(*scores(), params={"cause": "28 of 32 texts are longer than 16 tokens"})
+    said = "it is finite on d: 28 of 32 texts are longer than 16 tokens. Nothing works."
+    assert found["against"][0]["contracts"] == [said]
+    assert list(gate.headline(found)) == [f"GATE: BLOCKED. contract broken: {said}"]
+
+
+def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
+    (found, _) = weighed(*scores(lost=range(40)), params={"cause": "why"})
+    cases = {(one.classname, one.name): one for one in cases_of(found)}
+    verdict, row = cases["encheck.gate", "gate"], cases["encheck.gate.base", "antonym/d/1"]
+    assert (verdict.result, row.result) == ("failure", "failure")
+    assert row.message == "antonym/d/1: 90.0% to 80.0% (-10.0 points; 2 matter)"
+    assert row.details[0] == ANTONYM.means
+    assert cases["encheck.gate.base", "contract 1"].result == "failure"
+
+
+@pytest.mark.parametrize(("counts_as", "result"), [(None, "error"), ("pass", "passed"), ("block", "failure")])
+def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, counts_as, result):
+    (found, _) = weighed(*scores(wins=0.95, lost=range(27)), inconclusive=counts_as)
+    verdict, row = cases_of(found)
+    assert (found["outcome"], verdict.result, row.result) == ("inconclusive", result, "skipped")
+    assert verdict.message == f"GATE: INCONCLUSIVE. {found['against'][0]['reasons'][0]}"
+
+
+def test_a_partial_gate_is_called_one_everywhere(weighed):
+    _, found = weighed(*scores())
+    part = gate.as_dict([replace(found, partial=("antonym",), not_selected=3)], None)
+    assert list(gate.headline(part)) == ["GATE (partial: antonym): PASSED"]
+    assert next(cases_of(part)).name == "gate (partial: antonym)"
+    assert next(iter(gate.lines(part))) == "gate against base (partial: antonym): PASSED"
+    assert "## Gate against base (partial: antonym): PASSED" in list(gate.markdown(part, {}, most=9))
+
+
+def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
+    few = decide([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
+    entry = {"row": "few/d/1", **asdict(few.rows[0])}
+    assert gate.cells(entry)[5] == "-"
+    against = {"rows": [entry], "reported_only": {"a": "b", "c": "d"}}
+    assert gate.weighed_rows(against) == []
+    assert list(gate.folded(against)) == ["1 row and 2 cases are reported and cannot gate"]
+
+
+def test_an_interval_that_holds_nearly_anything_is_no_finding():
+    row = {"gates": True, "delta": 0.02, "low": -0.777, "high": 0.777}
+    assert gate.says_nothing(row)
+    assert not gate.says_nothing(row | {"low": -0.19, "high": 0.19})
+    assert not gate.says_nothing(row | {"high": -0.5})
+
+
+def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():
+    decision = decide([rate("number/probes/1", n=250, lost=20, gained=20)])
+    more, flips, seeds = remedies(decision, sampled=["mrpc"])
+    (row,), (family,) = decision.rows, decision.families
+    assert more.startswith(f"more data: {family.more:.1f} times the items would decide number/probes/1, family order")
+    assert "--data probes:fresh=SEED" in more
+    assert "--sample all" not in more
+    says = "16.0% of the items of number/probes/1 flip, and the same change would be decided with"
+    assert f"{says} {40 / row.needed:.1%}" in flips
+    assert "--twin" in seeds
+
+
+def test_a_loss_close_to_what_matters_is_not_sent_for_more_data():
+    (first, *_) = remedies(decide([rate("number/d/1", n=400, lost=17, gained=10)]))
+    assert first.startswith("more data alone will hardly decide number/d/1")
+
+
+def test_luck_that_was_measured_is_not_asked_for_and_a_verdict_needs_no_remedy():
+    small = [rate("number/d/1", n=200, lost=20, gained=20)]
+    open_gates = [decide(small), decide(small, seed_noise=Noise(0.1))]
+    assert [any("--twin" in text for text in remedies(one)) for one in open_gates] == [True, False]
+    assert remedies(decide([rate("number/d/1", lost=90)])) == ()
