@@ -1,6 +1,6 @@
 """The gate's decision: what blocks, what passes, what stays open, and why."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from scipy import stats
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired, Rule
+from encheck.reporting.gate import cells
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
@@ -305,3 +306,9 @@ def test_the_items_that_a_family_needs_shrink_its_error_so_far():
     error, wanted = (family.change - family.low) / 1.645, (0.7 + family.change) / (1.645 + 0.84)
     assert not family.passes
     assert family.more == pytest.approx((error / wanted) ** 2)
+
+
+@pytest.mark.parametrize(("lost", "word"), [(0, "at chance"), (6, "lost"), (300, "block")])
+def test_the_table_lists_a_row_at_chance_as_such_unless_it_lost(lost, word):
+    (row,) = decide([rate("a", n=1_000, rate=0.5, lost=lost, chance=0.5)]).rows
+    assert cells(asdict(row) | {"row": row.name})[0] == word
