@@ -255,8 +255,8 @@ def damage_rows(folder: Path) -> Iterator[str]:
 
 
 def tune_rows(folder: Path, count: int) -> Iterator[str]:
+    from encheck.gating.replicates import seed_noise
     from encheck.gating.types import QUIET
-    from encheck.gating.weighing import seed_noise
 
     names = [f"tune {seed}" for seed in range(count)]
     for seed, name in enumerate(names):

@@ -44,7 +44,6 @@ class Setting:
     rate: float = 0.5
     clusters: int = 400
     noise: float = 0.0
-    told_noise: bool = True
     loss: float = 0.0
     all_lose: bool = False
 
@@ -90,7 +89,8 @@ def _alike(count: int, size: int, s: Setting, rng: np.random.Generator) -> np.nd
 def rates(s: Setting, *, runs: int, rule: Rule = DEFAULT, seed: int = 0) -> dict[str, float]:
     """Share of runs that pass, block, and stay inconclusive."""
     rng = np.random.default_rng([seed, s.n, s.clusters])
-    noise = Noise(s.noise / rule.rate_delta if s.told_noise else 0.0)
+    size = s.noise / rule.rate_delta
+    noise = Noise(size, {name: size for name, _ in NAMES})
     seen = Counter(decide(draw(s, rng), rule=rule, seed_noise=noise).outcome for _ in range(runs))
     return {o: seen[o] / runs for o in OUTCOMES}
 
@@ -154,16 +154,6 @@ def acceptance(runs: int) -> Iterator[str]:
             *map(percent, (same["pass"], worse["block"], worse["pass"])),
         )
         yield line(cells)
-    yield ""
-    yield "| items | seed noise, told by --twin | replicates blocked (<= 5%) | pass | blocked, noise not told |"
-    yield "| --- | --- | --- | --- | --- |"
-    for n in (1_000, 5_000):
-        for noise in (0.005, 0.01):
-            s = Setting(n=n, noise=noise)
-            told, untold = rates(s, runs=runs), rates(replace(s, told_noise=False), runs=runs)
-            yield line(
-                (f"{n:,}", f"{100 * noise:g} points", *map(percent, (told["block"], told["pass"], untold["block"])))
-            )
 
 
 def possible(_runs: int) -> Iterator[str]:

@@ -53,7 +53,9 @@ _HEALTH = {
     "random_pairs_are_alike_in_distance": "steadiness",
     "no_sentence_is_near_to_all": "evenness",
 }
-RENAMED_ROWS = {"spread": "steadiness", "hubs": "evenness"}  # last parts of the names of gate rows
+RENAMED_ROWS = {  # last parts of the names of gate rows
+    "spread": "steadiness", "hubs": "evenness", "reversed": "at-chance", "reversed-gap": "gap-at-chance",
+}  # fmt: skip
 
 _CHAINS = ("swap", "continuation")  # relations
 _OF_GENERATOR: Mapping[tuple[str, str], Kind] = {

@@ -132,6 +132,10 @@ def against(folder):
     return f"--encheck-baseline={folder}"
 
 
+def twins(*names):
+    return [f"--encheck-twin={name}" for name in names]
+
+
 def pairs(path, start, count):
     """A data set of `count` pairs of each label, on words that no pair shares."""
     rows = [("first", "second", "label", "cluster")]
@@ -176,18 +180,24 @@ def test_a_baseline_of_another_kind_of_model_is_refused_before_anything_is_encod
 
 def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_encoded(run, saved, pytester):
     folder = saved()
-    outcome = run("shifted", against(folder), "--encheck-twin=random", "--encheck-twin=shifted-2")
+    outcome = run("shifted", against(folder), *twins("random", "cuts", "shifted-2"))
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(
-        ["*--twin=shifted-2 is shifted once more (the same weights): a seed replicate is a checkpoint*"]
+        ["*--twin=shifted-2 is shifted once more (the same weights). A seed replicate is a checkpoint*"]
     )
     assert not (pytester.path / "out").exists()
 
 
 def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved):
-    outcome = run("shifted", against(saved()), "--encheck-twin=half")
+    outcome = run("shifted", against(saved()), *twins("half", "random", "cuts"))
     assert outcome.ret == 4
     outcome.stdout.fnmatch_lines(["*--twin=half scores what shifted does, but for rounding*"])
+
+
+def test_a_twin_of_another_dimension_is_refused(run, saved):
+    outcome = run("random", against(saved()), *twins("shifted", "oracle", "cuts"))
+    assert outcome.ret == 4
+    outcome.stdout.fnmatch_lines(["*--twin=shifted gives vectors of 257 dimensions, but the baseline's have 256*"])
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,35 @@ from encheck.reporting.gate import explained, family_cells, meanings, verdict
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
 
+LUCKY = '''
+import zlib
+from encheck.encoders.fake import Oracle, direction
+
+class Lucky(Oracle):
+    """Knows all texts but some in a hundred."""
+
+    def __init__(self, unknown):
+        super().__init__()
+        self.unknown = unknown
+
+    def fingerprint(self):
+        return f"lucky-{self.unknown}"
+
+    def _vector(self, text):
+        is_known = zlib.crc32(text.encode()) % 100 >= self.unknown
+        return super()._vector(text) if is_known else direction(f"lost {text}")
+'''
+LOUD = (10, 25, 40)
+TWINS = [f"--encheck-twin=lucky-{unknown}" for unknown in LOUD]
+
 
 @pytest.fixture
 def run(pytester, some_probes):
     """Run checks in this process, on every fourth probe unless the arguments name data."""
+    pytester.makepyfile(lucky_models=LUCKY)
+    pytester.syspathinsert()
+    lucky = {f"lucky-{u}": {"adapter": "lucky_models:Lucky", "options": {"unknown": u}} for u in LOUD}
+    pytester.makefile(".yaml", models=json.dumps(lucky))
 
     def run(model, *args, markers="number"):
         base = ["--pyargs", "encheck.checks", "-p", "no:cacheprovider", "-m", markers, f"--encheck-model={model}"]
@@ -109,22 +134,45 @@ def test_the_anchor_is_weighed_too_and_the_worse_outcome_counts(run, baseline, t
 
 def test_seed_replicates_say_how_far_luck_goes(run, baseline, tmp_path):
     folder = tmp_path / "r"
-    args = [f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={folder}"]
-    outcome = run("oracle", *args)
+    outcome = run("oracle", f"--encheck-baseline={baseline}", *TWINS, f"--encheck-report-dir={folder}")
     found = json.loads((folder / "results.json").read_text("utf-8"))
-    assert [m["label"] for m in found["models"]] == ["bag-of-words", "oracle"]
-    assert found["gate"]["against"][0]["seed_noise"] > 1
+    jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
+    assert [(m["label"], m["dimension"]) for m in found["models"]] == [
+        ("lucky-10", 256), ("lucky-25", 256), ("lucky-40", 256), ("oracle", 256),
+    ]  # fmt: skip
+    against = found["gate"]["against"][0]
+    assert (against["replicates"], against["seed_noise"] > 1) == (3, True)
+    assert max(row["widened"] for row in against["rows"]) == 1.25
     assert outcome.ret == 10  # luck as large as that leaves no room for evidence
-    outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
-
-
-def test_seed_replicates_that_were_named_when_the_baseline_was_saved_count(run, tmp_path):
-    folder = tmp_path / "base"
-    run(
-        "oracle", f"--encheck-save-baseline={folder}", "--encheck-twin=bag-of-words", f"--encheck-report-dir={tmp_path}"
+    outcome.stdout.fnmatch_lines(
+        [
+            "gate against base: INCONCLUSIVE. Deltas widened to 2.5 points by seed noise in 1 of 1 gate rows",
+            "*seeds alone move a gate row by * deltas, as 3 seed replicates show*",
+        ]
     )
-    assert json.loads((folder / "baseline.json").read_text("utf-8"))["seed_noise"]["pooled"] > 1
-    outcome = run("oracle", f"--encheck-baseline={folder}", f"--encheck-report-dir={tmp_path / 'r'}")
+
+
+def test_two_seed_replicates_are_refused_before_anything_is_encoded(run, baseline, tmp_path):
+    for option in (f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"):
+        outcome = run("nan", option, *TWINS[:2], f"--encheck-report-dir={tmp_path / 'r'}")
+        assert outcome.ret == 4
+        outcome.stderr.fnmatch_lines(["*--twin names 2 seed replicates, but it takes at least 3: of fewer, one odd*"])
+        assert not (tmp_path / "r").exists()
+
+
+@pytest.fixture
+def loud(run, folder_of_baselines, tmp_path):
+    """The oracle's baseline with the noise of three replicates, made once a module."""
+    folder = folder_of_baselines / "loud"
+    if not folder.exists():
+        run("oracle", f"--encheck-save-baseline={folder}", *TWINS, f"--encheck-report-dir={tmp_path / 'l'}")
+    return folder
+
+
+def test_seed_replicates_that_were_named_when_the_baseline_was_saved_count(run, loud, tmp_path):
+    noise = json.loads((loud / "baseline.json").read_text("utf-8"))["seed_noise"]
+    assert (noise["replicates"], noise["pooled"] > 1) == (3, True)
+    outcome = run("oracle", f"--encheck-baseline={loud}", f"--encheck-report-dir={tmp_path / 'r'}")
     outcome.stdout.fnmatch_lines(["*seeds alone move a gate row by * deltas*"])
 
 
@@ -281,25 +329,26 @@ def test_a_candidate_that_fails_the_run_is_not_kept_though_the_gate_passes(run, 
 
 
 @pytest.mark.long
-def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, baseline, tmp_path):
+def test_an_inconclusive_candidate_is_not_kept_and_the_terminal_says_so(run, loud, tmp_path):
     args = [f"--encheck-report-dir={tmp_path / 'r'}", f"--encheck-save-baseline={tmp_path / 'new'}"]
-    outcome = run("oracle", f"--encheck-baseline={baseline}", "--encheck-twin=bag-of-words", *args)
+    outcome = run("oracle", f"--encheck-baseline={loud}", *args)
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["no baseline was saved: the gate's outcome is inconclusive*"])
 
 
-def test_the_page_says_what_the_gate_says_first_and_in_full(run, baseline, tmp_path):
+def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path):
     """And that the exit code is 0 because --inconclusive says so."""
-    folder, twin = tmp_path / "r", "--encheck-twin=bag-of-words"
+    folder = tmp_path / "r"
     asked = ["--encheck-inconclusive=pass", f"--encheck-report-dir={folder}"]
-    assert run("oracle", f"--encheck-baseline={baseline}", twin, *asked).ret == 0
+    assert run("oracle", f"--encheck-baseline={loud}", *asked).ret == 0
     (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
     page = html.unescape((folder / "report.html").read_text("utf-8"))
-    assert "Gate</a> against base: INCONCLUSIVE" in page.partition("decide nothing")[0]
+    assert "Gate</a> against loud: INCONCLUSIVE" in page.partition("decide nothing")[0]
     lines = [*explained(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
     assert [line for line in lines if line not in page] == []
     assert all(f"<td>{cell}</td>" in page for family in against["families"] for cell in family_cells(family))
-    assert all(any(line.startswith(word) for line in lines) for word in ("seeds alone move", "kept: did not block"))
+    said = ("seeds alone move", "the seed replicates differ")
+    assert all(any(line.startswith(words) for line in lines) for words in said)
     for text in (page, (folder / "summary.md").read_text("utf-8")):
         assert "the gate is inconclusive, which counts as exit code 0 (--inconclusive pass|block)" in text
 

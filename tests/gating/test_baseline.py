@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -19,10 +20,10 @@ from encheck.errors import BaselineError
 from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
 from encheck.gating.pairing import TOLERANCE
 from encheck.gating.types import Noise
-from encheck.gating.weighing import side_of, side_of_baseline
+from encheck.gating.weighing import side_of, side_of_baseline, weigh
 from encheck.system import files
 
-NOISE = Noise(0.25, {"antonym/d/1": 0.5})
+NOISE = Noise(0.25, {"antonym/d/1": 0.5}, replicates=3)
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +61,16 @@ def test_what_was_saved_is_read_again(folder):
     assert found.figure(table.case, "margin_rate") == {"value": 0.9, "low": 0.8, "high": 1.0, "n": 400}
     assert found.figure(table.case, "no_such_figure") is None
     assert found.seed_noise == NOISE
+
+
+@pytest.mark.parametrize("count", [None, 2])
+def test_the_noise_of_too_few_replicates_is_not_used_and_a_note_says_so(tmp_path, count):
+    found, items = results(), {f"{CASE}/m-d-1": columns(*scores())}
+    noise = replace(NOISE, replicates=count)
+    save(tmp_path / "base", found, tables_of(found, items, "m"), model="m", seed_noise=noise)
+    weighed = weigh(read(tmp_path / "base"), found, items, model="m")
+    assert (read(tmp_path / "base").seed_noise, weighed.decision.rows[0].widened) == (None, 1)
+    assert weighed.notes[0].startswith("its seed noise is not used: it was not measured on 3 seed replicates or more.")
 
 
 def test_no_sentence_path_or_host_name_is_in_it(folder):
@@ -246,6 +257,7 @@ DIES = """
 import os, signal, sys
 sys.path += sys.argv[2].split(os.pathsep)
 from pathlib import Path
+from encheck.gating.weighing import weigh
 from encheck.system import files
 from test_baseline import changed
 

@@ -1,6 +1,6 @@
 """The gate's decision: what blocks, what passes, what stays open, and why."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from scipy import stats
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired, Rule
+from encheck.reporting.gate import cells
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
@@ -41,8 +42,8 @@ def test_a_mean_that_blocks_says_both_figures_and_what_matters():
 
 
 def test_what_matters_is_more_where_luck_is():
-    lost = decide([rate("a", lost=300)], seed_noise=Noise(0.75)).reasons
-    assert lost == ("a: 50.0% to 20.0% (-30.0 points; 4.5 matter)",)
+    lost = decide([rate("a", lost=300)], seed_noise=Noise(0.75, {"a": 0.75})).reasons
+    assert lost == ("a: 50.0% to 20.0% (-30.0 points; 2.5 matter)",)
 
 
 def test_a_small_loss_stays_open_and_says_what_moved():
@@ -128,13 +129,33 @@ def test_the_error_of_the_calibration_widens_the_interval():
 def test_replicates_that_differ_by_luck_are_let_through():
     candidates = [rate("a", n=5_000, lost=110, gained=5)]
     assert decide(candidates).outcome == "block"
-    assert decide(candidates, seed_noise=Noise(0.75)).outcome == "pass"
+    noises = Noise(0.75), Noise(0.75, {"a": 0.75}), Noise(0.75, {"a": 0.0}, 3)
+    outcomes = [decide(candidates, seed_noise=noise).outcome for noise in noises]
+    assert outcomes == ["inconclusive", "pass", "inconclusive"]
 
 
 def test_luck_in_one_row_excuses_no_other():
     candidates = [rate("lucky", n=5_000, lost=110, gained=5), rate("steady", n=5_000, lost=110, gained=5)]
     decision = decide(candidates, seed_noise=Noise(0.0, {"lucky": 0.75}))
-    assert [row.outcome for row in decision.rows] == ["pass", "block"]
+    assert [(row.outcome, row.widened) for row in decision.rows] == [("pass", 1.25), ("block", 1.0)]
+
+
+def test_however_loud_the_seeds_delta_is_widened_by_no_more_than_the_cap():
+    """Four points in all rows, with 0.9 deltas of noise told: 74% of such candidates once passed."""
+    losses = [rate(f"c{i}", n=5_000, lost=225, gained=25) for i in range(6)]
+    noise = Noise(0.9, {row.name: 0.9 for row in losses})
+    assert {row.delta for row in decide(losses, seed_noise=noise).rows} == {0.025}
+    assert decide(losses, seed_noise=noise).outcome != "pass"
+    assert decide(losses, seed_noise=noise, rule=Rule(widest=9.0)).outcome == "pass"
+
+
+def test_luck_that_few_replicates_measured_takes_a_larger_loss_to_block():
+    loss = [rate("a", n=5_000, lost=225, gained=25)]
+    exact, estimated = (decide(loss, seed_noise=Noise(0.5, {"a": 0.5}, count)).rows[0].p for count in (None, 3))
+    error, luck = decide(loss).rows[0].error, 0.01
+    free = (error**2 + luck**2) ** 2 / (error**4 / 4_999 + luck**4 / 7)
+    assert exact < 1e-3 < estimated
+    assert estimated == pytest.approx(stats.t.cdf(-0.04 / np.hypot(error, luck), free))
 
 
 def test_small_losses_in_a_whole_family_do_not_pass():
@@ -186,9 +207,38 @@ def test_single_items_without_a_figure_are_named_as_such():
 
 
 def test_what_is_no_evidence_and_has_lost_says_that_it_lost():
-    lost, still = (decide([rate("a", n=400, rate=0.3, lost=n, reversed=True)]).rows[0].why for n in (6, 1))
-    assert lost.startswith("lost 1.5 points, not shown to be more than 1.0 points; the baseline has it the wrong way")
-    assert still.startswith("the baseline has it the wrong way round (wins 30.0%)")
+    lost, still = (decide([rate("a", n=400, rate=0.3, lost=n, chance=0.5)]).rows[0].why for n in (6, 1))
+    assert lost.startswith(
+        "lost 1.5 points, not shown to be more than 1.0 points; below chance: the baseline wins 30.0%"
+    )
+    assert still.startswith("below chance: the baseline wins 30.0% [26.2%, 33.8%] and guessing 50.0%")
+
+
+@pytest.mark.parametrize(("wins", "evidence"), [(0.5, False), (0.55, False), (0.58, True)])
+def test_a_row_is_evidence_where_its_baseline_is_shown_to_be_above_chance_by_two_deltas(wins, evidence):
+    """At 55% of 1,000 items the lower bound is 52.4%; four points above one half are 54%."""
+    row = decide([rate("a", rate=wins, chance=0.5)]).rows[0]
+    assert (row.evidence, row.at_chance) == (evidence, not evidence)
+    if not evidence:
+        assert row.why.startswith("at chance: the baseline wins")
+        assert row.why.endswith("to be evidence, its lower bound has to be above 54.0%")
+
+
+def test_what_guessing_gets_is_that_of_the_check():
+    assert [decide([rate("a", rate=0.4, chance=c)]).rows[0].evidence for c in (0.25, 0.5)] == [True, False]
+
+
+def test_what_is_at_chance_can_still_block():
+    decision = decide([rate("a", n=5_000, lost=300, chance=0.5), rate("b", rate=0.9, chance=0.5)])
+    assert (decision.outcome, decision.rows[0].at_chance) == ("block", True)
+
+
+def test_clusters_count_for_the_headroom_too():
+    one = rate("a", rate=0.6, chance=0.5)
+    together = replace(
+        one, baseline=np.sort(one.baseline), candidate=np.sort(one.baseline), clusters=np.arange(1_000) // 20
+    )
+    assert [decide([p]).rows[0].at_chance for p in (one, together)] == [False, True]
 
 
 def test_the_smallest_loss_that_a_row_can_see_shrinks_with_its_items():
@@ -233,8 +283,8 @@ def test_a_family_of_one_is_as_sure_as_its_member(one):
 
 
 def test_a_mean_is_told_as_one():
-    found = decide([replace(mean("a", 0), baseline=np.full(400, -0.2), candidate=np.full(400, -0.2), reversed=True)])
-    assert found.rows[0].why.startswith("the baseline has it the wrong way round (has -0.200)")
+    found = decide([replace(mean("a", 0), baseline=np.full(400, -0.2), candidate=np.full(400, -0.2), chance=0.0)])
+    assert found.rows[0].why.startswith("below chance: the baseline has -0.200 [-0.200, -0.200] and guessing 0.000")
     assert found.rows[0].mcnemar is None
 
 
@@ -256,3 +306,9 @@ def test_the_items_that_a_family_needs_shrink_its_error_so_far():
     error, wanted = (family.change - family.low) / 1.645, (0.7 + family.change) / (1.645 + 0.84)
     assert not family.passes
     assert family.more == pytest.approx((error / wanted) ** 2)
+
+
+@pytest.mark.parametrize(("lost", "word"), [(0, "at chance"), (6, "lost"), (300, "block")])
+def test_the_table_lists_a_row_at_chance_as_such_unless_it_lost(lost, word):
+    (row,) = decide([rate("a", n=1_000, rate=0.5, lost=lost, chance=0.5)]).rows
+    assert cells(asdict(row) | {"row": row.name})[0] == word

@@ -16,14 +16,15 @@ from encheck.gating.decision import decide
 from encheck.gating.types import DEFAULT, Noise
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from gate import Setting, draw
+from gate import NAMES, Setting, draw
+from seed_noise import decided, drawn
 
 RUNS, FALSE_ALARM = 120, 1e-6
 
 
 def outcomes(setting, *, told=0.0):
     rng = np.random.default_rng(7)
-    noise = Noise(told / DEFAULT.rate_delta)
+    noise = Noise(told / DEFAULT.rate_delta, {name: told / DEFAULT.rate_delta for name, _ in NAMES})
     return Counter(decide(draw(setting, rng), seed_noise=noise).outcome for _ in range(RUNS))
 
 
@@ -60,3 +61,25 @@ def test_replicates_are_blocked_in_one_of_twenty_where_their_luck_is_told_and_in
 def test_a_loss_too_small_to_matter_is_blocked_in_one_of_twenty_though_items_of_a_cluster_move_together():
     found = outcomes(Setting(clusters=30, loss=DEFAULT.block * DEFAULT.rate_delta, all_lose=True, correlation=0))
     assert found["block"] <= at_most(0.05)
+
+
+FEW = 40
+LOUD = 0.0083  # about the noise that the widest delta covers
+
+
+def seen_with_replicates():
+    """Outcomes of three candidates, by a noise that three simulated replicates show."""
+    rng, found = np.random.default_rng(11), Counter()
+    for _ in range(FEW):
+        one = drawn(Setting(noise=LOUD), rng)
+        noise = one.noise()
+        found.update((name, decided(one, name, noise=noise).outcome) for name in one.candidates)
+    return found
+
+
+def test_at_the_noise_that_is_covered_four_points_hardly_pass_and_replicates_are_hardly_blocked():
+    found = seen_with_replicates()
+    assert found["-4 in one", "pass"] <= binom.ppf(1 - FALSE_ALARM, FEW, 0.01)
+    assert found["-4 in all", "pass"] == 0
+    assert found["replicate", "block"] <= binom.ppf(1 - FALSE_ALARM, FEW, 0.05)
+    assert found["replicate", "pass"] > 0

@@ -11,13 +11,20 @@ from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
 from encheck.gating import judgements
 from encheck.gating.baseline import Baseline, case_of, read, refuse_place, save
+from encheck.gating.replicates import (
+    WHAT_IT_IS,
+    checked,
+    is_copy,
+    refuse_few,
+    refuse_other_dimension,
+    seed_noise,
+)
+from encheck.gating.types import Noise
 from encheck.gating.weighing import (
     People,
     Side,
     Weighed,
-    is_copy,
     refuse_other_kind,
-    seed_noise,
     side_of,
     side_of_baseline,
     weigh,
@@ -36,10 +43,13 @@ INTERRUPTED = 2
 def read_baselines(settings: Settings) -> list[Baseline]:
     """The baseline of a run, then its anchor; BaselineError where one is broken, or another could not be saved.
 
-    Before anything is encoded. UsageError where the judgements of its queries cannot be read.
+    Before anything is encoded; also where too few seed replicates are named. UsageError where the judgements of its
+    queries cannot be read.
     """
     if settings.queries:
         judgements.read(judgements.place_of(settings.queries))
+    if settings.seed_replicates:
+        refuse_few(len(settings.seed_replicates))
     folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
     if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
         raise BaselineError(
@@ -60,10 +70,7 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
     for n, label in enumerate(replicates):  # its loss would be taken for the luck of a seed
         same = next((other for other in (model, *replicates[:n]) if prints[other] == prints[label]), None)
         if same is not None:
-            raise BaselineError(
-                f"--twin={label} is {same} once more (the same weights): a seed replicate is a checkpoint "
-                "of its own, trained with another seed"
-            )
+            raise BaselineError(f"--twin={label} is {same} once more (the same weights). {WHAT_IT_IS}")
 
 
 def conclude(
@@ -86,13 +93,12 @@ def conclude(
         return Conclusion(status, problems=tuple(_left_undone(settings, status, bool(baselines))))
     results = recorder.results(settings=described(settings), end=Conclusion(status))
     model, *replicates = labels(settings.models)
-    sides = [side_of(results, recorder.items, label) for label in (model, *replicates)]
-    end = Conclusion(status)
+    side, *others = [side_of(results, recorder.items, label) for label in (model, *replicates)]
+    own = dict(zip(replicates, others, strict=True))
+    end, weighed = Conclusion(status), []
     if weighs:
-        _refuse_copies(dict(zip(replicates, sides[1:], strict=True)), model, sides[0])
-        weighed = _weigh_all(
-            recorder, results, model, sides[1:], settings=settings, baselines=baselines, selected=selected
-        )
+        _refuse_copies(own, model, side)
+        weighed = _weigh_all(recorder, results, model, own, settings=settings, baselines=baselines, selected=selected)
         shown = gate.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched)
@@ -100,8 +106,8 @@ def conclude(
         why = f"the gate's outcome is {end.gate['outcome']}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if settings.save_baseline and saves:
-        noise = seed_noise(sides) if replicates else None
-        save(settings.save_baseline, results, sides[0].tables, model=model, seed_noise=noise)
+        noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
+        save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise)
     return end
 
 
@@ -111,8 +117,7 @@ def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) 
         if is_copy(candidate, side):
             raise BaselineError(
                 f"the gate could not be used: --twin={label} scores what {model} does, but for rounding: it is the "
-                "candidate once more, in another precision or file. A seed replicate is a checkpoint of its own, "
-                "trained with another seed"
+                f"candidate once more, in another precision or file. {WHAT_IT_IS}"
             )
 
 
@@ -130,7 +135,7 @@ def _weigh_all(
     recorder: Recorder,
     results: Mapping[str, Any],
     model: str,
-    replicates: Sequence[Side],
+    replicates: Mapping[str, Side],
     *,
     settings: Settings,
     baselines: Sequence[Baseline],
@@ -167,16 +172,47 @@ def _weigh(
     results: Mapping[str, Any],
     recorder: Recorder,
     model: str,
-    replicates: Sequence[Side],
+    replicates: Mapping[str, Side],
     *,
     selected: Collection[str] | None,
     by_people: People,
     primary: str | None,
 ) -> Weighed:
-    sides = [side_of_baseline(baseline, replicates[0]), *replicates] if replicates else []
-    noise = seed_noise(sides, primary=primary)
+    noise = None
+    if replicates:
+        side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
+        noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
                  people=by_people, primary=primary)  # fmt: skip
+
+
+def _noise(
+    baseline: Side, replicates: Mapping[str, Side], dimensions: Mapping[str, int | None], of: str,
+    primary: str | None = None,
+) -> Noise | None:  # fmt: skip
+    """The seed noise of replicates; BaselineError where one is none. `of` has the baseline's dimension."""
+    refuse_other_dimension(dimensions[of], {label: dimensions[label] for label in replicates})
+    return seed_noise([baseline, *checked(baseline, replicates).values()], primary=primary)
+
+
+def _noise_to_keep(
+    weighed: Sequence[Weighed],
+    side: Side,
+    replicates: Mapping[str, Side],
+    dimensions: Mapping[str, int | None],
+    model: str,
+) -> Noise | None:
+    """The noise of a new baseline: that of the old one, whose replicates they are, where there is one."""
+    if not replicates:
+        return None
+    if weighed:
+        noise = weighed[0].decision.seed_noise
+        return noise if noise.replicates else None
+    return _noise(side, replicates, dimensions, model)
+
+
+def _dimensions(results: Mapping[str, Any]) -> dict[str, int | None]:
+    return {model["label"]: model.get("dimension") for model in results["models"]}
 
 
 def _beside(rows: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> dict[str, Any]:

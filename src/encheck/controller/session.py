@@ -280,5 +280,6 @@ def _describe_model(subject: Subject) -> dict[str, Any]:
         "prompt": about.pop("prompt", config.prompt),
         "how": about,
         "trained_on": list(config.trained_on),
+        "dimension": subject.dimension,
         "error": str(subject.error) if subject.error else None,
     }

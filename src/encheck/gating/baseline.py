@@ -26,7 +26,7 @@ from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
 from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
 from encheck.gating.older import VERSIONS, upgraded
-from encheck.gating.types import Noise
+from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId
 from encheck.options import try_place
 from encheck.scoring.frame import Columns, Frame
@@ -90,11 +90,11 @@ class Baseline:
 
     @property
     def seed_noise(self) -> Noise | None:
-        """Standard deviation of the change between seed replicates, in deltas; None where none were given."""
+        """The noise of seed replicates; None where none were given, or fewer than can tell luck."""
         found = self.summary["seed_noise"]
-        if found is None:
+        if found is None or (found.get("replicates") or 0) < FEWEST_REPLICATES:
             return None
-        return Noise(found["pooled"], found["own"])
+        return Noise(found["pooled"], found["own"], found["replicates"])
 
 
 def tables_of(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
 from encheck.gating import budget, power
+from encheck.gating.headroom import is_at_chance, no_headroom
 from encheck.gating.types import (
     BUDGETS,
     DEFAULT,
@@ -40,7 +41,8 @@ BOUND, LIKELY = 1.645, 0.84  # normal quantiles of 95% and 80%
 class Figures:
     """The arithmetic of all rows at once: shape [rows], `spread` [rows, clusters].
 
-    `luck` is the standard deviation of the change that seeds alone make, `free` the degrees of freedom of the error.
+    `wider` is the factor by which seed noise widened `delta`; `luck` is the standard deviation of the change that seeds
+    alone make. `free` and `luck_free` have the degrees of freedom of the error and of the luck.
     """
 
     n: Floats
@@ -53,7 +55,9 @@ class Figures:
     down: Floats
     rate: NDArray[np.bool_]
     delta: Floats
+    wider: Floats
     luck: Floats
+    luck_free: float
     spread: Floats
 
     def below(self, theta: Floats) -> Floats:
@@ -81,13 +85,17 @@ def decide(
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
-        return Decision(outcome, reasons, (), (), seed_noise.pooled, tuple(missing), tuple(contracts), tuple(moved))
+        return Decision(outcome, reasons, (), (), seed_noise, tuple(missing), tuple(contracts), tuple(moved))
     figures = measure(paired, rule=rule, seed_noise=seed_noise)
     rows = assess(paired, figures, rule=rule)
     families = tuple(_families(rows, figures, rule=rule))
     outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved)
-    pooled = seed_noise.pooled
-    return Decision(outcome, reasons, rows, families, pooled, tuple(missing), tuple(contracts), tuple(moved))
+    return Decision(outcome, reasons, rows, families, seed_noise, tuple(missing), tuple(contracts), tuple(moved))
+
+
+def delta_of(one: Paired, rule: Rule) -> float:
+    """The loss of a row that matters, before seed noise widens it."""
+    return one.delta or (rule.rate_delta if one.kind == "rate" else rule.mean_delta)
 
 
 def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> Figures:
@@ -104,14 +112,15 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     plain = np.array([d.var() for d in differences]) / n
     with np.errstate(divide="ignore", invalid="ignore"):
         design = np.where(plain > 0, np.fmax(error**2 / plain, 1), 1.0)
-    base = np.array([p.delta or (rule.rate_delta if p.kind == "rate" else rule.mean_delta) for p in paired])
-    noise = np.array([seed_noise.of(p.name) for p in paired])
+    base = np.array([delta_of(p, rule) for p in paired])
+    luck = np.array([seed_noise.of(p.name) for p in paired])
+    wider = np.clip([3 * seed_noise.widens(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
     return Figures(
         n, clusters, free, np.array([d.mean() for d in differences]), np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
-        base * np.maximum(1.0, 3 * noise), base * noise, spread,
+        base * wider, wider, base * luck, seed_noise.free, spread,
     )  # fmt: skip
 
 
@@ -165,13 +174,15 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
     blocks = gates and w.adjusted[i] <= w.alpha[i]
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
-    weak = "" if silent else _no_evidence(one, baseline, float(f.delta[i]))
+    delta = float(f.delta[i])
+    weak = "" if silent else _no_evidence(one, delta, rule)
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
         float(one.candidate.mean()), float(f.change[i]), float(w.low[i]), float(w.high[i]), float(f.error[i]),
-        float(f.delta[i]), float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
+        delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
         up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
+        at_chance=not silent and not one.mixed and is_at_chance(one, delta, rule), widened=float(f.wider[i]),
     )  # fmt: skip
     return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
@@ -188,30 +199,30 @@ def _no_figure(one: Paired) -> str:
     return f"under {' and '.join(without)}, {told}"
 
 
-def _no_evidence(one: Paired, baseline: float, delta: float) -> str:
+def _no_evidence(one: Paired, delta: float, rule: Rule) -> str:
     """Why keeping this figure says nothing for the candidate; empty where it does."""
     if one.mixed:
         return (
-            "the baseline has some of its checks the wrong way round, and one way or the other has too few items to "
-            "gate by itself: all claims together can block, and keeping them is no evidence"
+            "under the baseline some of its checks are below chance and some above, and one part or the other has too "
+            "few items to gate by itself: all claims together can block, and keeping them is no evidence"
         )
     if one.budget == "slices":
         return "a slice of the queries: it can block, and keeping it is no evidence"
     if one.proxy:
         return f"optimistic proxy ({one.proxy}): it may block, and keeping it is no evidence"
-    if one.reversed:
-        has = f"wins {baseline:.1%}" if one.kind == "rate" else f"has {baseline:.3f}"
-        return f"the baseline has it the wrong way round ({has}): damage would raise it, so keeping it is no evidence"
-    if one.kind == "rate" and baseline < 2 * delta:
-        return f"no headroom: the baseline wins {baseline:.1%}, so keeping it is no evidence"
-    return ""
+    return no_headroom(one, delta, rule)
 
 
 def _p_of_loss(f: Figures, rule: Rule) -> Floats:
-    """One-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck."""
+    """One-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck.
+
+    The luck was estimated on a few replicates: Satterthwaite's degrees of freedom of the sum of both variances.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        beyond_luck = np.where(f.change == 0, 0.0, f.change / np.hypot(f.error, f.luck))
-    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, f.free))
+        both = np.hypot(f.error, f.luck)
+        beyond_luck = np.where(f.change == 0, 0.0, f.change / both)
+        free = np.where(f.luck > 0, both**4 / (f.error**4 / f.free + f.luck**4 / f.luck_free), f.free)
+    result: Floats = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, free))
     return result
 
 

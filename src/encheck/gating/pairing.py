@@ -2,7 +2,7 @@
 
 A gate row is a property x data x level: the items of its checks, pooled. What gates is the metric that a check
 declares: win rates and calibrated margins do; raw similarities, raw margins and AUC never do, since they rise when a
-model is damaged. A figure below its chance rises too; it is a row of its own, `.../reversed`, that can block and is no
+model is damaged. A figure below its chance rises too; it is a row of its own, `.../at-chance`, that can block and is no
 evidence for passing. Where that leaves a part too small to gate, `.../whole` has all of it (see `rows`).
 """
 
@@ -32,8 +32,8 @@ __all__ = [
 ]  # fmt: skip
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
-REVERSED = {"rate": "reversed", "mean": "reversed-gap"}
-STRAIGHT = {"reversed": "rate", "reversed-gap": "mean"}  # the kind that these are without
+AT_CHANCE = {"rate": "at-chance", "mean": "gap-at-chance"}
+STRAIGHT = {"at-chance": "rate", "gap-at-chance": "mean"}  # the kind that these are without
 WHOLE = "whole"
 
 
@@ -75,15 +75,15 @@ class Compared:
         return [self.before.items[i] for i in moved] if self.metric.kind == "rate" else []
 
     @property
-    def is_reversed(self) -> bool:
-        """Whether the baseline has it the wrong way round: fewer wins than chance, or the other class nearer."""
+    def is_below_chance(self) -> bool:
+        """Whether the baseline's figure is below chance: fewer wins than guessing gets, or the other class nearer."""
         return self.chance is not None and float(self.old.mean()) < self.chance
 
     @property
     def kind(self) -> str:
-        """Which figures are pooled: rates, means, those the wrong way round; with a delta of its own, one by one."""
-        if self.is_reversed:
-            return REVERSED[self.metric.kind]
+        """Which figures are pooled: rates, means, those below chance; with a delta of its own, one by one."""
+        if self.is_below_chance:
+            return AT_CHANCE[self.metric.kind]
         return self.metric.kind if self.metric.delta is None else self.metric.name
 
     @property
@@ -135,19 +135,19 @@ def _entries(metric: Metric[...], table: Table, rows: NDArray[np.bool_]) -> NDAr
 def rows(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Compared]]:
     """The cases of one property, data set and level with figures of one kind, by the name of their gate row.
 
-    Checks that the baseline has the wrong way round are a row of their own. Where that leaves either part too
+    Checks in which the baseline is below chance are a row of their own. Where that leaves either part too
     small to gate, but not both together, `.../whole` stands for it: all checks of the two, so that no loss goes unseen.
     It can block and is no evidence; a part that is large enough stays beside it.
     """
     grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
     for one in found:
         grouped.setdefault((one.before.gate_row, one.kind), []).append(one)
-    several = Counter(name for name, kind in grouped if kind not in REVERSED.values())
+    several = Counter(name for name, kind in grouped if kind not in AT_CHANCE.values())
     named: dict[str, list[Compared]] = {}
     for (name, kind), some in grouped.items():
         straight = STRAIGHT.get(kind, kind)
         label = name.part(straight) if several[name] > 1 else name
-        both = [one for way in (straight, *_wrong_way(straight)) for one in grouped.get((name, way), ())]
+        both = [one for way in (straight, *_below_chance(straight)) for one in grouped.get((name, way), ())]
         if len(both) > len(some) and not _enough(some, rule) and _enough(both, rule):
             named[label.part(WHOLE)] = both
         else:
@@ -155,7 +155,7 @@ def rows(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Comp
     return named
 
 
-def _wrong_way(straight: str) -> list[str]:
+def _below_chance(straight: str) -> list[str]:
     return [kind for kind, other in STRAIGHT.items() if other == straight]
 
 
@@ -200,12 +200,20 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     clusters = [codes[label] for one in some for label in one.before.clusters]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
     family, metric = declared_of(first.before).family, first.metric
-    same, reverses = all(one.alike for one in some), {one.is_reversed for one in some}
-    ways = True in reverses, len(reverses) > 1
+    same, below = all(one.alike for one in some), {one.is_below_chance for one in some}
+    guessed = _chance(some), len(below) > 1
     codes_of = np.array(clusters, np.intp)
     endpoint = "" if first.budget == "behaviour" else metric.label
-    return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *ways,
+    return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *guessed,
                   declared_of(first.before).proxy, first.budget, endpoint)  # fmt: skip
+
+
+def _chance(some: Sequence[Compared]) -> float | None:
+    """What guessing gets over all their items; None where that is not known of all."""
+    known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
+    if len(known) < len(some):
+        return None
+    return sum(chance * n for chance, n in known) / sum(n for _, n in known)
 
 
 def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 from types import MappingProxyType
 from typing import Literal
 
@@ -18,6 +18,8 @@ Budget = Literal["primary", "behaviour", "slices"]
 BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
 SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
 Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
+PRIOR = 4  # seed replicates that the noise of all rows is worth, where that of one row is estimated
+FEWEST_REPLICATES = 3
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "block": 1, "inconclusive": 10}
 
 
@@ -28,7 +30,8 @@ class Rule:
     `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A row
     blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
     passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
-    when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`.
+    when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`. Seed noise widens
+    delta by a factor of `widest` at most.
 
     Where a search with labels gates, its primary endpoint, the behaviour and the slices of its queries have the shares
     of `alpha` that `split` names, each to themselves. `min_items` and `min_clusters` gate of behaviour,
@@ -44,6 +47,7 @@ class Rule:
     family: float = 1.5
     row: float = 2.0
     estimate: float = 1.0
+    widest: float = 1.25
     min_clusters: int = 30
     min_items: int = 150
     power: float = 0.8
@@ -52,6 +56,11 @@ class Rule:
     primary_items: int = 100
     slice_clusters: int = 20
     max_slices: int = 12
+
+    @property
+    def covered_noise(self) -> float:
+        """The seed noise, in deltas, that the widest delta is three times as large as."""
+        return self.widest / 3
 
     def least(self, budget: Budget) -> tuple[int, int]:
         """The fewest (items, clusters) that gate."""
@@ -70,18 +79,40 @@ DEFAULT = Rule()
 class Noise:
     """How far luck goes: the standard deviation of the change between checkpoints that differ only in seed, in deltas.
 
-    `pooled` over all rows, `own` of each that seed replicates have measured.
+    `pooled` over all rows, `own` of each row that seed replicates have measured; `replicates` counts them, beside the
+    baseline. None stands for a noise that is known exactly, as in simulations.
 
-    >>> Noise(0.2, {"jumble/probes/3": 1.1}).of("antonym/probes/1")
-    0.2
+    >>> noise = Noise(0.2, {"jumble/probes/3": 1.1, "antonym/probes/1": 0.0}, replicates=3)
+    >>> [round(noise.of(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
+    [0.74, 0.15, 0.2]
+    >>> [round(noise.widens(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
+    [0.74, 0.0, 0.0]
     """
 
     pooled: float = 0.0
     own: Mapping[str, float] = field(default_factory=dict)
+    replicates: int | None = None
+
+    @property
+    def free(self) -> float:
+        """Degrees of freedom of the noise of a row."""
+        return inf if self.replicates is None else PRIOR + self.replicates
 
     def of(self, row: str) -> float:
-        """The noise of one gate row."""
-        return self.own.get(row, self.pooled)
+        """What a loss of this gate row has to go beyond to block: its own noise, drawn towards that of all.
+
+        The pooled noise counts as much as `PRIOR` replicates more (Smyth 2004, SAGMB 3); it stands for rows that were
+        not measured.
+        """
+        own = self.own.get(row)
+        if own is None or self.replicates is None:
+            return self.pooled if own is None else own
+        mean = (PRIOR * self.pooled**2 + self.replicates * own**2) / (PRIOR + self.replicates)
+        return float(mean**0.5)
+
+    def widens(self, row: str) -> float:
+        """What makes the delta of this gate row wider: no more than its own noise, so that no other row widens it."""
+        return min(self.own.get(row, 0.0), self.of(row))
 
 
 QUIET = Noise()
@@ -93,9 +124,10 @@ class Paired:
 
     `baseline` and `candidate` have shape [n] and the same items in the same order; `clusters` numbers the cluster of
     each item, by the same numbers in all rows. `calibration_error` is what the calibration adds to the
-    standard error of the change; `same` says that all scores agree within the noise tolerance. `reversed` says that the
-    baseline has it the wrong way round: damage would raise the figure, so that it can block and is no evidence.
-    `mixed` says that it is of a property as a whole, of which that holds for some checks. `proxy` says why the figure
+    standard error of the change; `same` says that all scores agree within the noise tolerance. `chance` is
+    what guessing gets, None where that is not known: a baseline that is not shown to be above it leaves no headroom, so
+    that the row can block and is no evidence. `mixed` says that it is of a property as a whole,
+    of which some checks are below chance, where damage would raise the figure. `proxy` says why the figure
     is easier than what it stands for, so that it can block and is no evidence; empty where it is the thing itself.
     `budget` says which part of the gate's alpha the row is tested with, `endpoint` names the figure of a search with
     labels ("recall@1"), and is empty elsewhere.
@@ -110,7 +142,7 @@ class Paired:
     delta: float | None = None
     calibration_error: float = 0.0
     same: bool = False
-    reversed: bool = False
+    chance: float | None = None
     mixed: bool = False
     proxy: str = ""
     budget: Budget = "behaviour"
@@ -145,7 +177,9 @@ class GateRow:
     `gates` is False where the row is reported only, and `why` says why. `needed` is how many items would
     decide, None where it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
-    `remedy` says of a primary endpoint that is open which further queries would decide; None where none would.
+    `at_chance` says that the baseline is not shown to be above chance by 2 deltas, `widened` how many times seed noise
+    made `delta` as large. `remedy` says of a primary endpoint that is open which further queries would decide; None
+    where none would.
     """
 
     name: str
@@ -175,6 +209,8 @@ class GateRow:
     alpha: float = 0.05
     endpoint: str = ""
     remedy: Remedy | None = None
+    at_chance: bool = False
+    widened: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -337,7 +373,7 @@ class Decision:
     reasons: tuple[str, ...]
     rows: tuple[GateRow, ...]
     families: tuple[FamilyRow, ...] = ()
-    seed_noise: float = 0.0
+    seed_noise: Noise = QUIET
     missing: tuple[str, ...] = ()
     contracts: tuple[str, ...] = field(default=())
     moved: tuple[Moved, ...] = ()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
-from encheck.gating.decision import decide, measure
+from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.endpoints import RANKS, Beside, beside
 from encheck.gating.kept import Kept
@@ -23,14 +20,14 @@ from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
 from encheck.gating.pairing import rows as gate_rows
 from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
-from encheck.gating.types import DEFAULT, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
+from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
 from encheck.scoring.scores import Scale
 
-PRIOR = 4  # degrees of freedom
-MAX_NOISE = 1.0  # deltas: beyond, what seed replicates would excuse is no small loss any more
-COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
+NOT_THREE = (
+    f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with so many --twin"
+)
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -250,14 +247,14 @@ def _new(before: Baseline, after: Side) -> Iterator[str]:
 
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
-    """No pass where seed replicates differ so much that hardly any loss could be told from luck."""
-    if decision.outcome != "pass" or noise.pooled <= MAX_NOISE:
+    """No pass where seed replicates differ by more than the widest delta covers: luck is as large as a loss then."""
+    if decision.outcome != "pass" or noise.pooled <= rule.covered_noise:
         return decision
-    points = 100 * rule.rate_delta * noise.pooled
+    points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.covered_noise))
     reason = (
-        f"the seed replicates differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points): with "
-        f"such luck only a loss of {3 * points:.0f} points counts. Are they fine-tunes that differ in nothing but the "
-        "seed?"
+        f"the seed replicates differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points), but "
+        f"with more than {most:.1f} points of luck nothing passes: a loss cannot be told from it. Are they fine-tunes "
+        "that differ in nothing but the seed?"
     )
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
@@ -274,22 +271,6 @@ def compare_all(before: Side, after: Side, *, primary: str | None = None) -> tup
             else:
                 reported[name] = gating(table)[1]
     return compared, reported
-
-
-def is_copy(one: Side, other: Side) -> bool:
-    """Whether two models score all but the same, as weights do in another precision; another seed moves more.
-
-    By 95% of the gating scores, in units of what identical text scores: a count, or what a search finds, can jump.
-    """
-    moved: list[float] = []
-    for name, table in one.tables.items():
-        there = other.tables.get(name)
-        if there and there.items == table.items and gating(table)[0]:
-            scale = one.scales.get(table.data, Scale(0.0, 1.0))
-            unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
-            both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
-            moved += both[~np.isnan(both)].tolist()
-    return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
 
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
@@ -371,11 +352,13 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
 def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
     """What was otherwise when the baseline was made, and what to do about it."""
     found = _differences(baseline, results, model)
+    unused = baseline.summary["seed_noise"] and baseline.seed_noise is None
+    noise = [f"its seed noise is not used: {NOT_THREE}"] if unused else []
     remedy = (
         "every item is the baseline's own all the same; where the change is not the candidate's, make the baseline "
         "again with --save-baseline"
     )
-    return [*found, remedy] if found else []
+    return [*noise, *found, remedy] if found else noise
 
 
 def _broken(results: Results, model: str) -> list[str]:
@@ -411,24 +394,3 @@ def _changed_data(baseline: Baseline, results: Results) -> set[str]:
     """Data whose fingerprint is another one than the baseline's."""
     there = {data["name"]: data["fingerprint"] for data in baseline.summary["data"]}
     return {data["name"] for data in results["data"] if there.get(data["name"]) != data["fingerprint"]}
-
-
-def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
-    """How far luck goes between checkpoints that differ only in seed; None for a single one.
-
-    Over all pairs the mean square of the change, less what sampling the items explains: pooled over the rows,
-    and of each, drawn towards the pooled one as by `PRIOR` degrees of freedom (Smyth 2004, SAGMB 3).
-    """
-    squares: dict[str, list[float]] = {}
-    for before, after in itertools.combinations(sides, 2):
-        compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
-        paired = [p for p in pooled(compared, rule) if len(p.baseline) >= rule.least(p.budget)[0]]
-        if paired:
-            f = measure(paired, rule=rule)
-            for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
-                squares.setdefault(one.name, []).append(float(square))
-    if not squares:
-        return None
-    common, free = max(float(np.mean([s for some in squares.values() for s in some])), 0.0), len(sides) - 1
-    drawn = {name: (PRIOR * common + free * float(np.mean(some))) / (PRIOR + free) for name, some in squares.items()}
-    return Noise(common**0.5, {name: max(square, 0.0) ** 0.5 for name, square in sorted(drawn.items())})

@@ -110,7 +110,8 @@ class Settings:
     seed_replicates: tuple[str, ...] = option(
         "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
-        help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Repeatable.",
+        help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Name three "
+        "or more.",
     )
     primary: str | None = option(
         "primary", group="gate", choices=("ndcg@10", "recall@1", "recall@10", "recall@100", "mrr@10", "map"),

@@ -24,7 +24,8 @@ NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "95% lower bound", "state")
 MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a reversed or whole part",
+    "kept": "did not block, and is no evidence for passing: little to lose there, a slice, or a whole of parts",
+    "at chance": "did not block, and is no evidence: the baseline is not shown to be above chance by 2 deltas",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
 }
@@ -79,8 +80,20 @@ def part(said: Mapping[str, Any]) -> str:
 
 
 def title(against: Mapping[str, Any]) -> str:
-    """The outcome as it is shown, and which further queries would decide where a search with labels is open."""
-    return ". ".join(text for text in (word(against), endpoint.remedy(against)) if text)
+    """The outcome as it is shown, what seed noise widened, and which further queries would decide an open search."""
+    return ". ".join(text for text in (word(against), widened(against), endpoint.remedy(against)) if text)
+
+
+def widened(against: Mapping[str, Any]) -> str:
+    """By how much seed noise widened the loss that matters, of the gate rows; empty where it did not."""
+    wider = [row for row in against["rows"] if row["gates"] and row.get("widened", 1.0) > 1]
+    if not wider:
+        return ""
+    most = {row["kind"]: row for row in sorted(wider, key=lambda row: row["delta"])}
+    shown = {"rate": lambda delta: f"{100 * delta:.1f} points", "mean": lambda delta: f"{delta:.3f}"}
+    told = " and ".join(shown[kind](most[kind]["delta"]) for kind in shown if kind in most)
+    gates = sum(row["gates"] for row in against["rows"])
+    return f"Deltas widened to {told} by seed noise in {len(wider)} of {gates} gate rows"
 
 
 def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
@@ -92,7 +105,8 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "rows": [_row(w, row, shown) for row in w.decision.rows],
         "searches": [_search(w, one, shown) for one in w.decision.moved],
         "families": [_finite(asdict(f)) for f in w.decision.families],
-        "seed_noise": w.decision.seed_noise,
+        "seed_noise": w.decision.seed_noise.pooled,
+        "replicates": w.decision.seed_noise.replicates,
         "balanced": {"baseline": before, "candidate": after},
         "not_selected": w.not_selected,
         "partial": list(w.partial),
@@ -219,7 +233,8 @@ def headline(gate: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator[str]:
-    """The first reason, or that the run fails although the gate passes."""
+    """What seed noise widened and the first reason, or that the run fails although the gate passes."""
+    yield from filter(None, [widened(against)])
     yield from against["reasons"][:1]
     if gate["outcome"] == "pass" and gate["exit_code"]:
         yield f"The run fails all the same (exit code {gate['exit_code']})"
@@ -267,8 +282,12 @@ def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[
         left = against["not_selected"]
         yield f"the gate is partial: -m or -k left out {left} cases of the baseline, which were not weighed"
     if against["seed_noise"]:
-        yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas"
+        yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
     yield from against["notes"]
+
+
+def _measured_on(against: Mapping[str, Any]) -> str:
+    return f", as {against['replicates']} seed replicates show" if against.get("replicates") else ""
 
 
 def _of_search(search: Mapping[str, Any], against: Mapping[str, Any], *, commands: bool) -> Iterator[str]:
@@ -333,7 +352,9 @@ def _kept(row: Mapping[str, Any]) -> bool:
 
 
 def _without_evidence(row: Mapping[str, Any]) -> str:
-    return "lost" if row["high"] is not None and row["high"] < 0 else "kept"
+    if row["high"] is not None and row["high"] < 0:
+        return "lost"
+    return "at chance" if row.get("at_chance") else "kept"
 
 
 def markdown(gate: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]], *, most: int) -> Iterator[str]:

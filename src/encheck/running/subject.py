@@ -98,6 +98,12 @@ class Subject:
         return self.state.vectors
 
     @property
+    def dimension(self) -> int | None:
+        """Of the vectors; None where there are none, as of a scorer of pairs."""
+        widths = [vectors.shape[1] for vectors in (self.vectors, *(found.vectors for found in self.roles.values()))]
+        return next((int(width) for width in widths if width), None)
+
+    @property
     def roles(self) -> Mapping[str, InRole]:
         """The queries and documents of searches, by role."""
         return self.state.roles

@@ -1,0 +1,48 @@
+"""Headroom: how far above chance the baseline is shown to be, so that damage would show as a loss."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from encheck.gating.types import Paired, Rule
+from encheck.statistics import paired as stats
+
+
+def is_at_chance(one: Paired, delta: float, rule: Rule) -> bool:
+    """Whether guessing does as well, or less than 2 deltas worse, for all that the baseline shows.
+
+    By the lower bound of its figure, of confidence `rule.level`. A figure that has no chance never is.
+    """
+    return one.chance is not None and not _bounds(one, rule)[0] > one.chance + 2 * delta
+
+
+def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
+    """Why the baseline has too little to lose; empty where it has enough, or where the figure has no bottom."""
+    mean, (low, high) = float(one.baseline.mean()), _bounds(one, rule)
+    if is_at_chance(one, delta, rule) and one.chance is not None:
+        word = "below" if high < one.chance else "at"
+        return (
+            f"{word} chance: the baseline {_has(one)} {_shown(one, mean)} [{_shown(one, low)}, {_shown(one, high)}] "
+            f"and guessing {_shown(one, one.chance)}; to be evidence, its lower bound has to be above "
+            f"{_shown(one, one.chance + 2 * delta)}"
+        )
+    if one.chance is None and one.kind == "rate" and not low > 2 * delta:
+        return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so keeping it is no evidence"
+    return ""
+
+
+def _bounds(one: Paired, rule: Rule) -> tuple[float, float]:
+    """One-sided bounds of the baseline's figure, by clusters."""
+    _, clusters, sizes = np.unique(one.clusters, return_inverse=True, return_counts=True)
+    error = stats.clustered_error(stats.influence(one.baseline, clusters, len(sizes)))
+    reach = float(stats.t_quantile(rule.level, max(stats.degrees_of_freedom(sizes), 1))) * error
+    mean = float(one.baseline.mean())
+    return mean - reach, mean + reach
+
+
+def _has(one: Paired) -> str:
+    return "wins" if one.kind == "rate" else "has"
+
+
+def _shown(one: Paired, figure: float) -> str:
+    return f"{figure:.1%}" if one.kind == "rate" else f"{figure:.3f}"

@@ -1,0 +1,184 @@
+"""Seed replicates: checkpoints that differ from the baseline in nothing but the training seed, and how far they vary.
+
+`seed_noise` measures the luck of the seed. It can widen what a gate lets pass, so `checked` holds each replicate to
+what one is: the same texts, other weights, the same dimension, and changes that go up as often as down.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from encheck.errors import BaselineError
+from encheck.gating.decision import Figures, delta_of, measure
+from encheck.gating.declared import gating
+from encheck.gating.headroom import no_headroom
+from encheck.gating.pairing import pooled, shared
+from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
+from encheck.gating.weighing import Side, compare_all
+from encheck.scoring.scores import Scale
+from encheck.statistics import paired as stats
+
+COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
+DRIFT_LEVEL = 0.01  # of the tests of all replicates together
+LEAST_ROWS = 2  # gate rows that show a direction
+WHAT_IT_IS = "A seed replicate is a checkpoint of its own, trained as the baseline was but with another seed"
+
+
+def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
+    """How far luck goes between the baseline and its seed replicates; None where no gate row can tell.
+
+    BaselineError for fewer than three replicates beside the baseline.
+    """
+    refuse_few(len(sides) - 1)
+    pairs = [paired_rows(before, after, rule=rule, primary=primary)
+             for before, after in itertools.combinations(sides, 2)]  # fmt: skip
+    return noise_between(pairs, replicates=len(sides) - 1, rule=rule)
+
+
+def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
+    """The noise from the gate rows of each pair of checkpoints; None where there are no rows.
+
+    The mean square of the change over all pairs, less what sampling the items explains: of each row, and pooled over
+    all rows.
+    """
+    squares: dict[str, list[float]] = {}
+    for paired in filter(None, pairs):
+        f = measure(paired, rule=rule)
+        for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
+            squares.setdefault(one.name, []).append(float(square))
+    if not squares:
+        return None
+    own = {name: max(float(np.mean(some)), 0.0) ** 0.5 for name, some in sorted(squares.items())}
+    common = max(float(np.mean([s for some in squares.values() for s in some])), 0.0)
+    return Noise(common**0.5, own, replicates)
+
+
+def _above_chance(paired: Sequence[Paired], rule: Rule) -> list[Paired]:
+    """Those that fall with damage: below chance, a rate rises."""
+    return [p for p in paired if not p.mixed and not no_headroom(p, delta_of(p, rule), rule)]
+
+
+def paired_rows(before: Side, after: Side, *, rule: Rule, primary: str | None = None) -> list[Paired]:
+    """The gate rows of two checkpoints that have enough items to gate."""
+    compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
+    return [p for p in pooled(compared, rule) if len(p.baseline) >= rule.least(p.budget)[0]]
+
+
+def refuse_few(count: int) -> None:
+    """BaselineError for fewer seed replicates than can tell luck from one odd checkpoint."""
+    if count < FEWEST_REPLICATES:
+        raise BaselineError(few(count))
+
+
+def few(count: int) -> str:
+    """What to say of so few seed replicates."""
+    return (
+        f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
+        f"{FEWEST_REPLICATES}: of fewer, one odd checkpoint decides how much luck the gate allows"
+    )
+
+
+def checked(baseline: Side, replicates: Mapping[str, Side], *, rule: Rule = DEFAULT) -> dict[str, Side]:
+    """The replicates by their labels, their items in the baseline's order.
+
+    BaselineError for a checkpoint that is no seed replicate of the baseline: one on other texts, one with the weights
+    of the baseline or of another replicate, and one whose gate rows drift in one direction, as seeds do not.
+    """
+    known: dict[str, Side] = {"the baseline": baseline}
+    for label, side in replicates.items():
+        found = _in_order(baseline, side, label)
+        same = next((name for name, other in known.items() if is_copy(other, found)), None)
+        if same:
+            raise BaselineError(
+                f"--twin={label} scores what {same} does, but for rounding: it is that once more. {WHAT_IT_IS}"
+            )
+        known[label] = found
+    del known["the baseline"]
+    _refuse_drift(baseline, known, rule)
+    return known
+
+
+def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | None]) -> None:
+    """BaselineError for a replicate whose vectors have another dimension than the baseline's; None is not known."""
+    for label, dimension in replicates.items():
+        if None not in (baseline, dimension) and dimension != baseline:
+            raise BaselineError(
+                f"--twin={label} gives vectors of {dimension} dimensions, but the baseline's have {baseline}. "
+                f"{WHAT_IT_IS}"
+            )
+
+
+def is_copy(one: Side, other: Side) -> bool:
+    """Whether two models score all but the same, as weights do in another precision; another seed moves more.
+
+    By 95% of the gating scores, in units of what identical text scores: a count, or what a search finds, can jump.
+    """
+    moved: list[float] = []
+    for name, table in one.tables.items():
+        there = other.tables.get(name)
+        if there and there.items == table.items and gating(table)[0]:
+            scale = one.scales.get(table.data, Scale(0.0, 1.0))
+            unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
+            both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
+            moved += both[~np.isnan(both)].tolist()
+    return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
+
+
+def _in_order(baseline: Side, side: Side, label: str) -> Side:
+    """The cases that the baseline has too, each item in its order; BaselineError where the texts are others."""
+    tables = {}
+    for name, table in baseline.tables.items():
+        if name in side.tables:
+            first, tables[name] = shared(table, side.tables[name])
+            if not len(first.items) == len(table.items) == len(side.tables[name].items):
+                raise BaselineError(
+                    f"--twin={label} was measured on other texts than the baseline, in {name}: measure both on the "
+                    "same data"
+                )
+    return replace(side, tables=tables)
+
+
+def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule) -> None:
+    """BaselineError where a replicate, or all together, lose or gain on the mean over the gate rows."""
+    rows = {label: _above_chance(paired_rows(baseline, side, rule=rule), rule) for label, side in replicates.items()}
+    drifts = {f"--twin={label}": _drift(some, rule) for label, some in rows.items()}
+    drifts["all seed replicates together"] = _drift(_mean_of(list(rows.values()), rule), rule)
+    for who, (mean, p) in drifts.items():
+        if p < DRIFT_LEVEL / len(drifts):
+            raise BaselineError(
+                f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on the mean against "
+                f"the baseline (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
+            )
+
+
+def _mean_of(every: Sequence[Sequence[Paired]], rule: Rule) -> list[Paired]:
+    """The rows that all replicates have against one baseline, as the rows of their mean."""
+    by_name = [{p.name: p for p in some} for some in every]
+    shared = [name for name in by_name[0] if all(name in some for some in by_name)]
+    rows = [[some[name] for some in by_name] for name in shared]
+    return [replace(some[0], kind="mean", delta=delta_of(some[0], rule),
+                    candidate=np.mean([p.candidate for p in some], axis=0)) for some in rows]  # fmt: skip
+
+
+def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
+    """The mean change over the gate rows in deltas, and the two-sided p that it is 0.
+
+    Its error has two parts: how far the rows spread, which is luck, and what their shared items leave open.
+    """
+    if len(paired) < LEAST_ROWS:
+        return 0.0, 1.0
+    f = measure(paired, rule=rule)
+    changes = f.change / f.delta
+    error = float(np.hypot(changes.std(ddof=1) / len(changes) ** 0.5, _sampled(f)))
+    mean = float(changes.mean())
+    t = mean / error if error else 0.0
+    return mean, 2 * float(stats.t_cdf(-abs(t), len(changes) - 1))
+
+
+def _sampled(f: Figures) -> float:
+    """Standard error of the mean change, in deltas, from the clusters that all rows share."""
+    return stats.clustered_error((f.spread / f.delta[:, None]).mean(axis=0))
