@@ -126,6 +126,7 @@ def test_a_wrong_data_file_is_one_line_and_exit_4(encheck):
     assert "Is ';' the delimiter?" in outcome.output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["conftest:embed", "own_models:embed", "mine"])
 def test_models_of_modules_in_the_working_folder_run_and_show(tmp_path, model):
     embed = "def embed(texts):\n    return [[len(t), t.count('a') + 1.0] for t in texts]\n"
@@ -168,6 +169,7 @@ def test_show_says_why_a_generated_text_holds(encheck, tmp_path):
     assert "exchanged: " in shown
 
 
+@pytest.mark.long
 def test_show_scores_again_what_the_run_scored(run, encheck):
     run("-m", "antonym", "--model", "oracle")
     shown = encheck("show", "probes/", "--model=oracle").output.splitlines()

@@ -223,6 +223,7 @@ def crashes(request):
 """
 
 
+@pytest.mark.long
 def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_path, some_probes):
     monkeypatch.setenv("CRASHES", "nothing")
     pytester.makepyfile(test_crashes=CRASHES)

@@ -117,7 +117,8 @@ def test_a_folder_that_cannot_be_cleared_is_one_message_before_anything_is_measu
     assert "cannot remove out/results.json, which an earlier run wrote" in out + err
 
 
-@pytest.mark.parametrize("workers", ["2", pytest.param("4", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("workers", ["2", "4"])
 def test_of_many_workers_one_encodes(start, tmp_path, workers):
     process = start("-m", "synonym", "-n", workers, slowness="0.02")
     process.communicate(timeout=120)

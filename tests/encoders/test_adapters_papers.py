@@ -87,6 +87,7 @@ print(model.fingerprint(), model.encode(["the dog sings", "zebra", ""]).tobytes(
 """
 
 
+@pytest.mark.long
 def test_two_processes_with_other_hash_seeds_give_the_same_bits():
     here = str(Path(__file__).parents[1])
     said = set()

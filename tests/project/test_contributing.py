@@ -62,6 +62,7 @@ def encheck(site, tmp_path):
     return encheck
 
 
+@pytest.mark.long
 def test_the_check_and_the_generator_have_teeth(encheck, some_probes):
     strict = ("run", "-m", "shouting", "--model=random", "--strict", "-q", "--data", some_probes)
     assert encheck(*strict).returncode == 1
