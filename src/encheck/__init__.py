@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from encheck.api.canaries import canary_check, canary_save
     from encheck.api.candidates import gate
     from encheck.api.checks import run
     from encheck.api.loading import load_data, load_model
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Result", "Results", "__version__", "claim", "gate", "load_data", "load_model", "run"]
+__all__ = ["Result", "Results", "__version__", "canary_check", "canary_save", "claim", "gate", "load_data", "load_model", "run"]
 
 _HOMES = {
+    "canary_check": "encheck.api.canaries",
+    "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",
     "gate": "encheck.api.candidates",
     "load_data": "encheck.api.loading",
