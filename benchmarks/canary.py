@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding.canary_calls import CHECKING, SAVING, called
-from encheck.deciding.canary_texts import texts
+from encheck.deciding.canary_file import Canary
+from encheck.deciding.canary_rule import Answer, decide, noise_of
 
 Vectors = NDArray[np.float32]
 Change = Callable[["Model"], "Model | None"]
@@ -186,9 +187,7 @@ def int8(inner: Any) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        inner[0].model = quantization.quantize_dynamic(
-            inner[0].model, {torch.nn.Linear}, dtype=torch.qint8
-        )
+        inner[0].model = quantization.quantize_dynamic(inner[0].model, {torch.nn.Linear}, dtype=torch.qint8)
 
 
 def pooled(mode: str) -> Callable[[Any], None]:
@@ -458,6 +457,49 @@ def encode(folder: Path) -> None:
             print(base, kind.name, flush=True)
 
 
+def judged(folder: Path, *, held: bool | None = None) -> Iterator[tuple[str, Kind, Answer]]:
+    """What the canary's own decision says of each change; of the held ones, of the others, or of all."""
+    for base in BASES:
+        for kind in KINDS:
+            path = place(folder, base, kind.name)
+            if path.exists() and held in (None, kind.held):
+                kept = np.load(path)
+                vectors, noise = noise_of(kept["before"])
+                canary = Canary(base, "vector", None, "", "float32", vectors, noise, SAVING, "", "")
+                yield base, kind, decide(canary, kept["after"])
+
+
+def right(kind: Kind, answer: Answer) -> str:
+    """What an answer is worth: right, wrong, or not told."""
+    if answer.outcome == "cannot tell":
+        return "not told"
+    return "right" if (answer.outcome == "same") == (kind.group == "same") else "wrong"
+
+
+def report(folder: Path) -> None:
+    """Tables in Markdown: by kind, and by group."""
+    for held in (False, True):
+        found = list(judged(folder, held=held))
+        print(f"\n### {'Held out' if held else 'Used to make the rule'}\n")
+        print("| change | should be | " + " | ".join(BASES) + " |\n| --- | --- |" + " --- |" * len(BASES))
+        for kind in dict.fromkeys(kind for _, kind, _ in found):
+            answers = {base: answer for base, one, answer in found if one is kind}
+            cells = [f"{a.outcome}: {a.cause}".rstrip(": ") if (a := answers.get(base)) else "-" for base in BASES]
+            print(f"| {kind.name} | {kind.group} | {' | '.join(cells)} |")
+        print("\n| group | models | right | not told | wrong | named | not named | misnamed |\n|" + " --- |" * 8)
+        for group in dict.fromkeys(kind.group for _, kind, _ in found):
+            some = [(kind, answer) for _, kind, answer in found if kind.group == group]
+            verdicts = Counter(right(kind, answer) for kind, answer in some)
+            causes = Counter(
+                "named" if a.cause == k.group else "misnamed" if a.cause else "not named"
+                for k, a in some
+                if group != "same"
+            )
+            row = [len(some), *(verdicts[name] for name in ("right", "not told", "wrong"))]
+            row += [causes[name] for name in ("named", "not named", "misnamed")]
+            print(f"| {group} | " + " | ".join(map(str, row)) + " |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("build/canary"))
@@ -466,6 +508,8 @@ def main() -> None:
     asked.folder.mkdir(parents=True, exist_ok=True)
     if asked.only != "judge":
         encode(asked.folder)
+    if asked.only != "encode":
+        report(asked.folder)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Result", "Results", "__version__", "canary_check", "canary_save", "claim", "gate", "load_data", "load_model", "run"]
+__all__ = [
+    "Result",
+    "Results",
+    "__version__",
+    "canary_check",
+    "canary_save",
+    "claim",
+    "gate",
+    "load_data",
+    "load_model",
+    "run",
+]
 
 _HOMES = {
     "canary_check": "encheck.api.canaries",

@@ -13,7 +13,20 @@ from encheck.cli import annotate, canary, checks, data, gate, judge, look, repor
 from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
-__all__ = ["annotate", "app", "canary", "checks", "data", "gate", "judge", "look", "main", "reports", "store", "variants"]
+__all__ = [
+    "annotate",
+    "app",
+    "canary",
+    "checks",
+    "data",
+    "gate",
+    "judge",
+    "look",
+    "main",
+    "reports",
+    "store",
+    "variants",
+]
 
 
 def _print_version(asked: bool) -> None:

@@ -58,7 +58,9 @@ def check(
     model: Model,
     file: File,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to this file too.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write JSON to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write JSON to this file too.")
+    ] = None,
     model_arg: ModelArgs = None,
     device: DeviceName = "auto",
     dtype: Dtype = None,

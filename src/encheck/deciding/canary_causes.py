@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,3 +83,212 @@ class Moved:
         """Whether one call gave what was saved and another did not, for one text in twenty or more."""
         each = np.array([apart(self.then, call) for call in self.calls])
         return bool(((each <= self.limit).any(axis=0) & (each > self.loud_from).any(axis=0)).mean() >= 0.05)
+
+    @cached_property
+    def by_length(self) -> float:
+        """Rank correlation of how far directions turned with the lengths of the texts."""
+        from scipy.stats import spearmanr
+
+        lengths = np.array([len(one.text) for one in texts()])[self.there]
+        turned = self.direction[self.there]
+        return float(spearmanr(turned, lengths).statistic) if len(set(turned.tolist())) > 1 else 0.0
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of how far directions turned, as a share of its mean."""
+        turned = self.direction[self.there]
+        return float(turned.std() / max(turned.mean(), 1e-30))
+
+    @property
+    def typical(self) -> float:
+        """How far the median direction turned."""
+        return float(np.median(self.direction[self.there]))
+
+
+def of_dimension(then: Floats, now: Floats) -> Cause:
+    """Vectors of another dimension: the first numbers of what was, other axes, or another model."""
+    before, after = then.shape[1], now.shape[1]
+    said, common = f"vectors have {after} numbers, and had {before}", min(before, after)
+    chosen = np.isfinite(then).all(axis=1) & np.isfinite(now).all(axis=1)
+    first, second = then[chosen], now[chosen]
+    if np.median(apart(unit(first[:, :common]), unit(second[:, :common]))) < NEAR:
+        which = "the first of those" if after < before else "those, and more"
+        return Cause("dimension", f"{said}: they are {which} of the same model")
+    return Cause("dimension", f"{said}: another model, or its vectors in other axes")
+
+
+def find(moved: Moved, *, told: bool) -> Cause:
+    """What was changed: the first sign that is there. Where the answer is not `told`, what it can be."""
+    if not told:
+        return Cause("", f"{_how_far(moved)}: {SMALL}")
+    return next(found for sign in SIGNS if (found := sign(moved)))
+
+
+def _how_far(moved: Moved) -> str:
+    count, drift = int((~moved.quiet).sum()), np.nanmedian(moved.drift[~moved.quiet])
+    return f"{count} of {len(moved.drift)} vectors moved beyond the model's own noise, the median one by {drift:.2g} of its length"
+
+
+def _turns(moved: Moved) -> Cause | None:
+    if not moved.turning:
+        return None
+    return Cause("turns", f"{_how_far(moved)}: some calls are answered by the model of the canary, and some by another")
+
+
+def _normalisation(moved: Moved) -> Cause | None:
+    chosen = moved.there
+    if np.median(moved.direction[chosen]) > NEAR or np.quantile(moved.direction[chosen], 0.9) > 2 * NEAR:
+        return None
+    ratio = np.linalg.norm(moved.now[chosen], axis=1) / np.linalg.norm(moved.then[chosen], axis=1)
+    if abs(float(np.median(ratio)) - 1) < 2 * NEAR and ratio.std() < 2 * NEAR:
+        return None
+    return Cause("normalisation", f"vectors point where they did, and their lengths are others: {_lengths(moved)}")
+
+
+def _lengths(moved: Moved) -> str:
+    then, now = (np.linalg.norm(side[moved.there], axis=1) for side in (moved.then, moved.now))
+    kinds = {True: "normalised", False: "not normalised"}
+    was, is_now = bool(np.ptp(then) < NEAR * then.mean()), bool(np.ptp(now) < NEAR * now.mean())
+    if was != is_now:
+        return f"they were {kinds[was]}, and are {kinds[is_now]}"
+    return f"{np.median(now / then):.3g} times what they were"
+
+
+def _input(moved: Moved) -> Cause | None:
+    """Some texts moved and others stayed: what the model reads of a text was changed, and not the model."""
+    stayed, left = moved.quiet & moved.there, moved.loud & moved.there
+    if stayed.sum() < STAYED:
+        return None
+    kinds = np.array([one.kind for one in texts()])
+    if np.isin(kinds[left], LONG).mean() > 0.9 or (
+        _seen(moved.then) != _seen(moved.now) and stayed[kinds == "plain"].all()
+    ):
+        return Cause(
+            "truncation", f"long texts moved and short ones stayed: the maximum length was changed{_ends(moved)}"
+        )
+    names = [
+        kind
+        for kind in ("case", "accents", "composed", "blanks")
+        if _alike(moved.then, kind) != _alike(moved.now, kind)
+    ]
+    shown = f"; texts that differ in {' or '.join(names)} alone are told apart otherwise than before" if names else ""
+    return Cause(
+        "tokenizer",
+        f"{left.sum()} texts moved and {stayed.sum()} stayed where they were: the tokenizer, or how texts are prepared for "
+        f"it, was changed{shown}",
+    )
+
+
+def _seen(vectors: Floats) -> int:
+    """How many words two texts may share from the start and still be told apart by what follows; 0 where none are."""
+    told = [int(one.shows.split()[0]) for row, other, one in twins("long") if _differ(vectors, row, other)]
+    return max(told, default=0)
+
+
+def _differ(vectors: Floats, row: int, other: int) -> bool:
+    return bool(apart(vectors[[row]], vectors[[other]])[0] > SEEN)
+
+
+def _alike(vectors: Floats, kind: str) -> list[bool]:
+    """Whether the twins of this kind have one vector."""
+    return [not _differ(vectors, row, other) for row, other, _ in twins(kind)]
+
+
+def _ends(moved: Moved) -> str:
+    before, after = _seen(moved.then), _seen(moved.now)
+    if before == after:
+        return ""
+    return f": what follows the first {before} words of a text was seen, now what follows the first {after}"
+
+
+def _known_prompt(moved: Moved) -> Cause | None:
+    """A text has now the vector that it had with a prompt written before it, or the other way round."""
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    for row, other, one in twins("prompt"):
+        pairs.setdefault(one.shows, []).append((row, other))
+    for prompt, rows in pairs.items():
+        with_it, without = (np.array(side) for side in zip(*rows, strict=True))
+        if _meet(moved.then[with_it], moved.now[without], moved.then[without]):
+            return Cause("prompt", f"each text is encoded with {prompt!r} before it, which it was not")
+        if _meet(moved.now[with_it], moved.then[without], moved.now[without]):
+            return Cause("prompt", f"each text was encoded with {prompt!r} before it, and is not any more")
+    return None
+
+
+def _meet(prompted: Floats, found: Floats, plain: Floats) -> bool:
+    """Whether what was found is what the prompted texts have, and not what the plain ones have."""
+    return bool((apart(prompted, found) < NEAR).all() and (apart(plain, found) > NEAR).all())
+
+
+def _axes(moved: Moved) -> Cause | None:
+    """All angles between vectors stayed, and the vectors did not."""
+    chosen = moved.there
+    before, after = (unit(side[chosen]) @ unit(side[chosen]).T for side in (moved.then, moved.now))
+    if moved.typical < PRECISION or np.abs(before - after).max() > NEAR:
+        return None
+    return Cause(
+        "axes", "vectors moved and the angles between them did not: the same model with its numbers turned or reordered"
+    )
+
+
+def _steps(moved: Moved) -> Cause | None:
+    """A vector has far fewer different numbers than it had."""
+    then, now = (np.median([len(np.unique(row)) for row in side[moved.there]]) for side in (moved.then, moved.calls[0]))
+    if now > 0.85 * then or now > 256:
+        return None
+    return Cause(
+        "dtype", f"vectors come in coarse steps: some {now:.0f} different numbers each, where they had {then:.0f}"
+    )
+
+
+def _prompt(moved: Moved) -> Cause | None:
+    """Short texts turned far, and the longer the less: something was added to each, or taken away."""
+    if moved.spread < UNEVEN or moved.by_length > -UNEVEN or moved.typical < PRECISION:
+        return None
+    return Cause("prompt", f"{_how_far(moved)}, short texts the farthest: a prompt was added, dropped or changed")
+
+
+def _stranger(moved: Moved) -> Cause | None:
+    """Vectors have nothing to do with those that were saved, once what all of them have in common is taken away."""
+    then, now = (unit(side[moved.there]) for side in (moved.then, moved.now))
+    own = np.einsum("ij,ij->i", unit(then - then.mean(axis=0)), unit(now - now.mean(axis=0)))
+    if np.median(own) > RELATED:
+        return None
+    return Cause("model", f"{_how_far(moved)}: vectors have nothing to do with what they were: another model")
+
+
+def _pooling(moved: Moved) -> Cause | None:
+    """Long texts turned farther than short ones."""
+    if moved.by_length < UNEVEN or moved.typical < PRECISION:
+        return None
+    return Cause("pooling", f"{_how_far(moved)}, long texts the farthest: the pooling was changed, perhaps")
+
+
+def _weights(moved: Moved) -> Cause | None:
+    if moved.typical < PRECISION:
+        return None
+    return Cause(
+        "model", f"{_how_far(moved)}, all kinds of texts alike: other weights, such as a fine-tune or another version"
+    )
+
+
+def _precision(moved: Moved) -> Cause:
+    return Cause(
+        "dtype",
+        f"{_how_far(moved)}, all kinds of texts alike: a lower precision (bfloat16, int8), or a light fine-tune",
+    )
+
+
+NEAR = 0.01  # of a vector's length: what is said to be the same vector, given that something else was changed
+SEEN = 1e-4  # twins that lie farther apart are told apart
+STAYED = 8  # texts of 200 that have to stay where they were
+UNEVEN = 0.35
+PRECISION = 0.05
+RELATED = 0.2
+SMALL = (
+    "more than other batches explain, and less than another model. Other hardware, a lower precision or a very light fine-tune "
+    "move vectors so far"
+)
+SIGNS: tuple[Callable[[Moved], Cause | None], ...] = (
+    _turns, _normalisation, _input, _known_prompt, _steps, _axes, _prompt, _stranger, _pooling, _weights, _precision,
+)  # fmt: skip

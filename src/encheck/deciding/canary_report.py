@@ -125,7 +125,9 @@ def write_page(path: Path, label: str, canary: Canary, answer: Answer) -> None:
 def render(label: str, canary: Canary, answer: Answer) -> str:
     """The page: the answer, the kinds of texts, a picture of every drift, the texts that moved most."""
     drawn = {"drift": _picture(answer)} if np.isfinite(answer.drift).any() else {}
-    caption = "How far each vector moved, as a share of its length, beside what the model's own noise explains (dashes)."
+    caption = (
+        "How far each vector moved, as a share of its length, beside what the model's own noise explains (dashes)."
+    )
     return page(
         "canary.html",
         pack({"charts": drawn, "cases": {}, "texts": []}),
