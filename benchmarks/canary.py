@@ -48,7 +48,7 @@ class Model:
             change(inner)
         return type(self)(inner, **(self.how | how))
 
-    def encode(self, some: Sequence[str], *, role: str | None = None) -> Vectors:
+    def encode(self, some: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         import torch
 
         torch.set_num_threads(self.how.get("threads", 1))
@@ -60,7 +60,7 @@ class Model:
 class TakingTurns(Model):
     """Every other request is answered by a model with more noise in its weights."""
 
-    def encode(self, some: Sequence[str], *, role: str | None = None) -> Vectors:
+    def encode(self, some: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         self.others += 1
         return (self.how["other"] if self.others % 2 else self.how["one"]).encode(some)
 
@@ -407,7 +407,8 @@ KINDS = [
     Kind("2% of the vocabulary in another order", "tokenizer", lambda m: m.but(shuffled(0.02))),
     Kind("30% of the vocabulary in another order", "tokenizer", lambda m: m.but(shuffled(0.3)), held=True),
     Kind("punctuation taken out first", "tokenizer", lambda m: m.but(before=letters), held=True),
-    Kind("lower-cased first, for a cased model", "tokenizer", lambda m: m.but(tokenizer(lowercase=False), before=str.lower),
+    Kind("lower-cased first, for a cased model", "tokenizer", lambda m: m.but(
+        tokenizer(lowercase=False), before=str.lower),
          base=lambda m: m.but(tokenizer(lowercase=False))),
     Kind("another model of that dimension", "model", lambda m: Model(random_model(
         7, hidden=m.inner[0].model.config.hidden_size, layers=2, pooling="mean", limit=256, normalised=True))),
@@ -423,7 +424,8 @@ KINDS = [
     Kind("weights in 6 bits", "dtype", lambda m: m.but(rounded(6)), held=True),
     Kind("vectors of signs", "dtype", lambda m: m.but(after=lambda v: np.where(v > 0, 1, -1)), held=True),
     Kind("three quarters of the numbers", "dimension", lambda m: m.but(after=cut(0.75, again=False)), held=True),
-    Kind("half of the signs turned", "axes", lambda m: m.but(after=lambda v: v * np.resize([1, -1], v.shape[1])), held=True),
+    Kind("half of the signs turned", "axes", lambda m: m.but(
+        after=lambda v: v * np.resize([1, -1], v.shape[1])), held=True),
     Kind("vectors halved", "normalisation", lambda m: m.but(after=lambda v: 0.5 * v), held=True),
     Kind("prompt 'clustering: '", "prompt", lambda m: m.but(prompt="clustering: "), held=True),
     Kind("a prompt after the text", "prompt", lambda m: m.but(before=lambda t: f"{t} This sentence means:"), held=True),

@@ -19,17 +19,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Result",
-    "Results",
-    "__version__",
-    "canary_check",
-    "canary_save",
-    "claim",
-    "gate",
-    "load_data",
-    "load_model",
+    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "gate", "load_data", "load_model",
     "run",
-]
+]  # fmt: skip
 
 _HOMES = {
     "canary_check": "encheck.api.canaries",

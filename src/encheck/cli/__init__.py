@@ -14,19 +14,8 @@ from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "annotate",
-    "app",
-    "canary",
-    "checks",
-    "data",
-    "gate",
-    "judge",
-    "look",
-    "main",
-    "reports",
-    "store",
-    "variants",
-]
+    "annotate", "app", "canary", "checks", "data", "gate", "judge", "look", "main", "reports", "store", "variants",
+]  # fmt: skip
 
 
 def _print_version(asked: bool) -> None:

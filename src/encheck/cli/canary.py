@@ -99,7 +99,7 @@ def check(
 def texts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of JSON lines: id, kind, text.")],
 ) -> None:
-    """Write the 200 texts, to encode them yourself: `encheck canary save vectors:mine.parquet FILE` takes the result."""
+    """Write the 200 texts to FILE, to encode them yourself and give the result to `save vectors:mine.parquet`."""
     from encheck.deciding.canary_texts import write
 
     with told():

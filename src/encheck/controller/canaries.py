@@ -26,7 +26,8 @@ def register_marker(config: pytest.Config) -> None:
 def hold(item: pytest.Item) -> None:
     """Fail this test where a model that it is marked with is another than that of its canary.
 
-    A model is called once a session and canary. `cannot_tell` says what happens where it cannot be told: fail, skip, pass.
+    A model is called once a session and canary. `cannot_tell` says what happens where it cannot be told: fail, skip or
+    pass.
     """
     for marker in item.iter_markers(MARKER):
         model, file, doubt = _asked(**_by_name(marker))

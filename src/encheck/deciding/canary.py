@@ -64,8 +64,8 @@ def given(model: object) -> Source:
         label = getattr(model, "__qualname__", type(model).__name__)
         return Source(label, "vector", "", None, partial(_asked, _Function(model), label))
     raise UsageError(
-        f"{type(model).__name__} is no model: it should be a name, a path, a model of load_model, or a function from texts "
-        "to vectors"
+        f"{type(model).__name__} is no model: it should be a name, a path, a model of load_model, or a function from "
+        "texts to vectors"
     )
 
 
@@ -130,6 +130,6 @@ def check(source: Source, path: Path) -> tuple[Canary, Answer]:
 def _refuse_loud(noise: NDArray[np.float64]) -> None:
     if (median := float(np.nanmedian(noise))) > LOUD:
         raise EncheckError(
-            f"the calls differ by {median:.0%} of a vector's length (the median text): several models answer, or one that "
-            "draws at random. Remedy: one model, in evaluation mode"
+            f"the calls differ by {median:.0%} of a vector's length (the median text): several models answer, or one "
+            "that draws at random. Remedy: one model, in evaluation mode"
         )

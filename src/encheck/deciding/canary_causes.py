@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from encheck.deciding.canary_moved import Bools, Floats, Moved, apart, unit
 from encheck.deciding.canary_texts import texts, twins
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+NEAR = 0.01  # of a vector's length: what is said to be the same vector, given that something else was changed
+SEEN = 1e-4  # twins that lie farther apart are told apart
+STAYED = 8  # texts of 200 that have to stay where they were
+UNEVEN = 0.35  # how strongly a turn depends on the text, and on its length
+PRECISION = 0.05  # a lower precision turns the median text by less
+RELATED = 0.2  # cosine of a text's vectors then and now, once what all texts share is taken away
 LONG = ("long", "near the limit")
+TWINS = ("case", "accents", "composed", "blanks")
+SMALL = (
+    "more than other batches explain, and less than another model. Other hardware, a lower precision or a very light "
+    "fine-tune move vectors so far"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,94 +32,13 @@ class Cause:
     reason: str
 
 
-def apart(first: Floats, second: Floats) -> Floats:
-    """How far rows lie from each other, as a share of the longer one's length, shape [n]; NaN where one is missing.
-
-    >>> apart(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[0.0, 4.0], [0.0, 0.0]])).tolist()
-    [0.6, 0.0]
-    """
-    longer = np.maximum(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1))
-    found: Floats = np.linalg.norm(first - second, axis=1) / np.where(longer > 0, longer, 1)
-    return found
-
-
-def unit(vectors: Floats) -> Floats:
-    """Rows of length 1; a row of zeros stays one."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    found: Floats = vectors / np.where(length > 0, length, 1)
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Moved:
-    """The vectors that were saved and those of now, both [texts, d], and what is quiet and loud."""
-
-    then: Floats
-    now: Floats
-    calls: Floats
-    limit: Floats
-    loud_from: Floats
-
-    @cached_property
-    def drift(self) -> Floats:
-        """How far each vector moved."""
-        return apart(self.then, self.now)
-
-    @cached_property
-    def direction(self) -> Floats:
-        """How far each would have moved if all had length 1."""
-        return apart(unit(self.then), unit(self.now))
-
-    @cached_property
-    def quiet(self) -> Bools:
-        """Within the model's own noise; what is missing counts as quiet."""
-        return ~(self.drift > self.limit)
-
-    @cached_property
-    def loud(self) -> Bools:
-        """Farther than rounding and hardware explain."""
-        return np.asarray(self.drift > self.loud_from)
-
-    @cached_property
-    def there(self) -> Bools:
-        """Texts that are not empty and have a vector then and now, other than zeros."""
-        answered = np.isfinite(self.drift) & self.then.any(axis=1) & self.now.any(axis=1)
-        return answered & np.array([one.kind != "empty" for one in texts()])
-
-    @cached_property
-    def turning(self) -> bool:
-        """Whether one call gave what was saved and another did not, for one text in twenty or more."""
-        each = np.array([apart(self.then, call) for call in self.calls])
-        return bool(((each <= self.limit).any(axis=0) & (each > self.loud_from).any(axis=0)).mean() >= 0.05)
-
-    @cached_property
-    def by_length(self) -> float:
-        """Rank correlation of how far directions turned with the lengths of the texts."""
-        from scipy.stats import spearmanr
-
-        lengths = np.array([len(one.text) for one in texts()])[self.there]
-        turned = self.direction[self.there]
-        return float(spearmanr(turned, lengths).statistic) if len(set(turned.tolist())) > 1 else 0.0
-
-    @cached_property
-    def spread(self) -> float:
-        """Standard deviation of how far directions turned, as a share of its mean."""
-        turned = self.direction[self.there]
-        return float(turned.std() / max(turned.mean(), 1e-30))
-
-    @property
-    def typical(self) -> float:
-        """How far the median direction turned."""
-        return float(np.median(self.direction[self.there]))
-
-
 def of_dimension(then: Floats, now: Floats) -> Cause:
     """Vectors of another dimension: the first numbers of what was, other axes, or another model."""
     before, after = then.shape[1], now.shape[1]
     said, common = f"vectors have {after} numbers, and had {before}", min(before, after)
     chosen = np.isfinite(then).all(axis=1) & np.isfinite(now).all(axis=1)
-    first, second = then[chosen], now[chosen]
-    if np.median(apart(unit(first[:, :common]), unit(second[:, :common]))) < NEAR:
+    first, second = (unit(side[chosen][:, :common]) for side in (then, now))
+    if np.median(apart(first, second)) < NEAR:
         which = "the first of those" if after < before else "those, and more"
         return Cause("dimension", f"{said}: they are {which} of the same model")
     return Cause("dimension", f"{said}: another model, or its vectors in other axes")
@@ -121,23 +48,25 @@ def find(moved: Moved, *, told: bool) -> Cause:
     """What was changed: the first sign that is there. Where the answer is not `told`, what it can be."""
     if not told:
         return Cause("", f"{_how_far(moved)}: {SMALL}")
-    return next(found for sign in SIGNS if (found := sign(moved)))
+    return next((found for sign in SIGNS if (found := sign(moved))), _precision(moved))
 
 
 def _how_far(moved: Moved) -> str:
-    count, drift = int((~moved.quiet).sum()), np.nanmedian(moved.drift[~moved.quiet])
-    return f"{count} of {len(moved.drift)} vectors moved beyond the model's own noise, the median one by {drift:.2g} of its length"
+    drift = moved.drift[~moved.quiet]
+    beyond = f"{len(drift)} of {len(moved.drift)} vectors moved beyond the model's own noise"
+    return f"{beyond}, the median one by {np.median(drift):.2g} of its length" if len(drift) else beyond
 
 
 def _turns(moved: Moved) -> Cause | None:
     if not moved.turning:
         return None
-    return Cause("turns", f"{_how_far(moved)}: some calls are answered by the model of the canary, and some by another")
+    return Cause("turns", f"{_how_far(moved)}: some calls are answered by the canary's model, and some by another")
 
 
 def _normalisation(moved: Moved) -> Cause | None:
+    """Directions stayed and lengths did not."""
     chosen = moved.there
-    if np.median(moved.direction[chosen]) > NEAR or np.quantile(moved.direction[chosen], 0.9) > 2 * NEAR:
+    if np.quantile(moved.direction[chosen], 0.9) > NEAR:
         return None
     ratio = np.linalg.norm(moved.now[chosen], axis=1) / np.linalg.norm(moved.then[chosen], axis=1)
     if abs(float(np.median(ratio)) - 1) < 2 * NEAR and ratio.std() < 2 * NEAR:
@@ -159,24 +88,20 @@ def _input(moved: Moved) -> Cause | None:
     stayed, left = moved.quiet & moved.there, moved.loud & moved.there
     if stayed.sum() < STAYED:
         return None
-    kinds = np.array([one.kind for one in texts()])
-    if np.isin(kinds[left], LONG).mean() > 0.9 or (
-        _seen(moved.then) != _seen(moved.now) and stayed[kinds == "plain"].all()
-    ):
-        return Cause(
-            "truncation", f"long texts moved and short ones stayed: the maximum length was changed{_ends(moved)}"
-        )
-    names = [
-        kind
-        for kind in ("case", "accents", "composed", "blanks")
-        if _alike(moved.then, kind) != _alike(moved.now, kind)
-    ]
+    if _is_cut(moved, stayed, left):
+        said = "long texts moved and short ones stayed: the maximum length was changed"
+        return Cause("truncation", said + _ends(moved))
+    names = [kind for kind in TWINS if _alike(moved.then, kind) != _alike(moved.now, kind)]
     shown = f"; texts that differ in {' or '.join(names)} alone are told apart otherwise than before" if names else ""
-    return Cause(
-        "tokenizer",
-        f"{left.sum()} texts moved and {stayed.sum()} stayed where they were: the tokenizer, or how texts are prepared for "
-        f"it, was changed{shown}",
-    )
+    said = f"{left.sum()} texts moved and {stayed.sum()} stayed where they were"
+    return Cause("tokenizer", f"{said}: the tokenizer, or how texts are prepared for it, was changed{shown}")
+
+
+def _is_cut(moved: Moved, stayed: Bools, left: Bools) -> bool:
+    """Whether the long texts moved alone, or another length is seen and plain texts stayed."""
+    kinds = np.array([one.kind for one in texts()])
+    alone = np.isin(kinds[left], LONG).mean() > 0.9
+    return bool(alone or (_seen(moved.then) != _seen(moved.now) and stayed[kinds == "plain"].all()))
 
 
 def _seen(vectors: Floats) -> int:
@@ -207,7 +132,7 @@ def _known_prompt(moved: Moved) -> Cause | None:
     for row, other, one in twins("prompt"):
         pairs.setdefault(one.shows, []).append((row, other))
     for prompt, rows in pairs.items():
-        with_it, without = (np.array(side) for side in zip(*rows, strict=True))
+        with_it, without = (list(side) for side in zip(*rows, strict=True))
         if _meet(moved.then[with_it], moved.now[without], moved.then[without]):
             return Cause("prompt", f"each text is encoded with {prompt!r} before it, which it was not")
         if _meet(moved.now[with_it], moved.then[without], moved.now[without]):
@@ -220,25 +145,22 @@ def _meet(prompted: Floats, found: Floats, plain: Floats) -> bool:
     return bool((apart(prompted, found) < NEAR).all() and (apart(plain, found) > NEAR).all())
 
 
-def _axes(moved: Moved) -> Cause | None:
-    """All angles between vectors stayed, and the vectors did not."""
-    chosen = moved.there
-    before, after = (unit(side[chosen]) @ unit(side[chosen]).T for side in (moved.then, moved.now))
-    if moved.typical < PRECISION or np.abs(before - after).max() > NEAR:
-        return None
-    return Cause(
-        "axes", "vectors moved and the angles between them did not: the same model with its numbers turned or reordered"
-    )
-
-
 def _steps(moved: Moved) -> Cause | None:
     """A vector has far fewer different numbers than it had."""
     then, now = (np.median([len(np.unique(row)) for row in side[moved.there]]) for side in (moved.then, moved.calls[0]))
     if now > 0.85 * then or now > 256:
         return None
-    return Cause(
-        "dtype", f"vectors come in coarse steps: some {now:.0f} different numbers each, where they had {then:.0f}"
-    )
+    said = f"some {now:.0f} different numbers each, where they had {then:.0f}"
+    return Cause("dtype", f"vectors come in coarse steps: {said}")
+
+
+def _axes(moved: Moved) -> Cause | None:
+    """All angles between vectors stayed, and the vectors did not."""
+    before, after = (unit(side[moved.there]) @ unit(side[moved.there]).T for side in (moved.then, moved.now))
+    if moved.typical < PRECISION or np.abs(before - after).max() > NEAR:
+        return None
+    said = "vectors moved and the angles between them did not"
+    return Cause("axes", f"{said}: the same model with its numbers turned or reordered")
 
 
 def _prompt(moved: Moved) -> Cause | None:
@@ -265,30 +187,19 @@ def _pooling(moved: Moved) -> Cause | None:
 
 
 def _weights(moved: Moved) -> Cause | None:
+    """All texts moved, and far."""
     if moved.typical < PRECISION:
         return None
-    return Cause(
-        "model", f"{_how_far(moved)}, all kinds of texts alike: other weights, such as a fine-tune or another version"
-    )
+    said = f"{_how_far(moved)}, all kinds of texts alike"
+    return Cause("model", f"{said}: other weights, such as a fine-tune or another version")
 
 
 def _precision(moved: Moved) -> Cause:
-    return Cause(
-        "dtype",
-        f"{_how_far(moved)}, all kinds of texts alike: a lower precision (bfloat16, int8), or a light fine-tune",
-    )
+    """What is left: all texts moved a little."""
+    said = f"{_how_far(moved)}, all kinds of texts alike"
+    return Cause("dtype", f"{said}: a lower precision (bfloat16, int8), or a light fine-tune")
 
 
-NEAR = 0.01  # of a vector's length: what is said to be the same vector, given that something else was changed
-SEEN = 1e-4  # twins that lie farther apart are told apart
-STAYED = 8  # texts of 200 that have to stay where they were
-UNEVEN = 0.35
-PRECISION = 0.05
-RELATED = 0.2
-SMALL = (
-    "more than other batches explain, and less than another model. Other hardware, a lower precision or a very light fine-tune "
-    "move vectors so far"
-)
 SIGNS: tuple[Callable[[Moved], Cause | None], ...] = (
-    _turns, _normalisation, _input, _known_prompt, _steps, _axes, _prompt, _stranger, _pooling, _weights, _precision,
+    _turns, _normalisation, _input, _known_prompt, _steps, _axes, _prompt, _stranger, _pooling, _weights,
 )  # fmt: skip

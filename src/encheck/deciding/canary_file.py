@@ -83,7 +83,7 @@ def _as_dict(canary: Canary) -> dict[str, Any]:
 
 def _packed(vectors: NDArray[np.float32]) -> tuple[list[float | None], NDArray[np.int16]]:
     """The scale of each row, None for one of NaN, and the rows in steps of it."""
-    answered = np.isfinite(vectors).all(axis=1)
+    answered: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all(axis=1))
     wide = np.where(answered[:, None], vectors, 0).astype(np.float64)
     scales = np.abs(wide).max(axis=1) / STEPS
     integers = np.round(wide / np.where(scales > 0, scales, 1)[:, None]).astype("<i2")

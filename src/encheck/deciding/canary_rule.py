@@ -1,7 +1,7 @@
 """The decision of a canary, pure: is what answers now the model that was saved?
 
-A text is *quiet* where its vector lies within the model's own noise, *loud* where no rounding and no hardware explains how
-far it moved. All quiet: the same. Two loud: another. What lies between is not told.
+A text is *quiet* where its vector lies within the model's own noise, *loud* where no rounding and no hardware explains
+how far it moved. All quiet: the same. Two loud: another. What lies between is not told.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding import canary_causes
-from encheck.deciding.canary_causes import Cause, Moved
+from encheck.deciding.canary_causes import Cause
 from encheck.deciding.canary_file import STEPS, Canary
+from encheck.deciding.canary_moved import Floats, Moved, apart
 
-Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Outcome = Literal["same", "another", "cannot tell"]
 EXIT_CODES: dict[Outcome, int] = {"same": 0, "another": 1, "cannot tell": 10}
@@ -27,9 +27,10 @@ EXIT_CODES: dict[Outcome, int] = {"same": 0, "another": 1, "cannot tell": 10}
 class Rule:
     """Drifts are shares of a vector's length. docs/canary.md says from which measurements each number comes.
 
-    `floor`: other kernels and libraries in the same precision, beside the noise that was measured, which counts `times`.
-    `loud` is for a model in single precision, `loud_unknown` for one whose precision is half, or not known; noise that was
-    measured counts `loud_times`. So many texts must be loud: `enough`.
+    `floor`: other kernels and libraries in the same precision, beside the noise that was measured, which counts
+    `times`. `loud` is for a model in single precision, `loud_unknown` for one whose precision is half, or not known;
+    noise that was measured counts `loud_times`. So many texts must be loud: `enough`. Noise below `single` is that of
+    single precision.
     """
 
     floor: float = 1e-4
@@ -46,10 +47,11 @@ DEFAULT = Rule()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Answer:
-    """What a canary says: `same`, `another` or `cannot tell`; `cause` and `reason` say what was changed, where that is told.
+    """What a canary says: `same`, `another` or `cannot tell`.
 
-    `drift` has shape [texts]: how far each vector moved, as a share of its length; NaN where one of the two is missing, or
-    where they have another dimension. `limit` is what the model's own noise explains of it, `loud_from` what nothing does.
+    `cause` and `reason` say what was changed, where that is told. `drift` has shape [texts]: how far each vector moved,
+    as a share of its length; NaN where one of the two is missing, or where they have another dimension. `limit` is what
+    the model's own noise explains of it, `loud_from` what nothing does.
     """
 
     outcome: Outcome
@@ -139,8 +141,8 @@ def _only(first: Floats, second: Floats) -> int:
 
 
 def noise_of(calls: Vectors) -> tuple[Vectors, Floats]:
-    """The mean of the calls, shape [texts, d], and how far the farthest lies from it, as a share of its length [texts]."""
+    """The mean of the calls, shape [texts, d], and how far the farthest lies from it: a share of its length [texts]."""
     wide: Sequence[Floats] = list(calls.astype(np.float64))
     mean = np.mean(wide, axis=0)
-    noise = np.max([canary_causes.apart(one, mean) for one in wide], axis=0)
+    noise = np.max([apart(one, mean) for one in wide], axis=0)
     return mean.astype(np.float32), np.where(np.isfinite(mean).all(axis=1), noise, np.nan)

@@ -1,4 +1,4 @@
-"""The 200 texts of a canary, chosen for what breaks when an encoder is changed; an edition that shipped stays as it is."""
+"""The 200 texts of a canary, chosen for what breaks when an encoder is changed. An edition that shipped stays."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NOTHING = "empty"  # the kind of texts that a model may refuse
 class Text:
     """One text. `twin` names one that an encoder gives the same vector where it does not see what they differ in.
 
-    `shows` says what that is: "case", "accents", "composed", "blanks", "120 words" (that they share, from the start), or
-    the prompt that stands before the twin in this text.
+    `shows` says what that is: "case", "accents", "composed", "blanks", "120 words" (that they share, from the start),
+    or the prompt that stands before the twin in this text.
     """
 
     id: str

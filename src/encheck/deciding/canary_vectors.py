@@ -1,7 +1,7 @@
 """`vectors:FILE`: the vectors of a canary's texts from a Parquet file, for a model that encheck cannot call.
 
-Columns: `text`, or `hash` (SHA-256 of the text in UTF-8, in hexadecimal digits), `vector` (a list of numbers), and perhaps
-`role`.
+Columns: `text`, or `hash` (SHA-256 of the text in UTF-8, in hexadecimal digits), `vector` (a list of numbers), and
+perhaps `role`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def read_vectors(path: Path, *, role: str | None = None) -> Vectors:
     missing = [one for one in texts() if one.kind != NOTHING and _hash(one.text) not in found]
     if missing:
         raise DataError(
-            f"{path} lacks the vectors of {len(missing)} of {len(texts())} texts; the first is {missing[0].text[:60]!r}. {REMEDY}"
+            f"{path} lacks the vectors of {len(missing)} of {len(texts())} texts; the first is "
+            f"{missing[0].text[:60]!r}. {REMEDY}"
         )
     width = len(found[_hash(texts()[0].text)])
     nothing = np.full(width, np.nan, np.float32)
