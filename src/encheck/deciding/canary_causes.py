@@ -15,6 +15,7 @@ SEEN = 1e-4  # twins that lie farther apart are told apart
 STAYED = 8  # texts of 200 that have to stay where they were
 UNEVEN = 0.35  # how strongly a turn depends on the text, and on its length
 PRECISION = 0.05  # a lower precision turns the median text by less
+NOISIER, AUDIBLE = 50, 2e-5  # times the noise that was; and at least so much
 RELATED = 0.2  # cosine of a text's vectors then and now, once what all texts share is taken away
 LONG = ("long", "near the limit")
 TWINS = ("case", "accents", "composed", "blanks")
@@ -48,7 +49,7 @@ def find(moved: Moved, *, told: bool) -> Cause:
     """What was changed: the first sign that is there. Where the answer is not `told`, what it can be."""
     if not told:
         return Cause("", f"{_how_far(moved)}: {SMALL}")
-    return next((found for sign in SIGNS if (found := sign(moved))), _precision(moved))
+    return next((found for sign in SIGNS if (found := sign(moved))), _left(moved))
 
 
 def _how_far(moved: Moved) -> str:
@@ -194,12 +195,24 @@ def _weights(moved: Moved) -> Cause | None:
     return Cause("model", f"{said}: other weights, such as a fine-tune or another version")
 
 
-def _precision(moved: Moved) -> Cause:
-    """What is left: all texts moved a little."""
+def _noisier(moved: Moved) -> Cause | None:
+    """A text has another vector in each batch, and had one: the arithmetic was changed."""
+    if len(moved.calls) < 2 or moved.typical > 3 * PRECISION:
+        return None
+    between = apart(moved.calls[0], moved.calls[1])
+    then, now = (float(np.nanquantile(side, 0.9)) for side in (moved.noise, between))
+    if now < max(NOISIER * then, AUDIBLE):
+        return None
+    said = f"in other batches a text has a vector that lies {now:.1g} of its length away, where it was {then:.1g}"
+    return Cause("dtype", f"{_how_far(moved)}, and {said}: it computes in a lower precision (float16, bfloat16, int8)")
+
+
+def _left(moved: Moved) -> Cause:
+    """What is left: all texts moved a little. Rounded weights and a few steps of training do the same."""
     said = f"{_how_far(moved)}, all kinds of texts alike"
-    return Cause("dtype", f"{said}: a lower precision (bfloat16, int8), or a light fine-tune")
+    return Cause("", f"{said}: weights in a lower precision, or a light fine-tune")
 
 
 SIGNS: tuple[Callable[[Moved], Cause | None], ...] = (
-    _turns, _normalisation, _input, _known_prompt, _steps, _axes, _prompt, _stranger, _pooling, _weights,
+    _turns, _normalisation, _input, _known_prompt, _steps, _axes, _noisier, _prompt, _stranger, _pooling, _weights,
 )  # fmt: skip

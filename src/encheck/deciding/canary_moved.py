@@ -35,11 +35,15 @@ def unit(vectors: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """The vectors that were saved and those of now, both [texts, d], and what is quiet and loud."""
+    """The vectors that were saved and those of now, both [texts, d], and what is quiet and loud.
+
+    `calls` are those of now, [calls, texts, d]; `noise`, `limit` and `loud_from` have shape [texts].
+    """
 
     then: Floats
     now: Floats
     calls: Floats
+    noise: Floats
     limit: Floats
     loud_from: Floats
 

@@ -81,7 +81,7 @@ def decide(canary: Canary, calls: Vectors, *, rule: Rule = DEFAULT) -> Answer:
     if now.shape[1] != then.shape[1]:
         cause, unknown = canary_causes.of_dimension(then, now), np.full(len(then), np.nan)
         return Answer("another", cause.name, cause.reason, unknown, limit, loud_from, _notes(canary, then, now))
-    moved = Moved(then, now, calls.astype(np.float64), limit, loud_from)
+    moved = Moved(then, now, calls.astype(np.float64), canary.noise, limit, loud_from)
     outcome = _outcome(moved, rule)
     cause = Cause("", _same(moved)) if outcome == "same" else canary_causes.find(moved, told=outcome == "another")
     return Answer(outcome, cause.name, cause.reason, moved.drift, limit, loud_from, _notes(canary, then, now))
