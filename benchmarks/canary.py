@@ -25,7 +25,7 @@ from encheck.deciding.canary_file import Canary
 from encheck.deciding.canary_rule import Answer, decide, noise_of
 
 Vectors = NDArray[np.float32]
-Change = Callable[["Model"], "Model | None"]
+Change = Callable[["Model"], "Model"]
 
 
 class Model:
@@ -65,6 +65,14 @@ class TakingTurns(Model):
         return (self.how["other"] if self.others % 2 else self.how["one"]).encode(some)
 
 
+def unchanged(model: Model) -> Model:
+    return model
+
+
+def with_passage(model: Model) -> Model:
+    return model.but(prompt="passage: ")
+
+
 @dataclass(frozen=True)
 class Kind:
     """A change, what the answer should be (`same` or `another`), and the cause that should be named.
@@ -76,7 +84,7 @@ class Kind:
     group: str
     change: Change
     held: bool = False
-    base: Change = lambda model: model
+    base: Change = unchanged
 
 
 def minilm() -> Any:
@@ -389,11 +397,11 @@ KINDS = [
     Kind("prompt 'query: '", "prompt", lambda m: m.but(prompt="query: ")),
     Kind("a prompt for a search", "prompt", lambda m: m.but(
         prompt="Represent this sentence for searching relevant passages: ")),
-    Kind("'passage: ' dropped", "prompt", lambda m: m, base=lambda m: m.but(prompt="passage: ")),
+    Kind("'passage: ' dropped", "prompt", lambda m: m, base=with_passage),
     Kind("a prompt of one's own", "prompt", lambda m: m.but(prompt="A customer writes to the support team: ")),
     Kind("another prompt of one's own", "prompt", lambda m: m.but(prompt="Text of a contract: ")),
     Kind("'query: ' for 'passage: '", "prompt", lambda m: m.but(prompt="query: "),
-         base=lambda m: m.but(prompt="passage: ")),
+         base=with_passage),
     Kind("pooling: cls or mean", "pooling", lambda m: m.but(
         pooled("mean" if m.inner[1].pooling_mode == "cls" else "cls"))),
     Kind("pooling: max", "pooling", lambda m: m.but(pooled("max"))),
@@ -440,23 +448,43 @@ def place(folder: Path, base: str, kind: str) -> Path:
     return folder / f"{safe}.npz"
 
 
+class Asked:
+    """What the models made of one base give; what differs in nothing but `after` is computed once."""
+
+    def __init__(self, plain: Model) -> None:
+        self.plain = plain
+        self.saved: dict[Change, Vectors] = {}
+        self.fresh: Vectors | None = None
+
+    def before(self, kind: Kind) -> Vectors:
+        """Of the model that is saved."""
+        if kind.base not in self.saved:
+            self.saved[kind.base] = called(kind.base(self.plain), SAVING)
+        return self.saved[kind.base]
+
+    def after(self, kind: Kind) -> Vectors:
+        """Of the model that is checked."""
+        model = kind.change(self.plain)
+        if type(model) is not Model or model.inner is not self.plain.inner or _before(model) != _before(self.plain):
+            return called(model, CHECKING)
+        self.fresh = called(self.plain, CHECKING) if self.fresh is None else self.fresh
+        return np.stack([model.how["after"](call) for call in self.fresh]).astype(np.float32)
+
+
+def _before(model: Model) -> dict[str, Any]:
+    return {name: value for name, value in model.how.items() if name != "after"}
+
+
 def encode(folder: Path) -> None:
     """What every changed model gives; those that were asked before are not asked again."""
     for base, make in BASES.items():
-        plain: Model | None = None
-        saved: dict[int, Vectors] = {}
+        asked: Asked | None = None
         for kind in KINDS:
             path = place(folder, base, kind.name)
-            if path.exists():
-                continue
-            plain = plain or Model(make())
-            key = 0 if kind.base is Kind.__dataclass_fields__["base"].default else id(kind)
-            before = kind.base(plain)
-            if key not in saved:
-                saved[key] = called(before, SAVING)
-            after = kind.change(plain)
-            np.savez(path, before=saved[key], after=called(after, CHECKING))
-            print(base, kind.name, flush=True)
+            if not path.exists():
+                asked = asked or Asked(Model(make()))
+                np.savez(path, before=asked.before(kind), after=asked.after(kind))
+                print(base, kind.name, flush=True)
 
 
 def judged(folder: Path, *, held: bool | None = None) -> Iterator[tuple[str, Kind, Answer]]:
