@@ -442,6 +442,9 @@ KINDS = [
 ]  # fmt: skip
 
 
+SLOW = ("float16", "bfloat16", "the same, one text at a time", "a fine-tune of 60 steps")  # on a CPU
+
+
 def place(folder: Path, base: str, kind: str) -> Path:
     """Where the vectors of a changed model are kept."""
     safe = "".join(c if c.isalnum() else "-" for c in f"{base}--{kind}")
@@ -451,15 +454,16 @@ def place(folder: Path, base: str, kind: str) -> Path:
 class Asked:
     """What the models made of one base give; what differs in nothing but `after` is computed once."""
 
-    def __init__(self, plain: Model) -> None:
-        self.plain = plain
+    def __init__(self, plain: Model, kept: dict[Change, Path]) -> None:
+        self.plain, self.kept = plain, kept
         self.saved: dict[Change, Vectors] = {}
         self.fresh: Vectors | None = None
 
     def before(self, kind: Kind) -> Vectors:
         """Of the model that is saved."""
         if kind.base not in self.saved:
-            self.saved[kind.base] = called(kind.base(self.plain), SAVING)
+            kept = self.kept.get(kind.base)
+            self.saved[kind.base] = np.load(kept)["before"] if kept else called(kind.base(self.plain), SAVING)
         return self.saved[kind.base]
 
     def after(self, kind: Kind) -> Vectors:
@@ -479,10 +483,11 @@ def encode(folder: Path) -> None:
     """What every changed model gives; those that were asked before are not asked again."""
     for base, make in BASES.items():
         asked: Asked | None = None
-        for kind in KINDS:
+        kept = {kind.base: path for kind in KINDS if (path := place(folder, base, kind.name)).exists()}
+        for kind in sorted(KINDS, key=lambda kind: (kind.name in SLOW) + 2 * (kind.base is not unchanged)):
             path = place(folder, base, kind.name)
             if not path.exists():
-                asked = asked or Asked(Model(make()))
+                asked = asked or Asked(Model(make()), kept)
                 np.savez(path, before=asked.before(kind), after=asked.after(kind))
                 print(base, kind.name, flush=True)
 
@@ -495,7 +500,8 @@ def judged(folder: Path, *, held: bool | None = None) -> Iterator[tuple[str, Kin
             if path.exists() and held in (None, kind.held):
                 kept = np.load(path)
                 vectors, noise = noise_of(kept["before"])
-                canary = Canary(base, "vector", None, "", "float32", vectors, noise, SAVING, "", "")
+                sizes = tuple(size for size, _ in SAVING)
+                canary = Canary(base, "vector", None, "", "float32", vectors, noise, sizes, "", "")
                 yield base, kind, decide(canary, kept["after"])
 
 

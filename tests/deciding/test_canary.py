@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+import tiny
 from embedding_server import serving
 from typer.testing import CliRunner
 
@@ -227,7 +228,7 @@ def test_empty_texts_may_be_refused_and_a_change_of_that_is_noted(saved, tmp_pat
         (lambda some: embed(some) * np.nan, "NaN"),
         (lambda some: embed(some)[0], "shape"),
         (lambda some: embed(some)[:, : 40 + (len(some) > 8)], "two models answer"),
-        (lambda _: [1, [2]], "the function says"),
+        (lambda _: [1, [2]], "it fails at"),
     ],
 )
 def test_a_model_that_gives_no_vectors_is_one_clear_message(saved, function, says):
@@ -248,6 +249,23 @@ def test_a_service_asks_at_its_start(saved, tmp_path):
     assert encheck.canary_check(encheck.load_model("random"), tmp_path / "c.json").exit_code == 1
     with pytest.raises(UsageError, match="no role"):
         encheck.canary_save("bag-of-words", tmp_path / "c.json", role="passage")
+
+
+def test_a_function_has_no_role(tmp_path):
+    with pytest.raises(UsageError, match="knows no roles"):
+        encheck.canary_save(embed, tmp_path / "c.json", role="query")
+
+
+def test_a_checkpoint_whose_precision_or_length_was_changed(tmp_path):
+    folder, path = tiny.build(tmp_path), tmp_path / "c.json"
+    encheck.canary_save(folder, path)
+    assert read(path).dtype == "float32"
+    assert encheck.canary_check(folder, path).outcome == "same"
+    cut = encheck.canary_check(folder, path, max_length=12)
+    assert (cut.outcome, cut.cause) == ("another", "truncation")
+    half = encheck.canary_check(folder, path, dtype="bfloat16")
+    assert half.outcome in ("another", "cannot tell")
+    assert "its weights are in bfloat16, and were in float32" in half.notes
 
 
 def test_a_scorer_of_pairs_has_a_canary_too(tmp_path):

@@ -5,8 +5,8 @@ Both call the model. What the store keeps is not asked: it holds what the model 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.canary_calls import CHECKING, SAVING, Vectors, called
+from encheck.deciding.canary_calls import CHECKING, SAVING, Sizes, Vectors, called
 from encheck.deciding.canary_file import Canary, read, write
 from encheck.deciding.canary_rule import Answer, decide, noise_of
 from encheck.deciding.canary_vectors import PREFIX, read_vectors
+from encheck.encoders.local import LocalEncoder
 from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.options import Settings
@@ -28,14 +29,14 @@ from encheck.running.resources import open_store, resolve_models
 
 ROLES = ("query", "document")
 LOUD = 0.2  # as a share of their length: calls that differ by so much have no model in common
-Ask = Callable[[Sequence[int], str | None], Vectors]
+Ask = Callable[[Sizes, str | None], Vectors]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where vectors come from: `ask(sizes, role)` gives those of every call, shape [calls, texts, d].
 
-    `kind` is vector or pair; `dtype` is None where the model does not say.
+    `kind` is vector or pair; `dtype` is None where the model does not say. `is_local`: it is made of files.
     """
 
     label: str
@@ -43,6 +44,7 @@ class Source:
     fingerprint: str
     dtype: str | None
     ask: Ask
+    is_local: bool = False
 
 
 def named(settings: Settings) -> Source:
@@ -72,10 +74,11 @@ def given(model: object) -> Source:
 def _source(model: Model, label: str, fingerprint: str) -> Source:
     said = getattr(model, "dtype", None)
     kind = "vector" if isinstance(model, Encoder) else "pair"
-    return Source(label, kind, fingerprint, said if isinstance(said, str) else None, partial(_asked, model, label))
+    dtype = said if isinstance(said, str) else None
+    return Source(label, kind, fingerprint, dtype, partial(_asked, model, label), isinstance(model, LocalEncoder))
 
 
-def _asked(model: Model, label: str, sizes: Sequence[int], role: str | None) -> Vectors:
+def _asked(model: Model, label: str, sizes: Sizes, role: str | None) -> Vectors:
     try:
         return called(model, sizes, role=role)
     except EncoderError as error:
@@ -91,13 +94,16 @@ class _Function:
         self.function = function
 
     def fingerprint(self) -> str:
+        """None: a function may do anything."""
         return ""
 
-    def encode(self, some: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:  # noqa: ARG002
-        try:
-            return np.asarray(self.function(list(some)), np.float32)
-        except Exception as error:
-            raise EncoderError(f"the function says: {error!r}") from error
+    def encode(self, some: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
+        """What the function gives; UsageError where it should encode in a role, of which it knows nothing."""
+        if role is not None:
+            raise UsageError(
+                f"a function knows no roles: leave role={role!r} out, and put the prompt into the function"
+            )
+        return np.asarray(self.function(list(some)), np.float32)
 
 
 def save(source: Source, path: Path, *, role: str | None = None) -> Canary:
@@ -112,7 +118,13 @@ def save(source: Source, path: Path, *, role: str | None = None) -> Canary:
     _refuse_loud(noise)
     canary = Canary(
         *(source.label, source.kind, role, source.fingerprint, source.dtype),
-        *(vectors, noise, SAVING[: len(calls)], datetime.now(UTC).date().isoformat(), version("encheck")),
+        *(
+            vectors,
+            noise,
+            tuple(size for size, _ in SAVING[: len(calls)]),
+            datetime.now(UTC).date().isoformat(),
+            version("encheck"),
+        ),
     )
     write(path, canary)
     return canary
@@ -124,7 +136,16 @@ def check(source: Source, path: Path) -> tuple[Canary, Answer]:
     if source.kind != canary.kind:
         words = {"vector": "gives vectors", "pair": "scores pairs"}
         raise UsageError(f"{path} is of a model that {words[canary.kind]}, but this one {words[source.kind]}")
-    return canary, decide(canary, source.ask(CHECKING, canary.role))
+    answer = decide(canary, source.ask(CHECKING, canary.role))
+    return canary, replace(answer, notes=(*answer.notes, *_known(canary, source, answer)))
+
+
+def _known(canary: Canary, source: Source, answer: Answer) -> Iterator[str]:
+    """What the model says of itself, beside its vectors."""
+    if canary.dtype and source.dtype and canary.dtype != source.dtype:
+        yield f"its weights are in {source.dtype}, and were in {canary.dtype}"
+    if answer.outcome != "same" and source.is_local and source.fingerprint == canary.fingerprint:
+        yield "its files and settings are those of the canary: what computes with them was changed, or the machine"
 
 
 def _refuse_loud(noise: NDArray[np.float64]) -> None:

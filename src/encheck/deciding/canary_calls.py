@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.canary_texts import NOTHING, texts
+from encheck.deciding.canary_texts import LONG, NOTHING, texts
 from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer
-from encheck.errors import EncoderError, UsageError
+from encheck.errors import EncheckError, EncoderError, UsageError
 
 Vectors = NDArray[np.float32]
 Call = Callable[[Sequence[str]], Vectors]
-SAVING = (200, 64, 24, 8, 3)  # texts a batch, of each call
-CHECKING = (64, 8)
+Sizes = Sequence[tuple[int, bool]]
+# Texts a batch, and whether the call has the long texts too, which are most of the work.
+SAVING: Sizes = ((200, True), (64, True), (24, True), (8, True), (3, True))
+CHECKING: Sizes = ((64, True), (8, False))
 PARTNERS = (1, 7, 31)  # a scorer of pairs scores each text with those so many rows further on
 
 
-def called(model: Model, sizes: Sequence[int], *, role: str | None = None) -> Vectors:
-    """The vectors of every text from each call, shape [calls, texts, d]; NaN where the model refuses an empty text.
+def called(model: Model, sizes: Sizes, *, role: str | None = None) -> Vectors:
+    """The vectors of every text from each call, shape [calls, texts, d].
 
-    Each call has batches of its own size, in an order of its own. EncoderError where the model fails.
+    NaN where the model refuses an empty text, and for long texts in a call without them. Each call has batches of its
+    own size, in an order of its own. EncoderError where the model fails.
     """
     call = _call_of(model, role)
-    rows = np.flatnonzero(_answered(call))
-    return np.stack([_one_call(call, rows, size, np.random.default_rng(i)) for i, size in enumerate(sizes)])
+    with _long_on_purpose():
+        answered, short = _answered(call), np.array([one.kind not in LONG for one in texts()])
+        return np.stack(
+            [
+                _one_call(call, np.flatnonzero(answered & (short | whole)), size, np.random.default_rng(i))
+                for i, (size, whole) in enumerate(sizes)
+            ]
+        )
+
+
+@contextmanager
+def _long_on_purpose() -> Iterator[None]:
+    """Nobody is warned at each batch that some of these texts are longer than the model reads."""
+    log = logging.getLogger("encheck")
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return "are longer than" not in str(record.msg)
+
+    log.addFilter(is_news)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_news)
 
 
 def _call_of(model: Model, role: str | None) -> Call:
@@ -34,7 +60,7 @@ def _call_of(model: Model, role: str | None) -> Call:
         model.fit(every)
     if isinstance(model, Encoder):
         asked = {} if role is None else {"role": role}
-        return lambda some: _checked(model.encode(list(some), **asked), some)
+        return _guarded(lambda some: _checked(model.encode(list(some), **asked), some))
     if not isinstance(model, PairScorer):
         raise UsageError(f"{type(model).__name__} gives no vectors and scores no pairs: it can have no canary")
     partners = {one: [every[(i + step) % len(every)] for step in PARTNERS] for i, one in enumerate(every)}
@@ -44,7 +70,23 @@ def _call_of(model: Model, role: str | None) -> Call:
         scores = model.score_pairs(*map(list, zip(*pairs, strict=True)))
         return _checked(np.asarray(scores).reshape(len(some), -1), some)
 
-    return scored
+    return _guarded(scored)
+
+
+def _guarded(call: Call) -> Call:
+    """Whatever a model of people's own raises is an EncoderError."""
+
+    def asked(some: Sequence[str]) -> Vectors:
+        try:
+            return call(some)
+        except EncheckError:
+            raise
+        except Exception as error:
+            raise EncoderError(
+                f"it fails at {len(some)} texts, the first of them {some[0][:60]!r}: {error!r}"
+            ) from error
+
+    return asked
 
 
 def _answered(call: Call) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from encheck.deciding.canary_moved import Bools, Floats, Moved, apart, unit
-from encheck.deciding.canary_texts import texts, twins
+from encheck.deciding.canary_texts import LONG, texts, twins
 
 NEAR = 0.01  # of a vector's length: what is said to be the same vector, given that something else was changed
 SEEN = 1e-4  # twins that lie farther apart are told apart
@@ -17,7 +17,6 @@ UNEVEN = 0.35  # how strongly a turn depends on the text, and on its length
 PRECISION = 0.05  # a lower precision turns the median text by less
 NOISIER, AUDIBLE = 50, 2e-5  # times the noise that was; and at least so much
 RELATED = 0.2  # cosine of a text's vectors then and now, once what all texts share is taken away
-LONG = ("long", "near the limit")
 TWINS = ("case", "accents", "composed", "blanks")
 SMALL = (
     "more than other batches explain, and less than another model. Other hardware, a lower precision or a very light "
@@ -200,7 +199,7 @@ def _noisier(moved: Moved) -> Cause | None:
     if len(moved.calls) < 2 or moved.typical > 3 * PRECISION:
         return None
     between = apart(moved.calls[0], moved.calls[1])
-    then, now = (float(np.nanquantile(side, 0.9)) for side in (moved.noise, between))
+    then, now = (float(np.nanquantile(side, 0.95)) for side in (moved.noise, between))
     if now < max(NOISIER * then, AUDIBLE):
         return None
     said = f"in other batches a text has a vector that lies {now:.1g} of its length away, where it was {then:.1g}"

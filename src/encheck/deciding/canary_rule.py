@@ -75,7 +75,7 @@ class Answer:
 
 def decide(canary: Canary, calls: Vectors, *, rule: Rule = DEFAULT) -> Answer:
     """Hold what a model gives now, `calls` of shape [calls, texts, d], against what it gave when it was saved."""
-    now = calls.astype(np.float64).mean(axis=0)
+    now = mean_of(calls)
     then = canary.vectors.astype(np.float64)
     limit, loud_from = _limits(canary, rule)
     if now.shape[1] != then.shape[1]:
@@ -131,7 +131,7 @@ def _notes(canary: Canary, then: Floats, now: Floats) -> tuple[str, ...]:
     said += [f"{gained} empty texts were refused and have a vector now"] if gained else []
     if len(canary.batches) < 2:
         said.append("the canary was saved from one call, so the model's own noise is not known")
-    elif not np.nan_to_num(canary.noise).any():
+    elif canary.dtype is None and not np.nan_to_num(canary.noise).any():
         said.append("the calls of `save` agreed to the last digit: a cache may have answered them")
     return tuple(said)
 
@@ -140,9 +140,17 @@ def _only(first: Floats, second: Floats) -> int:
     return int((np.isfinite(first).all(axis=1) & ~np.isfinite(second).all(axis=1)).sum())
 
 
+def mean_of(calls: Vectors) -> Floats:
+    """The mean vector of each text over the calls that have it, shape [texts, d]; NaN where none has."""
+    there = np.isfinite(calls)
+    count = there.sum(axis=0)
+    total = np.where(there, calls, 0).astype(np.float64).sum(axis=0)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
 def noise_of(calls: Vectors) -> tuple[Vectors, Floats]:
     """The mean of the calls, shape [texts, d], and how far the farthest lies from it: a share of its length [texts]."""
     wide: Sequence[Floats] = list(calls.astype(np.float64))
-    mean = np.mean(wide, axis=0)
+    mean = mean_of(calls)
     noise = np.max([apart(one, mean) for one in wide], axis=0)
     return mean.astype(np.float32), np.where(np.isfinite(mean).all(axis=1), noise, np.nan)

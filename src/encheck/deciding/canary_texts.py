@@ -13,6 +13,7 @@ from encheck.types import content_hash
 
 EDITION = 1
 NOTHING = "empty"  # the kind of texts that a model may refuse
+LONG = ("long", "near the limit")
 
 
 @dataclass(frozen=True, slots=True)
