@@ -12,10 +12,12 @@ from encheck.deciding.canary_texts import LONG, texts, twins
 
 NEAR = 0.01  # of a vector's length: what is said to be the same vector, given that something else was changed
 SEEN = 1e-4  # twins that lie farther apart are told apart
+LONGER = 0.95  # of pairs of a text that moved and one that stayed
 STAYED = 8  # texts of 200 that have to stay where they were
 UNEVEN = 0.35  # how strongly a turn depends on the text, and on its length
 PRECISION = 0.05  # a lower precision turns the median text by less
-NOISIER, AUDIBLE = 50, 2e-5  # times the noise that was; and at least so much
+# Noise of a lower precision: so many times what it was, at least so much, and this part of how far texts turned.
+NOISIER, AUDIBLE, PART = 50, 2e-5, 0.05
 RELATED = 0.2  # cosine of a text's vectors then and now, once what all texts share is taken away
 TWINS = ("case", "accents", "composed", "blanks")
 SMALL = (
@@ -98,10 +100,12 @@ def _input(moved: Moved) -> Cause | None:
 
 
 def _is_cut(moved: Moved, stayed: Bools, left: Bools) -> bool:
-    """Whether the long texts moved alone, or another length is seen and plain texts stayed."""
-    kinds = np.array([one.kind for one in texts()])
+    """Whether what moved is longer than what stayed, or another length is seen and plain texts stayed."""
+    kinds, size = np.array([one.kind for one in texts()]), np.array([len(one.text) for one in texts()])
+    plain = np.array([one.text.isascii() for one in texts()])  # letters that a tokenizer does not know are one token
+    longer = (size[left & plain][:, None] > size[stayed & plain]).mean() > LONGER
     alone = np.isin(kinds[left], LONG).mean() > 0.9
-    return bool(alone or (_seen(moved.then) != _seen(moved.now) and stayed[kinds == "plain"].all()))
+    return bool(longer or alone or (_seen(moved.then) != _seen(moved.now) and stayed[kinds == "plain"].all()))
 
 
 def _seen(vectors: Floats) -> int:
@@ -196,11 +200,11 @@ def _weights(moved: Moved) -> Cause | None:
 
 def _noisier(moved: Moved) -> Cause | None:
     """A text has another vector in each batch, and had one: the arithmetic was changed."""
-    if len(moved.calls) < 2 or moved.typical > 3 * PRECISION:
+    if len(moved.calls) < 2:
         return None
     between = apart(moved.calls[0], moved.calls[1])
     then, now = (float(np.nanquantile(side, 0.95)) for side in (moved.noise, between))
-    if now < max(NOISIER * then, AUDIBLE):
+    if now < max(NOISIER * then, AUDIBLE, PART * moved.typical):
         return None
     said = f"in other batches a text has a vector that lies {now:.1g} of its length away, where it was {then:.1g}"
     return Cause("dtype", f"{_how_far(moved)}, and {said}: it computes in a lower precision (float16, bfloat16, int8)")
