@@ -14,7 +14,8 @@ NEAR = 0.01  # of a vector's length: what is said to be the same vector, given t
 SEEN = 1e-4  # twins that lie farther apart are told apart
 LONGER = 0.95  # of pairs of a text that moved and one that stayed
 STAYED = 8  # texts of 200 that have to stay where they were
-UNEVEN = 0.35  # how strongly a turn depends on the text, and on its length
+UNEVEN = 0.25  # spread of the turns, as a share of their mean
+SHORT_FIRST, LONG_FIRST = -0.55, 0.4  # rank correlation of the turns with the lengths of the texts
 PRECISION = 0.05  # a lower precision turns the median text by less
 # Noise of a lower precision: so many times what it was, at least so much, and this part of how far texts turned.
 NOISIER, AUDIBLE, PART = 50, 2e-5, 0.05
@@ -169,7 +170,7 @@ def _axes(moved: Moved) -> Cause | None:
 
 def _prompt(moved: Moved) -> Cause | None:
     """Short texts turned far, and the longer the less: something was added to each, or taken away."""
-    if moved.spread < UNEVEN or moved.by_length > -UNEVEN or moved.typical < PRECISION:
+    if moved.spread < UNEVEN or moved.by_length > SHORT_FIRST or moved.typical < PRECISION:
         return None
     return Cause("prompt", f"{_how_far(moved)}, short texts the farthest: a prompt was added, dropped or changed")
 
@@ -185,7 +186,7 @@ def _stranger(moved: Moved) -> Cause | None:
 
 def _pooling(moved: Moved) -> Cause | None:
     """Long texts turned farther than short ones."""
-    if moved.by_length < UNEVEN or moved.typical < PRECISION:
+    if moved.by_length < LONG_FIRST or moved.typical < PRECISION:
         return None
     return Cause("pooling", f"{_how_far(moved)}, long texts the farthest: the pooling was changed, perhaps")
 
@@ -195,7 +196,7 @@ def _weights(moved: Moved) -> Cause | None:
     if moved.typical < PRECISION:
         return None
     said = f"{_how_far(moved)}, all kinds of texts alike"
-    return Cause("model", f"{said}: other weights, such as a fine-tune or another version")
+    return Cause("model", f"{said}: other weights, such as a fine-tune or another version, or another pooling")
 
 
 def _noisier(moved: Moved) -> Cause | None:
