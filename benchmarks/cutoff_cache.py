@@ -1,7 +1,8 @@
-"""Makes the log of an imaginary shop's semantic cache, and the vectors of the model that it ran on.
+r"""Makes the log of an imaginary shop's semantic cache, and the vectors of the model that it ran on.
 
     python benchmarks/cutoff_cache.py FOLDER
-    encheck cutoff sbert --baseline vectors:FOLDER/old.parquet@0.82 --data pairs:FOLDER/cache.csv --max-false-accepts 0.01
+    encheck cutoff sbert --baseline vectors:FOLDER/old.parquet@0.82 --data pairs:FOLDER/cache.csv \
+      --max-false-accepts 0.01
 
 cache.csv has 2,400 pairs of a question and the cached question that came nearest: 600 mean the same, 1,200 do not, 600
 were never looked at. old.parquet has the vectors of MiniLM with CLS pooling, which stands for an API that is gone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -224,7 +224,7 @@ def _report(
         if asked.budget is not None else None,
         own=point(asked.own), old=point(asked.old_cutoff, old.scores) if old else None,
         same_number=point(asked.old_cutoff) if old else None,
-        matches=tuple((one, point(one.cutoff.value if one.cutoff else None)) for one in matches), at=at, why=why,
+        matches=tuple((one, _point_of(population, new.scores, one)) for one in matches), at=at, why=why,
         sweep=tuple(population.points(new.scores, _grid(new.scores))),
         rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
         behaviours=tuple(by_kind(found, new.probes, at, seed=asked.settings.seed)) if new.probes is not None else (),
@@ -253,6 +253,13 @@ def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Sc
     if old is None or asked.old_cutoff is None:
         return []
     return [matched(population, old.scores, asked.old_cutoff, new.scores, way) for way in BASES]
+
+
+def _point_of(population: Population, scores: Floats, match: Match) -> Point | None:
+    """What a matched cut-off does, with the noise of its choice in the intervals."""
+    if match.cutoff is None:
+        return None
+    return replace(population.points(scores, [match.cutoff.value])[0], **match.does)  # type: ignore[arg-type]
 
 
 def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:

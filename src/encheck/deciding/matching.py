@@ -6,19 +6,20 @@ the interval of the cut-off, and of what it does, holds the noise of the choice 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.deciding.promise import MIN_ACCEPTED
-from encheck.deciding.rates import BASES, Base, Part, Population, Rate
+from encheck.deciding.rates import BASES, Base, Part, Population, Rate, precision
 from encheck.statistics.bootstrap import interval
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
 REPLICATES = 2_000
 WEIGHTS_AT_ONCE = 2_000_000
+ROUNDING = 1e-9  # of sums of weights
 NAMED = {"hits": "hits", "false_accepts": "false accepts", "recall": "recall"}
 COUNTED = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
 
@@ -27,82 +28,105 @@ COUNTED = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
 class Match:
     """The new model's cut-off for the same `way`; `accepted` of what is counted had the old model accepted.
 
-    `change` has what becomes of the other figures, new less old. Where `refused` says why, there is no cut-off.
+    `does` has hits, false accepts, recall and precision at it, as far as the data can say; `change` what becomes of
+    the first three, new less old. Where `refused` says why, there is no cut-off.
     """
 
     way: Base
     accepted: int
     cutoff: Rate | None
-    change: dict[Base, Rate]
+    does: dict[str, Rate]
+    change: dict[str, Rate]
     refused: str = ""
 
 
 def matched(
     population: Population, old: Floats, old_cutoff: float, new: Floats, way: Base, *, least: int = MIN_ACCEPTED
 ) -> Match:
-    """The highest cut-off of `new` at which the share that `way` counts is that of `old` at its cut-off, or more.
+    """The cut-off of `new` at which the share that `way` counts is that of `old` at its cut-off.
 
+    It lies half way between two scores: at one of them, the pairs between the two would be lost or won by chance.
     Refused where the old cut-off accepts fewer than `least` of what is counted, or where the data lack the label.
     """
     if not population.has(way):
-        return Match(way, 0, None, {}, f"no pair is labelled as {COUNTED[way][:-1]}")
+        return Match(way, 0, None, {}, {}, f"no pair is labelled as {COUNTED[way][:-1]}")
     accepted = int((old[population.items(way)] >= old_cutoff).sum())
     if accepted < least:
-        return Match(
-            way, accepted, None, {},
-            f"the old cut-off accepts {accepted} {COUNTED[way]}, but {least} are needed to choose by",
-        )  # fmt: skip
-    others = [base for base in BASES if population.has(base) and base != way]
-    whole = np.ones((1, population.clusters), np.float32)
-    point, moved = _chosen(population, whole, old, old_cutoff, new, way, others)
+        few = f"the old cut-off accepts {accepted} {COUNTED[way]}, but {least} are needed to choose by"
+        return Match(way, accepted, None, {}, {}, few)
+    both = _Both(population, old, old_cutoff, new, way)
+    point = both.chosen(np.ones((1, population.clusters), np.float32))
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
-    drawn = [_chosen(population, some, old, old_cutoff, new, way, others) for some in slices if len(some)]
-    cutoffs, moves = (np.concatenate([one[i] for one in drawn]) for i in (0, 1))
-    change = {base: _rate(moved[0, k], moves[:, k]) for k, base in enumerate(others)}
-    return Match(way, accepted, _rate(point[0], cutoffs), change)
+    drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
+    cutoff, *rates = (_rate(float(value), drawn[:, k]) for k, value in enumerate(point[0]))
+    names = both.names
+    return Match(way, accepted, cutoff, dict(zip(names, rates, strict=False)),
+                 {base: rates[len(names) + k] for k, base in enumerate(both.bases) if base != way})  # fmt: skip
 
 
 def _rate(value: float, replicates: Floats) -> Rate:
     low, high = interval(replicates)
-    return Rate(float(value), float(low), float(high))
+    return Rate(value, float(low), float(high))
 
 
-def _chosen(
-    population: Population, weights: NDArray[np.float32], old: Floats, old_cutoff: float, new: Floats, way: Base,
-    others: Sequence[Base],
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """The new cut-off in each replicate, shape [r], and what the other figures change by, shape [r, others]."""
-    parts = population.parts(way)
-    items, drawn = population.items(way), _item_weights(population, parts, weights)
-    target = drawn @ (old[items] >= old_cutoff)
-    order = np.argsort(-new[items], kind="stable")
-    reached = np.cumsum(drawn[:, order], axis=1) >= target[:, None] - 1e-9
-    cutoffs = np.where(np.isfinite(target), new[items][order][reached.argmax(axis=1)], np.nan)
-    moved = [_moved(population, base, weights, old >= old_cutoff, new, cutoffs) for base in others]
-    return cutoffs, np.stack(moved, axis=1) if moved else np.zeros((len(cutoffs), 0))
+@dataclass(frozen=True)
+class _Both:
+    """Two models on the same pairs."""
+
+    population: Population
+    old: Floats
+    old_cutoff: float
+    new: Floats
+    way: Base
+
+    @property
+    def bases(self) -> list[Base]:
+        """What the data can say."""
+        return [base for base in BASES if self.population.has(base)]
+
+    @property
+    def names(self) -> list[str]:
+        """What the new cut-off does."""
+        return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
+
+    def chosen(self, weights: NDArray[np.float32]) -> Floats:
+        """The new cut-off in each replicate, what it does (as `names`), and its changes (as `bases`); shape [r, k]."""
+        cutoffs = self._cutoffs(weights)
+        shares = {base: self._shares(base, weights, cutoffs) for base in self.bases}
+        does = [new for new, _ in shares.values()]
+        if (positives := self.population.positives) is not None:
+            does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
+        return np.stack([cutoffs, *does, *(new - old for new, old in shares.values())], axis=1)
+
+    def _cutoffs(self, weights: NDArray[np.float32]) -> Floats:
+        """Half way from the last score that is accepted to the first one that is not; shape [r]."""
+        items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
+        target = drawn @ (self.old[items] >= self.old_cutoff)
+        order = np.argsort(-self.new[items], kind="stable")
+        scores, total = self.new[items][order], np.cumsum(drawn[:, order], axis=1)
+        last = (total >= target[:, None] - ROUNDING).argmax(axis=1)
+        after = total > total[np.arange(len(total)), last][:, None] + ROUNDING
+        following = np.where(after.any(axis=1), after.argmax(axis=1), last)
+        found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
+        return found
+
+    def _shares(self, base: Base, weights: NDArray[np.float32], cutoffs: Floats) -> tuple[Floats, Floats]:
+        """What the new model accepts at each replicate's cut-off, and the old one at its own; shape [r]."""
+        items, drawn = self.population.items(base), self._item_weights(base, weights)
+        order = np.argsort(-self.new[items], kind="stable")
+        counts = np.searchsorted(-self.new[items][order], -cutoffs, side="right")
+        total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
+        return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_cutoff)[items]
+
+    def _item_weights(self, base: Base, weights: NDArray[np.float32]) -> Floats:
+        """The weight of each item in each replicate, of all together 1 (NaN where none is drawn); shape [r, m]."""
+        parts = self.population.parts(base)
+        return np.concatenate([_weighed(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 
 
-def _moved(
-    population: Population, base: Base, weights: NDArray[np.float32], before: NDArray[np.bool_], new: Floats,
-    cutoffs: Floats,
-) -> Floats:  # fmt: skip
-    """How much more the new model accepts at each replicate's cut-off than the old one did; shape [r]."""
-    items, drawn = population.items(base), _item_weights(population, population.parts(base), weights)
-    order = np.argsort(-new[items], kind="stable")
-    counts = np.searchsorted(-new[items][order], -cutoffs, side="right")
-    total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
-    found: Floats = total[np.arange(len(drawn)), counts] - drawn @ before[items]
+def _weighed(codes: Codes, part: Part, weights: NDArray[np.float32]) -> Floats:
+    drawn = weights[:, codes[part.items]].astype(np.float64) * part.worth
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = drawn * (part.share / drawn.sum(axis=1, keepdims=True))
     return found
-
-
-def _item_weights(population: Population, parts: Sequence[Part], weights: NDArray[np.float32]) -> Floats:
-    """The weight of each item in each replicate, of all together 1 (NaN where none is drawn); shape [r, m]."""
-    return np.concatenate(list(_weighed(population, parts, weights)), axis=1)
-
-
-def _weighed(population: Population, parts: Sequence[Part], weights: NDArray[np.float32]) -> Iterator[Floats]:
-    for part in parts:
-        drawn = weights[:, population.pairs.codes[part.items]].astype(np.float64) * part.worth
-        with np.errstate(invalid="ignore", divide="ignore"):
-            yield drawn * (part.share / drawn.sum(axis=1, keepdims=True))

@@ -133,8 +133,8 @@ class Population:
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
         none: list[Rate | None] = [None] * len(cuts)
         return [
-            Point(float(cut), int(count), hits, false, recall, precision)
-            for cut, count, hits, false, recall, precision in zip(
+            Point(float(cut), int(count), hits, false, recall, exact)
+            for cut, count, hits, false, recall, exact in zip(
                 cuts, accepted, rates["hits"], rates.get("false_accepts", none), rates.get("recall", none), precisions,
                 strict=True,
             )
@@ -170,13 +170,13 @@ class Population:
         """By Bayes' rule; where few negatives are accepted, no surer than false accepts themselves are."""
         assert self.positives is not None
         value, drawn = (
-            _precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
+            precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
         )  # fmt: skip
         low, high = interval(drawn)
         found: list[Rate | None] = []
         for k, one in enumerate(value.tolist()):
             ends = [
-                _precision(np.array(rates["recall"][k].value), np.array(end), self.positives).item()
+                precision(np.array(rates["recall"][k].value), np.array(end), self.positives).item()
                 for end in (rates["false_accepts"][k].high, rates["false_accepts"][k].low)
             ]
             is_there = np.isfinite(one)
@@ -186,7 +186,12 @@ class Population:
         return found
 
 
-def _precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats:
+def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats:
+    """The share of accepted pairs that are positive, by Bayes' rule, where `positives` of all are.
+
+    >>> precision(np.array([0.8]), np.array([0.01]), 0.05).round(3).tolist()
+    [0.808]
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = positives * recall / (positives * recall + (1 - positives) * false_accepts)
     return found
