@@ -11,7 +11,8 @@ CHECK = "paraphrase_is_nearer_than_non_paraphrase"
 
 
 def share(metric, label, value, **more):
-    shown = {"value": value, "low": (value or 0) - 0.02, "high": (value or 0) + 0.03, "n": 1_200, "verdict": None, "aim": None,
+    low, high = (value or 0) - 0.02, (value or 0) + 0.03
+    shown = {"value": value, "low": low, "high": high, "n": 1_200, "verdict": None, "aim": None,
              "floor": None, "curve": [], "surface": {}}  # fmt: skip
     params = {"label": label, "threshold": 0.8}
     return row(id=f"{CHECK}/m-d-1/{metric}/{label}", check=CHECK, property="paraphrase", metric=metric, params=params,
