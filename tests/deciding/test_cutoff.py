@@ -125,7 +125,7 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (OWN, 0, "new, keeping 1%: 0.3"),
+        ((OWN[0], "--data=cache.csv"), 0, "new, keeping 1%: 0.3"),
         ((*OWN, "--max-false-accepts=0.001"), 10, "2,995 independent negatives without one false accept"),
         (("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"), 1, "keeping 5%: no cut-off; best "),
         ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old cut-off accepts "),
