@@ -25,8 +25,8 @@ WRITES = """mkdir -p rep
 printf '{results}' > rep/results.json
 echo summary > rep/summary.md"""
 NAMES = (
-    "MODEL", "BASELINE", "BASELINE_MODEL", "REFRESH", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN", "LOCK",
-    "TORCH", "TORCH_INDEX", "PACKAGE", "COMMENT", "OUTCOME",
+    "MODEL", "BASELINE", "BASELINE_MODEL", "REFRESH", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN",
+    "LOCK", "TORCH", "TORCH_INDEX", "PACKAGE", "COMMENT", "OUTCOME",
 )  # fmt: skip
 STEPS = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
 SCRIPTS = {step.get("id", "install"): step["run"] for step in STEPS if "run" in step}
@@ -116,6 +116,16 @@ def test_what_it_was_asked_is_text_to_the_shell(action, baseline, tmp_path):
     action({}, 0, MODEL=trap, BASELINE=f"new {trap}".replace("/", ""))
     assert not (tmp_path / "trapped").exists()
     assert all("${{" not in one for one in SCRIPTS.values())
+
+
+def test_what_a_model_has_printed_is_no_command_of_the_runner(script, baseline):
+    stub = f'#!{BASH}\necho "::error::from the data"\n'
+    python = f'#!{BASH}\nexec "{sys.executable}" "$@"\n'
+    done = script("gate", {"encheck": stub, "python": python}, MODEL="m", BASELINE=baseline)
+    stop, printed, again = done.stdout.splitlines()
+    assert (printed, stop.partition("::stop-commands::")[0]) == ("::error::from the data", "")
+    assert again == f"::{stop.removeprefix('::stop-commands::')}::"
+    assert len(again) == 36
 
 
 def test_where_there_is_no_baseline_the_job_makes_one_and_is_not_green(action, tmp_path):

@@ -35,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps(found).encode())
 
-    do_GET = do_POST = do_PATCH = do_PUT = answer
+    do_GET = do_POST = do_PATCH = do_PUT = answer  # noqa: N815 - what http.server calls
 
     def found(self, path, body):
         state = self.server.state
@@ -45,7 +45,9 @@ class Handler(BaseHTTPRequestHandler):
             page = int(re.search(r"[?&]page=(\d+)", self.path)[1])
             return state.comments[100 * page - 100 : 100 * page]
         if self.command == "POST":
-            state.comments.append({"id": len(state.comments) + 1, "user": {"login": "robot"}, "author": {"id": 7}, **body})
+            state.comments.append(
+                {"id": len(state.comments) + 1, "user": {"login": "robot"}, "author": {"id": 7}, **body}
+            )
             return state.comments[-1] | {"html_url": f"{state.url}/comment"}
         state.comments[int(path.rpartition("/")[2]) - 1].update(body)
         return {}
@@ -149,7 +151,7 @@ def test_the_token_goes_into_its_header_alone(host, thread, kind):
 
 def test_a_job_without_request_or_token_posts_nothing(thread, kind, tmp_path):
     number = "GITHUB_EVENT_PATH" if kind == "github" else "CI_MERGE_REQUEST_IID"
-    with pytest.raises(NotPosted, match="no (pull|merge) request"):
+    with pytest.raises(NotPosted, match=r"no (pull|merge) request"):
         thread(**{number: None})
     token = f"{kind.upper()}_TOKEN"
     with pytest.raises(NotPosted, match="no token"):

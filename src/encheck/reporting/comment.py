@@ -167,7 +167,7 @@ def _verdict(results: Mapping[str, Any]) -> Iterator[Section]:
     if gate.get("partial"):
         named = ", ".join(map(said, gate["partial"][:20]))
         yield Section(f"**Partial gate.** `-m` or `-k` left out checks. Weighed were: {named}.")
-    yield from (Section(f"**Re-index:** {said(text)}") for text in _reindexing(gate))
+    yield from _dropped_in(gate)
     if results["run"]["exit_status"] not in ENDED:
         notes = [_bullet(note) for note in results["run"]["notes"]]
         yield Section(f"The run did not end well (exit code {results['run']['exit_status']}):", notes)
@@ -183,13 +183,13 @@ def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
     yield f"- It counts as exit code {gate['exit_code']}: `--inconclusive` says what it counts as."
 
 
-def _reindexing(gate: Mapping[str, Any]) -> Iterator[str]:
-    """Whether stored vectors have to be made again, where the results say so, of each baseline."""
+def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:
+    """Whether stored vectors stay, and what becomes of a cut-off in use, where the results say so."""
     for against in gate["against"]:
-        found = against.get("reindex") or gate.get("reindex")
-        text = found.get("says") if isinstance(found, Mapping) else found
-        if isinstance(text, str):
-            yield text
+        told = (against.get("reindex") or {}).get("says", "")
+        cutoffs = [_bullet(one["says"]) for one in against.get("cutoffs", ())]
+        if told or cutoffs:
+            yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", cutoffs)
 
 
 def _against(gate: Mapping[str, Any]) -> Iterator[Section]:
