@@ -84,6 +84,14 @@ def test_a_pass_says_to_make_the_baseline_again_and_a_partial_gate_that_it_is_on
     assert "**Partial gate.** `-m` or `-k` left out checks. Weighed were: antonym." in said
 
 
+def test_a_pass_of_a_run_that_fails_is_not_called_one_to_merge():
+    found = results(row(outcome="pass"), outcome="pass")
+    found["run"]["exit_status"] = found["gate"]["exit_code"] = 1
+    said = comment(found)
+    assert "The run fails all the same (exit code 1)" in said
+    assert "After the merge" not in said
+
+
 def test_two_baselines_have_a_section_each():
     found = results(row())
     found["gate"]["against"].append(found["gate"]["against"][0] | {"baseline": "anchor"})

@@ -26,6 +26,7 @@ TO_DO = {
     "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
 }
 BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading
+FAILS = "The gate passes, but the run does not: a check fails by a threshold of its own. `summary.md` names it."
 OPEN = {"pass": "What is known", "block": "What blocks", "inconclusive": "What is open"}
 HEAD = ("gate", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained")
 COLUMNS = (0, 2, 3, 4, 5, 6, 7)  # of `cells`
@@ -163,7 +164,8 @@ def _verdict(results: Mapping[str, Any]) -> Iterator[Section]:
     first, *more = headline(gate)
     word, _, reason = first.partition(". ")
     yield Section(f"## {said(word)}", [said(reason), *map(said, more)], between="\n\n")
-    yield Section(f"**What to do.** {TO_DO[gate['outcome']]}", list(_ways(gate)))
+    fails = gate["outcome"] == "pass" and results["run"]["exit_status"]
+    yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate['outcome']]}", list(_ways(gate)))
     if gate.get("partial"):
         named = ", ".join(map(said, gate["partial"][:20]))
         yield Section(f"**Partial gate.** `-m` or `-k` left out checks. Weighed were: {named}.")
