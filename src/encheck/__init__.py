@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from encheck.api.canaries import canary_check, canary_save
     from encheck.api.candidates import gate
     from encheck.api.checks import run
+    from encheck.api.cutoffs import cutoff
     from encheck.api.loading import load_data, load_model
     from encheck.api.results import Result, Results
     from encheck.claims import claim
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "gate", "load_data", "load_model",
-    "run",
+    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "cutoff", "gate", "load_data",
+    "load_model", "run",
 ]  # fmt: skip
 
 _HOMES = {
     "canary_check": "encheck.api.canaries",
     "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",
+    "cutoff": "encheck.api.cutoffs",
     "gate": "encheck.api.candidates",
     "load_data": "encheck.api.loading",
     "load_model": "encheck.api.loading",
