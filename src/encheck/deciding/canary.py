@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from encheck.deciding.canary_calls import CHECKING, SAVING, Sizes, Vectors, called
 from encheck.deciding.canary_file import Canary, read, write
 from encheck.deciding.canary_rule import Answer, decide, noise_of
-from encheck.deciding.canary_vectors import PREFIX, read_vectors
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.protocol import Encoder, Model, PairScorer
+from encheck.encoders.stored import StoredVectors
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.options import Settings
-from encheck.running.labels import labels
 from encheck.running.resources import open_store, resolve_models
 
 ROLES = ("query", "document")
@@ -48,12 +47,7 @@ class Source:
 
 
 def named(settings: Settings) -> Source:
-    """The one model that these settings name, or the file after `vectors:`; ModelError where it cannot be had."""
-    (spec,) = settings.models
-    (label,) = labels([spec])
-    if spec.startswith(PREFIX):
-        path = Path(spec.removeprefix(PREFIX))
-        return Source(label, "vector", "", None, lambda _, role: read_vectors(path, role=role)[None])
+    """The one model that these settings name; ModelError where it cannot be had."""
     (subject,) = resolve_models(settings, open_store(settings)).values()
     return _source(subject.model, subject.label, subject.fingerprint)
 
@@ -79,8 +73,9 @@ def _source(model: Model, label: str, fingerprint: str) -> Source:
 
 
 def _asked(model: Model, label: str, sizes: Sizes, role: str | None) -> Vectors:
+    once = isinstance(model, StoredVectors)  # it computes nothing: each call would give the same
     try:
-        return called(model, sizes, role=role)
+        return called(model, sizes[:1] if once else sizes, role=role)
     except EncoderError as error:
         raise EncoderError(f"{label}: {error}") from error
 
