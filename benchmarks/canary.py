@@ -438,7 +438,7 @@ KINDS = [
     Kind("prompt 'clustering: '", "prompt", lambda m: m.but(prompt="clustering: "), held=True),
     Kind("a prompt after the text", "prompt", lambda m: m.but(before=lambda t: f"{t} This sentence means:"), held=True),
     Kind("the last layer dropped", "model", lambda m: m.but(without_layer(-1)), held=True),
-    Kind("two models take turns", "model", lambda m: TakingTurns(m.inner, one=m, other=m.but(noised(0.1))), held=True),
+    Kind("two models take turns", "turns", lambda m: TakingTurns(m.inner, one=m, other=m.but(noised(0.1))), held=True),
 ]  # fmt: skip
 
 
@@ -514,22 +514,23 @@ def right(kind: Kind, answer: Answer) -> str:
 
 def report(folder: Path) -> None:
     """Tables in Markdown: by kind, and by group."""
+    bases = list(dict.fromkeys(base for base, _, _ in judged(folder)))
     for held in (False, True):
         found = list(judged(folder, held=held))
         print(f"\n### {'Held out' if held else 'Used to make the rule'}\n")
-        print("| change | should be | " + " | ".join(BASES) + " |\n| --- | --- |" + " --- |" * len(BASES))
+        print("| change | should be | " + " | ".join(bases) + " |\n| --- | --- |" + " --- |" * len(bases))
         for kind in dict.fromkeys(kind for _, kind, _ in found):
             answers = {base: answer for base, one, answer in found if one is kind}
-            cells = [f"{a.outcome}: {a.cause}".rstrip(": ") if (a := answers.get(base)) else "-" for base in BASES]
+            cells = [f"{a.outcome}: {a.cause}".rstrip(": ") if (a := answers.get(base)) else "-" for base in bases]
             print(f"| {kind.name} | {kind.group} | {' | '.join(cells)} |")
         print("\n| group | models | right | not told | wrong | named | not named | misnamed |\n|" + " --- |" * 8)
-        for group in dict.fromkeys(kind.group for _, kind, _ in found):
-            some = [(kind, answer) for _, kind, answer in found if kind.group == group]
+        for group in [*dict.fromkeys(kind.group for _, kind, _ in found), "all"]:
+            some = [(kind, answer) for _, kind, answer in found if group in (kind.group, "all")]
             verdicts = Counter(right(kind, answer) for kind, answer in some)
             causes = Counter(
                 "named" if a.cause == k.group else "misnamed" if a.cause else "not named"
                 for k, a in some
-                if group != "same"
+                if k.group != "same"
             )
             row = [len(some), *(verdicts[name] for name in ("right", "not told", "wrong"))]
             row += [causes[name] for name in ("named", "not named", "misnamed")]

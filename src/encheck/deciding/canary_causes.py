@@ -104,7 +104,8 @@ def _is_cut(moved: Moved, stayed: Bools, left: Bools) -> bool:
     """Whether what moved is longer than what stayed, or another length is seen and plain texts stayed."""
     kinds, size = np.array([one.kind for one in texts()]), np.array([len(one.text) for one in texts()])
     plain = np.array([one.text.isascii() for one in texts()])  # letters that a tokenizer does not know are one token
-    longer = (size[left & plain][:, None] > size[stayed & plain]).mean() > LONGER
+    pairs = size[left & plain][:, None] > size[stayed & plain]
+    longer = pairs.size > 0 and pairs.mean() > LONGER
     alone = np.isin(kinds[left], LONG).mean() > 0.9
     return bool(longer or alone or (_seen(moved.then) != _seen(moved.now) and stayed[kinds == "plain"].all()))
 
