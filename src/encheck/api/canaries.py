@@ -47,7 +47,7 @@ def canary_check(model: Named, file: str | Path, *, device: str = "auto", **argu
 
     Returns:
         The answer: `outcome` is "same", "another" or "cannot tell"; `cause` names what was changed where that can be
-        told (prompt, pooling, dimension, ...), `reason` says it in a sentence; `exit_code` is 0, 1 or 10.
+        told (prompt, truncation, dimension, ...), `reason` says it in a sentence; `exit_code` is 0, 1 or 10.
 
     Raises:
         ModelError, EncoderError: the model is not there, or fails: a server that is down, NaN.

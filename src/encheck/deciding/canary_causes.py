@@ -29,7 +29,7 @@ SMALL = (
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What was changed, in a word, and the sentence that says so; no word where nothing tells."""
+    """What was changed, in a word, and the sentence that says so; no word where it is no more than a guess."""
 
     name: str
     reason: str
@@ -92,12 +92,18 @@ def _input(moved: Moved) -> Cause | None:
     if stayed.sum() < STAYED:
         return None
     if _is_cut(moved, stayed, left):
-        said = "long texts moved and short ones stayed: the maximum length was changed"
-        return Cause("truncation", said + _ends(moved))
+        ends = _ends(moved)
+        said = "long texts moved and short ones stayed"
+        if not ends:
+            return Cause("", f"{said}: perhaps the maximum length was changed")
+        return Cause("truncation", f"{said}: the maximum length was changed{ends}")
     names = [kind for kind in TWINS if _alike(moved.then, kind) != _alike(moved.now, kind)]
-    shown = f"; texts that differ in {' or '.join(names)} alone are told apart otherwise than before" if names else ""
     said = f"{left.sum()} texts moved and {stayed.sum()} stayed where they were"
-    return Cause("tokenizer", f"{said}: the tokenizer, or how texts are prepared for it, was changed{shown}")
+    what = "the tokenizer, or how texts are prepared for it, was changed"
+    if not names:
+        return Cause("", f"{said}: perhaps {what}")
+    shown = f"texts that differ in {' or '.join(names)} alone are told apart otherwise than before"
+    return Cause("tokenizer", f"{said}: {what}; {shown}")
 
 
 def _is_cut(moved: Moved, stayed: Bools, left: Bools) -> bool:
@@ -173,7 +179,7 @@ def _prompt(moved: Moved) -> Cause | None:
     """Short texts turned far, and the longer the less: something was added to each, or taken away."""
     if moved.spread < UNEVEN or moved.by_length > SHORT_FIRST or moved.typical < PRECISION:
         return None
-    return Cause("prompt", f"{_how_far(moved)}, short texts the farthest: a prompt was added, dropped or changed")
+    return Cause("", f"{_how_far(moved)}, short texts the farthest: perhaps a prompt was added, dropped or changed")
 
 
 def _stranger(moved: Moved) -> Cause | None:
@@ -189,7 +195,7 @@ def _pooling(moved: Moved) -> Cause | None:
     """Long texts turned farther than short ones."""
     if moved.by_length < LONG_FIRST or moved.typical < PRECISION:
         return None
-    return Cause("pooling", f"{_how_far(moved)}, long texts the farthest: the pooling was changed, perhaps")
+    return Cause("", f"{_how_far(moved)}, long texts the farthest: perhaps the pooling was changed")
 
 
 def _weights(moved: Moved) -> Cause | None:
@@ -197,7 +203,7 @@ def _weights(moved: Moved) -> Cause | None:
     if moved.typical < PRECISION:
         return None
     said = f"{_how_far(moved)}, all kinds of texts alike"
-    return Cause("model", f"{said}: other weights, such as a fine-tune or another version, or another pooling")
+    return Cause("", f"{said}: perhaps other weights, such as a fine-tune or another version")
 
 
 def _noisier(moved: Moved) -> Cause | None:

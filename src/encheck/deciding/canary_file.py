@@ -149,7 +149,8 @@ def _unpacked(kept: Mapping[str, Any], dimension: int) -> NDArray[np.float32]:
     if len(scales) != shape[0] or len(data) != 2 * shape[0] * shape[1]:
         raise ValueError(f"vectors has {len(scales)} scales and {len(data):,} bytes, but should hold {shape} numbers")
     steps = np.array([np.nan if scale is None else scale for scale in scales], np.float64)
-    wide = np.frombuffer(data, "<i2").reshape(shape) * steps[:, None]
+    with np.errstate(over="ignore"):
+        wide = np.frombuffer(data, "<i2").reshape(shape) * steps[:, None]
     if (np.abs(wide) > np.finfo(np.float32).max).any():
         raise ValueError("vectors.scales has a number that is too large for fp32")
     return wide.astype(np.float32)
