@@ -2,6 +2,9 @@
 
     python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
     python benchmarks/gate.py --measured BASELINE RUN
+    python benchmarks/gate.py --shape BASELINE RUN [RUN ...]
+
+`--shape` takes rows, items, clusters and correlations from a baseline and from runs of changed copies (shape.py).
 
 Twenty rows in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
 discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
@@ -310,15 +313,29 @@ TABLES = {
 }  # fmt: skip
 
 
+SHAPED = ("measured", "unchanged", "losing", "edge", "inside", "turned")
+
+
+def print_shape(paths: list[Path], runs: int, only: str | None) -> None:
+    from shape import report
+
+    for text in report(paths[0], paths[1:], runs=runs, only=only):
+        print(text, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
         "--runs", type=int, default=100, help="simulated pairs of checkpoints a cell; 5 x for acceptance"
     )
-    parser.add_argument("--only", choices=[*TABLES, "picture"])
+    parser.add_argument("--only", choices=[*TABLES, "picture", *SHAPED])
     parser.add_argument("--svg", type=Path, help="write the picture here")
     parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "RUN"))
+    parser.add_argument("--shape", type=Path, nargs="+", metavar="PATH", help="a baseline, then reports of copies")
     options = parser.parse_args()
+    if options.shape:
+        print_shape(options.shape, options.runs, options.only)
+        return
     if options.measured:
         print(*measured(*options.measured), sep="\n")
         return
