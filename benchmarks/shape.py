@@ -179,12 +179,24 @@ def _loss_of_items(p: Paired, s: Shape, change: Change) -> Floats:
 
 def _uniforms(p: Paired, s: Shape, common: Floats, rng: np.random.Generator) -> Floats:
     """A draw an item: that of its cluster so often that two of one cluster have the correlation `within`."""
-    within = s.within[p.name]
+    within = min(s.within[p.name] / _alike(p), 1.0)
     shared = rng.random(s.clusters) < np.sqrt(min(s.between / within, 1.0) if within else 0.0)
     own = np.where(shared, common, rng.random(s.clusters))
     n = len(p.baseline)
     found: Floats = np.where(rng.random(n) < np.sqrt(within), own[p.clusters], rng.random(n))
     return found
+
+
+def _alike(p: Paired) -> float:
+    """The correlation of two changes of a cluster that have one draw, since only a win can be lost and a loss won.
+
+    1 where the baseline wins or loses a cluster as a whole.
+    """
+    held, won, rate = np.bincount(p.clusters), np.bincount(p.clusters, p.baseline), p.baseline.mean()
+    pairs = float((held * (held - 1)).sum())
+    lost = held - won
+    both = (won * (won - 1)).sum() / max(rate, 1e-9) + (lost * (lost - 1)).sum() / max(1 - rate, 1e-9)
+    return max(float(both) / (2 * pairs), 1e-9) if pairs else 1.0
 
 
 def _flipped(p: Paired, s: Shape, change: Change, loss: Floats, u: Floats) -> Floats:
