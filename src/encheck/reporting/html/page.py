@@ -8,14 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from encheck.reporting import contamination, gate, view
+from encheck.reporting import contamination, cut_offs, gate, view
 from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
 from encheck.system.terminal import LINES, visible
+
+if TYPE_CHECKING:
+    import jinja2
 
 Row = Mapping[str, Any]
 
@@ -38,6 +41,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         payload,
         results=results,
         headlines=view.headline(results),
+        cut_offs=list(cut_offs.lines(results)),
         contamination=list(contamination.lines(results.get("contamination", ()))),
         matrix=view.matrix(results),
         criteria=view.CRITERIA,
@@ -67,7 +71,7 @@ def page(template: str, payload: str, **context: Any) -> str:
 
 
 @cache
-def _environment() -> Any:
+def _environment() -> jinja2.Environment:
     """The templates of this package, compiled once a process."""
     import jinja2
 
