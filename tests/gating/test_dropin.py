@@ -1,0 +1,133 @@
+"""Whether stored vectors stay: the comparison of two models' vectors of the same texts, and a cut-off in use."""
+
+import json
+
+import numpy as np
+import pytest
+
+from encheck.gating.dropin import ACCEPTED, FEWEST, MOST, MOST_BYTES, Space, cutoff_moved, reindex, same_space
+from encheck.gating.fixed_texts import FIXED_TEXTS
+
+TEXTS = [f"text {i}" for i in range(40)]
+
+
+def unit(vectors):
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def vectors(n=32, d=64, seed=0):
+    return unit(np.random.default_rng(seed).standard_normal((n, d)))
+
+
+def turned(some):
+    """By a random rotation: all similarities stay."""
+    return (some @ np.linalg.qr(np.random.default_rng(5).standard_normal((some.shape[1],) * 2))[0]).astype(np.float32)
+
+
+def space(some, **how):
+    return Space.of(TEXTS[: len(some)], some, similarity="cosine", **how)
+
+
+def test_the_fixed_texts_are_as_many_as_a_baseline_keeps_and_all_differ():
+    assert len(set(FIXED_TEXTS)) == len(FIXED_TEXTS) == MOST
+
+
+@pytest.mark.parametrize("noise", [0, 1e-4, 3e-3])
+def test_rounding_needs_no_new_index(noise):
+    old = vectors()
+    found = same_space(old, old + noise * vectors(seed=1))
+    assert found.needed is False
+    assert found.related
+    assert "the same vectors within rounding" in found.says
+
+
+@pytest.mark.parametrize(
+    ("new", "related", "says"),
+    [
+        (unit(vectors() + 0.2 * vectors(seed=1)), True, "vectors differ: median cosine 0.98"),
+        (turned(vectors()), False, "as of a model that is not related, or a rotated copy"),
+        (vectors(seed=2), False, "as of a model that is not related"),
+        (vectors() * -1, False, "median cosine -1.000"),
+    ],
+)
+def test_other_vectors_need_a_new_index(new, related, says):
+    found = same_space(vectors(), new)
+    assert found.needed is True
+    assert found.related is related
+    assert says in found.why
+
+
+def test_one_text_that_moved_is_enough():
+    new = vectors().copy()
+    new[7] *= -1
+    found = same_space(vectors(), new)
+    assert (found.needed, found.median, found.lowest) == (True, pytest.approx(1), pytest.approx(-1))
+
+
+@pytest.mark.parametrize(("similarity", "needed"), [("cosine", False), ("dot", True), ("euclidean", True)])
+def test_other_lengths_matter_unless_cosines_are_compared(similarity, needed):
+    found = same_space(vectors(), 3 * vectors(), similarity=similarity)
+    assert found.needed is needed
+    assert "vectors 3 times as long" in found.why
+
+
+def test_vectors_of_zeros_are_the_same_as_each_other_and_nothing_else():
+    old = vectors()
+    old[0] = 0
+    assert same_space(old, old).needed is False
+    assert same_space(old, vectors()).lowest == 0
+
+
+def test_another_dimension_needs_a_new_index_and_another_role_tells_nothing():
+    assert reindex(space(vectors()), space(vectors(d=32))).says == (
+        "re-index: yes (vectors of 64 dimensions before, of 32 now)"
+    )
+    found = reindex(space(vectors()), space(vectors(), role="document"))
+    assert found.needed is None
+    assert found.says.startswith("re-index: cannot tell (no text")
+
+
+def test_only_texts_that_both_have_are_compared():
+    old, new = space(vectors()), Space.of(TEXTS[20:], vectors(20), similarity="cosine")
+    assert reindex(old, new).texts == 12
+
+
+@pytest.mark.parametrize("d", [3, 384, 3072])
+def test_a_space_is_kept_in_few_bytes_and_read_as_it_was(d):
+    big = Space.of(TEXTS, 7 * vectors(40, d), similarity="dot", role="document")
+    kept = json.loads(json.dumps(big.packed()))
+    again = Space.unpacked(kept)
+    assert FEWEST <= len(again.keys) <= MOST
+    assert len(json.dumps(kept)) < max(1.5 * MOST_BYTES, 1.5 * FEWEST * d)
+    assert (again.role, again.similarity, again.keys) == (big.role, big.similarity, big.keys)
+    assert reindex(big, again).needed is False
+    assert np.abs(again.vectors - big.vectors[: len(again.keys)]).max() < 7 / 127
+
+
+@pytest.mark.parametrize(
+    ("row", "says"), [([0.1, "AAA="], "has 2 numbers, but should have 64"), ([0.1, "!"], "is no base64")]
+)
+def test_a_damaged_space_is_a_value_error(row, says):
+    kept = space(vectors()).packed()
+    kept["vectors"] = {"abc": row}
+    with pytest.raises(ValueError, match=f"the vector of abc {says}"):
+        Space.unpacked(kept)
+
+
+def test_a_cut_off_in_use_is_mapped_to_one_that_accepts_as_many():
+    before = np.random.default_rng(0).uniform(0, 1, 1_000)
+    found = cutoff_moved(before, before / 2, cutoff=0.8, data="pairs")
+    assert found.before == pytest.approx((before >= 0.8).mean())
+    assert found.now == 0
+    assert (before / 2 >= found.same).sum() == (before >= 0.8).sum()
+    assert f"{found.same:.3g} accepts as many" in found.says
+
+
+@pytest.mark.parametrize(("accepted", "says"), [(0, "0 accepted pairs are too few"), (29, "too few"), (1_000, "all")])
+def test_too_few_accepted_pairs_name_no_cut_off(accepted, says):
+    before = np.arange(1_000)[::-1] / 1_000
+    found = cutoff_moved(before, before, cutoff=(1_000 - accepted) / 1_000 if accepted else 2)
+    assert found.accepted == accepted
+    assert found.same is None
+    assert says in found.says
+    assert ACCEPTED == 30
