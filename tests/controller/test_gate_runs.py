@@ -71,13 +71,18 @@ def test_a_model_passes_against_itself_and_its_thresholds_are_shown(run, baselin
     )
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
-        ["gate against base: PASSED", "*pass*number/probes/1*", "*shown*other number is farther*"]
-    )
+        [
+            "gate against base: PASSED", "*pass*number/probes/1*",
+            "  - re-index: no (the same vectors within rounding: lowest cosine 1.00000, over 32 texts)",
+            "*shown*other number is farther*",
+        ]
+    )  # fmt: skip
 
 
 def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):
     folder, junit = tmp_path / "r", tmp_path / "junit.xml"
-    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", f"--junitxml={junit}")
+    how = (f"--encheck-report-dir={folder}", f"--junitxml={junit}", "--encheck-cutoff=0.9")
+    outcome = run("random", f"--encheck-baseline={baseline}", *how)
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
@@ -91,6 +96,11 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert "Against base: BLOCKED" in page
     (blocked,) = (r for r in found["gate"]["against"][0]["rows"] if r["row"] == "number/probes/1")
     assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
+    against = found["gate"]["against"][0]
+    (moved,) = against["cutoffs"]
+    assert (against["reindex"]["needed"], moved["now"], moved["data"]) == (True, 0, "probes")
+    told = [against["reindex"]["says"], moved["says"]]
+    assert all(line in said for line in told for said in (summary, page, outcome.stdout.str()))
     first = blocked["lost_examples"][0]
     assert all(first["source"] in said for said in (page, outcome.stdout.str()))
     assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3

@@ -4,9 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from gate_fakes import CASE, columns, results
 
+from encheck.errors import BaselineError
+from encheck.gating.baseline import _checksum, read, save, tables_of
 from encheck.gating.dropin import ACCEPTED, FEWEST, MOST, MOST_BYTES, Space, cutoff_moved, reindex, same_space
 from encheck.gating.fixed_texts import FIXED_TEXTS
+from encheck.gating.weighing import weigh
 
 TEXTS = [f"text {i}" for i in range(40)]
 
@@ -94,7 +98,7 @@ def test_only_texts_that_both_have_are_compared():
 
 @pytest.mark.parametrize("d", [3, 384, 3072])
 def test_a_space_is_kept_in_few_bytes_and_read_as_it_was(d):
-    big = Space.of(TEXTS, 7 * vectors(40, d), similarity="dot", role="document")
+    big = Space.of(TEXTS, 7 * vectors(40, d), similarity="dot", role="document").small
     kept = json.loads(json.dumps(big.packed()))
     again = Space.unpacked(kept)
     assert FEWEST <= len(again.keys) <= MOST
@@ -110,6 +114,7 @@ def test_a_space_is_kept_in_few_bytes_and_read_as_it_was(d):
 def test_a_damaged_space_is_a_value_error(row, says):
     kept = space(vectors()).packed()
     kept["vectors"] = {"abc": row}
+    assert Space.unpacked({}) is None
     with pytest.raises(ValueError, match=f"the vector of abc {says}"):
         Space.unpacked(kept)
 
@@ -131,3 +136,52 @@ def test_too_few_accepted_pairs_name_no_cut_off(accepted, says):
     assert found.same is None
     assert says in found.says
     assert ACCEPTED == 30
+
+
+HEALTH = {"family": "health", "property": "health", "gates": "room", "metric": "room"}
+
+
+def weighed(tmp_path, *, old, new, cutoff=None):
+    """A run of pairs whose room shrinks, against a baseline, with these vectors."""
+    near = np.random.default_rng(0).uniform(-0.1, 0.1, 400)
+    said = results(tested="health") | {"claims": {CASE: HEALTH}}
+    cases = [{f"{CASE}/m-d-1": {**columns(some, None, far_text=False), "kind": ["pair"] * 400}} for some in
+             (near, near + 0.5)]  # fmt: skip
+    save(tmp_path / "base", said, tables_of(said, cases[0], "m"), model="m", space=old)
+    return weigh(read(tmp_path / "base"), said, cases[1], model="m", space=new, cutoff=cutoff)
+
+
+def test_room_blocks_in_one_family_of_models_and_is_reported_of_another(tmp_path):
+    kept = space(vectors())
+    same = weighed(tmp_path, old=kept, new=kept)
+    assert (same.decision.outcome, same.reindex.needed) == ("block", False)
+    for new in (space(vectors(d=32)), space(turned(vectors()))):
+        other = weighed(tmp_path, old=kept, new=new)
+        assert (other.decision.outcome, other.decision.rows, other.reindex.needed) == ("inconclusive", (), True)
+        (said,) = other.reported.values()
+        assert "another family of models" in said
+
+
+def test_without_vectors_it_cannot_be_told_and_room_blocks(tmp_path):
+    for old, new in ((None, space(vectors())), (space(vectors()), None)):
+        found = weighed(tmp_path, old=old, new=new)
+        assert (found.decision.outcome, found.reindex.needed) == ("block", None)
+        assert "kept no vectors" in found.reindex.says or "keeps no vectors" in found.reindex.says
+
+
+def test_a_cut_off_is_mapped_on_the_pairs_that_both_runs_scored(tmp_path):
+    (found,) = weighed(tmp_path, old=None, new=None, cutoff=0.05).cutoffs
+    assert (found.data, found.pairs, found.now) == ("d", 400, 1)
+    assert found.same == pytest.approx(0.55, abs=0.01)
+
+
+def test_a_damaged_space_is_refused_with_its_baseline(tmp_path):
+    kept = space(vectors())
+    weighed(tmp_path, old=kept, new=kept)
+    path = tmp_path / "base/baseline.json"
+    said = json.loads(path.read_text("utf-8"))
+    del said["checksum"]
+    said["vectors"] = {name: [0.1, "AAA="] for name in said["vectors"]}
+    path.write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
+    with pytest.raises(BaselineError, match="has 2 numbers, but should have 64"):
+        read(tmp_path / "base")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from encheck.gating.dropin import Space
 from encheck.ids import CaseId
 from encheck.types import CheckResult, Estimate
 
@@ -149,6 +150,11 @@ class Recorder:
         """Whether checks were selected and every one of them was skipped."""
         shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
+
+    def space(self, model: str) -> Space | None:
+        """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
+        found = (described.get("spaces", {}).get(model) for described in self.described)
+        return next((Space.unpacked(packed) for packed in found if packed), None)
 
     def results(
         self,

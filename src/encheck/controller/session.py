@@ -74,6 +74,9 @@ class Session:
             if is_ours:
                 self.bench.try_out(requests, locks=self.locks.if_free, progress=progress)
             self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
+            if self.settings.baseline or self.settings.save_baseline:
+                asked = [baseline.space for baseline in self._baselines if baseline.space]
+                self.bench.compare(asked, locks=self.locks.encoding, progress=progress)
 
     def items(self, case: Case) -> Items:
         """What the case measures on."""
@@ -204,6 +207,7 @@ class Session:
             "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
+            "spaces": {s.label: s.state.space.packed() for s in self.bench.subjects.values() if s.state.space},
         }
 
     def _texts(self) -> dict[str, int]:

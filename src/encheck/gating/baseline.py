@@ -24,6 +24,7 @@ import numpy as np
 
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
+from encheck.gating.dropin import Space
 from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
 from encheck.gating.older import VERSIONS, upgraded
 from encheck.gating.types import FEWEST_REPLICATES, Noise
@@ -89,6 +90,11 @@ class Baseline:
         return dict(zip(FIGURE, found, strict=True)) if found else None
 
     @property
+    def space(self) -> Space | None:
+        """Vectors of some texts; None of a model that gives none, and of baselines that were made before they kept any."""
+        return Space.unpacked(self.summary)
+
+    @property
     def seed_noise(self) -> Noise | None:
         """The noise of seed replicates; None where none were given, or fewer than can tell luck."""
         found = self.summary["seed_noise"]
@@ -142,6 +148,7 @@ def save(
     *,
     model: str,
     seed_noise: Noise | None = None,
+    space: Space | None = None,
 ) -> None:
     """Write a baseline; BaselineError where the folder holds something else, or takes nothing.
 
@@ -150,7 +157,7 @@ def save(
     if not tables:
         raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
     kept = {name: _storable(Kept.of(table)) for name, table in tables.items()}
-    write(folder, _summary(results, kept, model, seed_noise), kept)
+    write(folder, _summary(results, kept, model, seed_noise) | (space.small.packed() if space else {}), kept)
 
 
 def write(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
@@ -339,6 +346,7 @@ def read(folder: Path) -> Baseline:
             return Baseline(folder, found, cases)
         refuse_wrong(summary, schema_of("encheck.gating", "baseline.schema.json"))
         _refuse_short_figures(summary)
+        Space.unpacked(summary)
         return Baseline(folder, summary, _read_items(data, summary))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         why = str(error) if type(error) is ValueError else repr(error)

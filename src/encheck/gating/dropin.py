@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -47,9 +47,14 @@ class Space:
 
     @classmethod
     def of(cls, texts: Sequence[str], vectors: Vectors, *, similarity: str, role: str | None = None) -> Self:
-        """Of these texts, or of the first of them where all would be too large for a baseline."""
-        most = min(MOST, max(FEWEST, MOST_BYTES // max(vectors.shape[1], 1)))
-        return cls(role, similarity, tuple(map(content_hash, texts[:most])), vectors[:most])
+        """Of these texts."""
+        return cls(role, similarity, tuple(map(content_hash, texts)), vectors)
+
+    @property
+    def small(self) -> Self:
+        """As many of the first texts as a baseline has room for."""
+        most = min(MOST, max(FEWEST, MOST_BYTES // max(self.dimension, 1)))
+        return replace(self, keys=self.keys[:most], vectors=self.vectors[:most])
 
     def packed(self) -> dict[str, Any]:
         """As JSON has it: of each text a scale, and whole numbers from -127 to 127 (int8 in base64)."""
@@ -57,16 +62,18 @@ class Space:
         whole = np.rint(self.vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
         rows = zip(self.keys, scales.tolist(), whole, strict=True)
         return {
-            "role": self.role, "similarity": self.similarity, "dimension": self.dimension,
+            "space": {"role": self.role, "similarity": self.similarity, "dimension": self.dimension},
             "vectors": {key: [float(f"{s:.7g}"), base64.b64encode(row.tobytes()).decode()] for key, s, row in rows},
-        }  # fmt: skip
+        }
 
     @classmethod
-    def unpacked(cls, found: Mapping[str, Any]) -> Self:
-        """Of `packed`; ValueError where a vector has another dimension, or is none."""
-        vectors = [_vector(key, *row, found["dimension"]) for key, row in found["vectors"].items()]
-        whole = np.array(vectors, np.float32).reshape(len(vectors), found["dimension"])
-        return cls(found["role"], found["similarity"], tuple(found["vectors"]), whole)
+    def unpacked(cls, found: Mapping[str, Any]) -> Self | None:
+        """Of `packed`, None where there is none; ValueError where a vector has another dimension, or is none."""
+        about, rows = found.get("space"), found.get("vectors")
+        if not about or not rows:
+            return None
+        vectors = [_vector(key, *row, about["dimension"]) for key, row in rows.items()]
+        return cls(about["role"], about["similarity"], tuple(rows), np.array(vectors, np.float32))
 
     def of_keys(self, keys: Sequence[str]) -> Vectors:
         """The vectors of these keys, shape [n, d]."""

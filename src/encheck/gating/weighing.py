@@ -13,7 +13,9 @@ from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
+from encheck.gating.dropin import CutoffMoved, Reindex, Space, reindex
 from encheck.gating.endpoints import RANKS, Beside, beside
+from encheck.gating.in_use import moved_cutoffs
 from encheck.gating.kept import Kept
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
@@ -21,6 +23,7 @@ from encheck.gating.pairing import rows as gate_rows
 from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
+from encheck.metrics.health import OF_THE_SPACE
 from encheck.scoring.scores import Scale
 
 FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
@@ -64,7 +67,8 @@ class Weighed:
     that lost most, `searched` what nobody judged, `beside` the other rank metrics of each primary endpoint.
     `lost_items` has the items of each other row that lost most, `means` what its loss means to users of the model,
     `remedies` what can be done where the gate is inconclusive. `partial` names the properties that were weighed, where
-    not all checks of the baseline were.
+    not all checks of the baseline were. `reindex` says whether stored vectors stay, None of models that score pairs;
+    `cutoffs` what becomes of a cut-off in use.
     """
 
     baseline: str
@@ -81,6 +85,8 @@ class Weighed:
     means: Mapping[str, str] = field(default_factory=dict)
     remedies: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
+    reindex: Reindex | None = None
+    cutoffs: tuple[CutoffMoved, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -110,16 +116,20 @@ def weigh(
     seed_noise: Noise | None = None,
     primary: str | None = None,
     people: People | None = None,
+    space: Space | None = None,
+    cutoff: float | None = None,
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
     `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for. `people`
-    know what was judged of answers that differ.
+    know what was judged of answers that differ. `space` has vectors of the candidate, `cutoff` is one that is in use.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
-    found = _Rows.of(pair, rule=rule, primary=primary)
+    vectors = _reindex(baseline, space)
+    is_other_family = vectors is not None and vectors.related is False
+    found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     missing, not_selected = _missing(pair, selected)
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
@@ -142,7 +152,20 @@ def weigh(
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
         pair.properties if not_selected else (),
+        vectors,
+        moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
     )
+
+
+def _reindex(baseline: Baseline, space: Space | None) -> Reindex | None:
+    """Whether vectors of the baseline's model stay; None of models that score pairs."""
+    if baseline.model["kind"] != "vector":
+        return None
+    if baseline.space is None:
+        return Reindex(None, "the baseline keeps no vectors: it was made by an older encheck, or of a run's folder")
+    if space is None:
+        return Reindex(None, "the run kept no vectors of the candidate")
+    return reindex(baseline.space, space)
 
 
 def _means(some: Sequence[Compared]) -> str:
@@ -163,19 +186,33 @@ class _Rows:
     reported: Mapping[str, str]
 
     @classmethod
-    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None) -> _Rows:
-        """Of both sides."""
+    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _Rows:
+        """Of both sides; models of two families have their own room and spread, which are reported."""
         compared, reported = compare_all(pair.old, pair.new, primary=primary)
         rows = gate_rows(compared, rule)
         slices, left_out = sliced(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        return cls(rows | slices, pooled(compared, rule, slices), judged | left_out)
+        found = cls(rows | slices, pooled(compared, rule, slices), judged | left_out)
+        return found.without_space() if is_other_family else found
+
+    def without_space(self) -> _Rows:
+        """Reports what describes a model's own space, in place of weighing it."""
+        own = {name for name, some in self.rows.items() if some[0].metric in OF_THE_SPACE}
+        why = {one.name: _of_another_family(one) for one in self.paired if one.name in own}
+        rows = {name: some for name, some in self.rows.items() if name not in own}
+        return _Rows(rows, [one for one in self.paired if one.name not in own], {**self.reported, **why})
 
     @property
     def beside(self) -> dict[str, tuple[Beside, ...]]:
         """The other rank metrics of each primary endpoint."""
         found = {name: one for name, (one, *_) in self.rows.items() if one.budget == "primary"}
         return {name: beside(one.before, one.after, one.metric) for name, one in found.items()}
+
+
+def _of_another_family(one: Paired) -> str:
+    """Both figures of what describes a model's own space."""
+    before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
+    return f"{before:.3f} before, {after:.3f} now; reported only, as the vectors are of another family of models"
 
 
 def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:

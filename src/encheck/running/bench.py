@@ -13,6 +13,7 @@ from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted, Model
 from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.gating.dropin import Space
 from encheck.items.variants import Maker
 from encheck.running.encoding import Encoding
 from encheck.running.roles import Texts, texts_of
@@ -90,6 +91,11 @@ class Bench:
                 wanted[model] += [(text, text) for text in self.scorer.identical(data)]
         self.encode(wanted, roles=roles, locks=locks, progress=progress)
         self._repeat(requests, locks)
+
+    def compare(self, asked: Sequence[Space], *, locks: Locks, progress: Progress) -> None:
+        """Encode the texts by which each model's vectors are compared with those of others, `asked`."""
+        for subject in self.subjects.values():
+            self.encoding.compare(subject, asked, locks, progress)
 
     def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
         """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""
