@@ -57,6 +57,7 @@ KINDS: Mapping[Kind, str] = {
     "repeated": "pair",
 }  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
 SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
+STORED = "stored-vectors"  # the adapter of models that have vectors of some texts only
 ANSWERS = "answers"  # the column that only searches of documents have
 WEIGHT = "weight"  # the column that only queries of a log have
 _FIELDS = {ANSWERS: "answers", WEIGHT: "weights"}
@@ -83,6 +84,11 @@ class Baseline:
         """The model that made it, as results.json describes models."""
         found: Mapping[str, Any] = self.summary["model"]
         return found
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The cases that the model, a file of vectors, lacks texts of."""
+        return tuple(self.summary.get("left_out", ()))
 
     def figure(self, case: str, name: str) -> dict[str, Any] | None:
         """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
@@ -286,8 +292,17 @@ def _summary(
             {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
         ],
         **said_of(rows, cases),
+        **_left_out(results, about, model),
         "seed_noise": seed_noise and asdict(seed_noise),
     }
+
+
+def _left_out(results: Mapping[str, Any], about: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The cases that a file of vectors lacks texts of: a candidate is not asked for them."""
+    if about.get("adapter") != STORED:
+        return {}
+    skipped = [row for row in results["checks"] if row["model"] == model and row["verdict"] == "skipped"]
+    return {"left_out": sorted(CaseId.of(row).of_any_model for row in skipped)}
 
 
 def shown_name(name: str, label: str) -> str:

@@ -144,14 +144,14 @@ def weigh(
         found.reported,
         (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
         not_selected,
-        tuple(_notes(baseline, results, model)),
+        (*_notes(baseline, results, model), *_lacking(baseline, _lacked(pair))),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
         found.beside,
         lost_items(found.rows),
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
-        pair.properties if not_selected else (),
+        pair.properties if not_selected or _lacked(pair) else (),
         vectors,
         moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
     )
@@ -279,8 +279,14 @@ def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
 def _new(before: Baseline, after: Side) -> Iterator[str]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in before.cases and (gating(table)[0] or is_unjudged(table)):
+        if name not in (*before.cases, *before.left_out) and (gating(table)[0] or is_unjudged(table)):
             yield f"{name} (the candidate)"
+
+
+def _lacked(pair: _Facing) -> int:
+    """How many of the candidate's cases a file of vectors lacks texts of."""
+    before, after = pair.whole
+    return sum(name in after.tables for name in before.left_out)
 
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
@@ -367,6 +373,13 @@ def _refuse_other_edition(baseline: Baseline, results: Results) -> None:
                 f"{baseline.folder} was made on {name} {then}, but this run is on {name} {now}: run with "
                 f"--data={name}@{then.partition('.')[0]}, or make the baseline again with --save-baseline"
             )
+
+
+def _lacking(baseline: Baseline, count: int) -> Iterator[str]:
+    """What was not weighed since the baseline is a file of vectors without these texts."""
+    if count:
+        said = "1 case that was" if count == 1 else f"{count} cases that were"
+        yield f"{baseline.model['label']} is a file of vectors and lacks texts of {said} not weighed"
 
 
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
