@@ -425,7 +425,7 @@ def test_the_gate_weighs_a_model_against_vectors_that_an_old_one_gave(encheck, t
     Path("old.jsonl").write_text(
         "\n".join(json.dumps({"text": t, "vector": v.tolist()}) for t, v in zip(texts, old, strict=True))
     )
-    asked = ("--data=pairs:own.csv", "-q", "--report-dir=r", "-m", "paraphrase", "--cutoff=0.7")
+    asked = ("--data=pairs:own.csv", "-q", "--report-dir=r", "-m", "paraphrase or jumble", "--cutoff=0.7")
     same = encheck("gate", "bag-of-words", "--baseline=vectors:old.jsonl", *asked)
     against = json.loads(Path("r/results.json").read_text("utf-8"))["gate"]["against"][0]
     assert (against["baseline"], against["reindex"]["needed"], against["reindex"]["texts"]) == ("old", False, 32)

@@ -10,7 +10,7 @@ from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, win_rates
-from encheck.gating.baseline import Baseline, tables_of
+from encheck.gating.baseline import STORED, Baseline, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.dropin import CutoffMoved, Reindex, Space, reindex
@@ -393,7 +393,7 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
         pairs += [(f"{data['name']}'s fingerprint", data["fingerprint"], other.get("fingerprint"))] if other else []
         languages = (data["language"] or {}, other.get("language") or {})
         pairs += [(f"{data['name']}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
-    if model:
+    if model and baseline.model.get("adapter") != STORED:
         hows = (baseline.model["how"], next(m["how"] for m in now["models"] if m["label"] == model))
         pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
