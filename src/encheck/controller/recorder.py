@@ -26,7 +26,8 @@ class Conclusion:
     """How a run ended: its exit status, what the gate decided, and what went wrong at the end.
 
     `baseline` has the baseline's figure (value, low, high, n) beside each row that it has one for, by the row's id.
-    `searched` has the answers of both models to queries that nobody judged, `contamination` its rows.
+    `searched` has the answers of both models to queries that nobody judged, `contamination` its rows, `references` the
+    models that the run's are compared with.
     """
 
     status: int
@@ -35,6 +36,7 @@ class Conclusion:
     baseline: Mapping[str, Any] = field(default_factory=dict)
     searched: Sequence[Searched] = ()
     contamination: Sequence[Mapping[str, Any]] = ()
+    references: Sequence[Mapping[str, Any]] = ()
 
 
 def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
@@ -182,6 +184,7 @@ class Recorder:
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
             **({"gate": end.gate} if end.gate else {}),
             **({"contamination": list(end.contamination)} if end.contamination else {}),
+            **({"references": list(end.references)} if end.references else {}),
         }
 
     def _run(self, named: Mapping[str, Any], end: Conclusion, notes: Sequence[str]) -> dict[str, Any]:

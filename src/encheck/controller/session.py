@@ -10,6 +10,7 @@ from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.controller.locks import Locks
+from encheck.encoders.weights import weights_of
 from encheck.gating.baseline import Baseline, read
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
@@ -201,7 +202,7 @@ class Session:
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""
         return {
-            "models": [_describe_model(s) for s in self.bench.subjects.values()],
+            "models": [self._describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.bench.data],
             "notes": self.notes.lines,
             "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
@@ -245,6 +246,11 @@ class Session:
                 if s
             },
         }
+
+    def _describe_model(self, subject: Subject) -> dict[str, Any]:
+        found = _describe_model(subject)
+        weights = None if subject.error else weights_of(subject.model, self.store.file_hash)
+        return found | ({"weights": weights} if weights else {})
 
     def _generated(self, name: str) -> bool:
         """Whether variants of this data were made by the generators that read language."""

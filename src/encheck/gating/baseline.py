@@ -97,7 +97,7 @@ class Baseline:
 
     @property
     def space(self) -> Space | None:
-        """Vectors of some texts; None of a model that gives none, and of baselines that were made before they kept any."""
+        """Vectors of some texts; None of a model that gives none, and of baselines from before they kept any."""
         return Space.unpacked(self.summary)
 
     @property

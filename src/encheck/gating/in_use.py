@@ -38,9 +38,7 @@ def moved_cutoffs(
     return tuple(_moved(pairs, cutoff, data) for data, pairs in sets if pairs)
 
 
-def _cases_of(
-    results: Mapping[str, Any], items: Mapping[str, Columns], model: str
-) -> Iterator[tuple[str, Columns]]:
+def _cases_of(results: Mapping[str, Any], items: Mapping[str, Columns], model: str) -> Iterator[tuple[str, Columns]]:
     named = {str(case): case.of_any_model for case in map(CaseId.of, results["checks"]) if case.model == model}
     return ((named[name], columns) for name, columns in items.items() if name in named and columns.get("kind"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, gate
+from encheck.reporting import contamination, gate, reference
 from encheck.reporting.text import escape
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, matrix, sentence, surface, wants
 
@@ -29,7 +29,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     lines += [
         f"- {escape(line)}" for line in (*headline(results), *contamination.lines(results.get("contamination", ())))
     ]
-    lines += [""]
+    lines += ["", *reference.markdown(results.get("references", ())), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",

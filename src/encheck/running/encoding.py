@@ -21,9 +21,9 @@ from encheck.encoders.failing import is_failure
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncheckError, EncoderError
 from encheck.gating.dropin import Space
+from encheck.running.comparable import compared
 from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
-from encheck.running.comparable import compared
 from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
 from encheck.running.subject import InRole, Pair, Subject
 from encheck.store import Kind, Store, text_key
