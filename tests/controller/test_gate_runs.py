@@ -98,7 +98,8 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
     against = found["gate"]["against"][0]
     (moved,) = against["cutoffs"]
-    assert (against["reindex"]["needed"], moved["now"], moved["data"]) == (True, 0, "probes")
+    assert (moved["now"], moved["data"]) == (0, "probes")
+    assert against["reindex"]["why"].startswith("the same directions")  # of texts that the oracle was not told
     told = [against["reindex"]["says"], moved["says"]]
     assert all(line in said for line in told for said in (summary, page, outcome.stdout.str()))
     first = blocked["lost_examples"][0]
@@ -437,3 +438,19 @@ def test_baseline_and_anchor_of_one_name_are_told_apart(run, baseline, tmp_path)
     names = [p.get("name") for p in ElementTree.parse(tmp_path / "j.xml").iter("property")]
     assert "gate.base (anchor).number/probes/1" in names
     assert sum(name.startswith("gate.") for name in names) == 2
+
+
+def test_what_the_gate_only_reports_can_be_left_out_and_is_not_missed(run, tmp_path):
+    base, folder = tmp_path / "base", tmp_path / "r"
+    run("bag-of-words", f"--encheck-save-baseline={base}", f"--encheck-report-dir={tmp_path / 'b'}", markers="synonym")
+    how = ("--encheck-weighed-only", f"--encheck-baseline={base}", f"--encheck-report-dir={folder}")
+    run("bag-of-words", *how, markers="synonym")
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    (against,) = found["gate"]["against"]
+    assert "synonym_keeps_the_similarity" in (base / "baseline.json").read_text("utf-8")
+    checks = {row["check"] for row in found["checks"]}
+    assert "synonym_is_nearer_than_control" in checks
+    assert "synonym_keeps_the_similarity" not in checks
+    assert "same_text_gets_the_same_answer_twice" in checks  # contracts stay
+    assert (against["partial"], against["not_selected"], against["contracts"]) == ([], 0, [])
+    assert not [why for why in against["reasons"] if "only one side" in why]

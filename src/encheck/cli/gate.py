@@ -43,7 +43,7 @@ def gate(context: typer.Context, **_shown: object) -> None:
     """
     with told():
         new, old, others = _asked(context.args)
-        code = _weigh(new, old, others)
+        code = _weigh(new, old, [*others, *_only_weighed(others)])
     raise typer.Exit(code)
 
 
@@ -63,6 +63,12 @@ def _asked(args: Sequence[str]) -> tuple[str, str, list[str]]:
     if not (known.baseline or "").strip():
         raise UsageError(f"name what the new model may replace. Write: {USAGE}")
     return others[0], known.baseline, others[1:]
+
+
+def _only_weighed(args: Sequence[str]) -> list[str]:
+    """What leaves out the checks that the gate only reports, unless somebody said which checks to run."""
+    chosen = any(arg.startswith(("-m", "-k", "--markexpr", "--keyword")) for arg in args)
+    return [] if chosen else ["--weighed-only"]
 
 
 def _weigh(new: str, old: str, others: Sequence[str]) -> int:

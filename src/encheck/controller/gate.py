@@ -184,7 +184,8 @@ def _weigh(
         side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
-                 people=by_people, primary=primary, space=recorder.space(model), cutoff=cutoff)  # fmt: skip
+                 people=by_people, primary=primary, space=recorder.space(model), cutoff=cutoff,
+                 unweighed=recorder.unweighed)  # fmt: skip
 
 
 def _noise(

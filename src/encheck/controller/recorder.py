@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from encheck.gating.dropin import Space
 from encheck.ids import CaseId
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
+    from encheck.gating.dropin import Space
     from encheck.gating.weighing import Searched
     from encheck.running.case import Case
 
@@ -153,8 +153,15 @@ class Recorder:
         shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
 
+    @property
+    def unweighed(self) -> set[str]:
+        """The checks that were left out, since a gate only reports them."""
+        return {name for described in self.described for name in described.get("unweighed", ())}
+
     def space(self, model: str) -> Space | None:
         """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
+        from encheck.gating.dropin import Space
+
         found = (described.get("spaces", {}).get(model) for described in self.described)
         return next((Space.unpacked(packed) for packed in found if packed), None)
 

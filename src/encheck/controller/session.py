@@ -51,6 +51,7 @@ class Session:
         self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False, run: str | None = None
     ) -> None:
         self.settings, self.cases, self.quiet = settings, list(cases), quiet
+        self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
@@ -205,6 +206,7 @@ class Session:
             "models": [self._describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.bench.data],
             "notes": self.notes.lines,
+            "unweighed": self.unweighed,
             "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},

@@ -149,8 +149,8 @@ def same_space(old: Vectors, new: Vectors, *, similarity: str = "cosine") -> Rei
 
 
 def _floor(value: float) -> str:
-    """A cosine that is never rounded up."""
-    return f"{np.floor(value * 1e5) / 1e5:.5f}"
+    """A cosine that is not rounded up, but for what fp32 cannot tell."""
+    return f"{np.floor((value + 5e-7) * 1e5) / 1e5:.5f}"
 
 
 def _cosines(old: Vectors, new: Vectors) -> Floats:

@@ -119,19 +119,21 @@ def weigh(
     people: People | None = None,
     space: Space | None = None,
     cutoff: float | None = None,
+    unweighed: Collection[str] = (),
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
     `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for. `people`
     know what was judged of answers that differ. `space` has vectors of the candidate, `cutoff` is one that is in use.
+    `unweighed` names checks that were left out because the gate only reports them.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
     vectors = _reindex(baseline, space)
     is_other_family = vectors is not None and vectors.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
-    missing, not_selected = _missing(pair, selected)
+    missing, not_selected = _missing(pair, selected, unweighed)
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
@@ -262,10 +264,11 @@ def _facing(baseline: Baseline, results: Results, items: Columns, model: str) ->
     return _Facing((baseline, after), side_of_baseline(baseline, there).seen(), there.seen(), both)
 
 
-def _missing(pair: _Facing, selected: Collection[str] | None) -> tuple[list[str], int]:
+def _missing(pair: _Facing, selected: Collection[str] | None, unweighed: Collection[str]) -> tuple[list[str], int]:
     """The cases that only one side has, and how many of the baseline's were not selected."""
     before, after = pair.whole
-    absent = [name for name in before.cases if name not in after.tables]
+    known = {name: kept for name, kept in before.cases.items() if kept.check not in unweighed}
+    absent = [name for name in known if name not in after.tables]
     missed = [name for name in absent if selected is None or before.cases[name].check in selected]
     return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
 
