@@ -82,7 +82,7 @@ def test_every_report_says_the_change_and_whether_it_is_certain():
 def test_the_same_scores_and_the_same_weights_are_said_to_be():
     assert list(reference.lines([said(scores(), scores())])) == ["all scores of ckpt are those of sbert", ""]
     same = said(scores(), scores(lost=range(40)), same_weights=True)
-    assert list(reference.lines([same]))[0] == "the weights of ckpt are those of sbert"
+    assert next(reference.lines([same])) == "the weights of ckpt are those of sbert"
     assert reference.sameness(said(scores(), scores(), same_weights=True)).endswith(", and so are all scores")
 
 

@@ -45,6 +45,7 @@ def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[s
     return {
         "rows": [as_row(row) for row in rows],
         "items": session.table(case) if measured else {},
+        "parent": session.parents_scores(case) if measured else {},
         "documents": session.documents(case) if measured else [],
         "claim": entry,
     }
@@ -111,6 +112,7 @@ class Recorder:
         self._clock = time.perf_counter()
         self.rows: dict[str, Row] = {}
         self.items: dict[str, dict[str, list[Any]]] = {}
+        self.parents_scores: dict[str, dict[str, list[Any]]] = {}
         self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, dict[str, Any]] = {}
         self.described: list[dict[str, Any]] = []
@@ -131,6 +133,8 @@ class Recorder:
             self.claims[row["check"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
+            if sent["parent"]:
+                self.parents_scores[sent["items"]["case"][0]] = sent["parent"]
         if sent["documents"]:
             named = CaseId.of(sent["rows"][0]).of_any_model
             found = {row: (name, text) for row, name, text in sent["documents"]}
@@ -152,6 +156,12 @@ class Recorder:
         """Whether checks were selected and every one of them was skipped."""
         shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
+
+    def parent(self, model: str) -> dict[str, Any] | None:
+        """What is said of the model that this one was trained from; None where none is at hand."""
+        found = [described["parents"][model] for described in self.described if model in described.get("parents", {})]
+        scales = {name: scale for one in found for name, scale in one["calibration"].items()}
+        return {**found[0], "calibration": scales} if found else None
 
     @property
     def unweighed(self) -> set[str]:

@@ -66,6 +66,13 @@ def amount(row: Mapping[str, Any], value: float, *, signed: bool = False) -> str
     return f"{scaled:+.{digits}f}" if signed else f"{scaled:.{digits}f}{'%' * (row['kind'] == 'rate')}"
 
 
+def unmeasured(one: Mapping[str, Any]) -> str:
+    """What to type where a parent is at hand and was not measured; empty where it was."""
+    if one["role"] != "parent" or one["rows"]:
+        return ""
+    return f"{heading(one)}: not compared, since the store has no vectors of it (encheck run --model=PARENT makes them)"
+
+
 def head(one: Mapping[str, Any]) -> tuple[str, ...]:
     """Of the table of capabilities."""
     return ("capability", "items", one["against"], one["model"], "change [95% CI]", "")
@@ -102,6 +109,8 @@ def lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield same
         if one["role"] == "surface" and one["rows"]:
             yield surface_line(one)
+        elif text := unmeasured(one):
+            yield text
         elif rows := shown(one):
             yield f"{heading(one)}, on the same items ({CERTAIN}):"
             yield from table([head(one), *map(cells, rows)])
@@ -112,7 +121,7 @@ def lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def markdown(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The section of summary.md."""
     for one in found:
-        yield from (f"- {escape(text)}" for text in filter(None, [sameness(one)]))
+        yield from (f"- {escape(text)}" for text in filter(None, [sameness(one), unmeasured(one)]))
         if one["role"] == "surface" and one["rows"]:
             yield f"- {escape(surface_line(one))}"
         elif rows := shown(one):
