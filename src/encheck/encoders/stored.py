@@ -75,7 +75,7 @@ class StoredVectors:
                 f"{self.source} has no vector of {len(missing)} of {len(texts)} texts, first of {missing[0][:80]!r}. "
                 "Remedy: add them to the file, or leave these texts out of the data"
             )
-        found: Vectors = self._found[1][rows]
+        found: Vectors = self._found[1][[row for row in rows if row is not None]]
         return found
 
 
