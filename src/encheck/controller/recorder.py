@@ -133,7 +133,7 @@ class Recorder:
             self.claims[row["check"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
-            if sent["parent"]:
+            if sent.get("parent"):
                 self.parents_scores[sent["items"]["case"][0]] = sent["parent"]
         if sent["documents"]:
             named = CaseId.of(sent["rows"][0]).of_any_model
