@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from gate_fakes import CASE, columns, results
+from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
 from encheck.gating.baseline import _checksum, read, save, tables_of
@@ -185,3 +185,12 @@ def test_a_damaged_space_is_refused_with_its_baseline(tmp_path):
     path.write_text(json.dumps(said | {"checksum": _checksum(said)}), "utf-8")
     with pytest.raises(BaselineError, match="has 2 numbers, but should have 64"):
         read(tmp_path / "base")
+
+
+@pytest.mark.parametrize(("weights", "same"), [("abc", True), ("abd", False), (None, False)])
+def test_the_weights_of_the_baseline_are_said_to_be(tmp_path, weights, same):
+    said = results(**({"weights": weights} if weights else {}))
+    items = {f"{CASE}/m-d-1": columns(*scores())}
+    save(tmp_path / "base", results(weights="abc"), tables_of(said, items, "m"), model="m")
+    notes = weigh(read(tmp_path / "base"), said, items, model="m").notes
+    assert ("the weights are those of m" in notes) is same

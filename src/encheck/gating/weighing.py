@@ -147,7 +147,11 @@ def weigh(
         found.reported,
         (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
         not_selected,
-        (*_notes(baseline, results, model), *_lacking(baseline, _lacked(pair))),
+        (
+            *_same_weights(baseline, results, model),
+            *_notes(baseline, results, model),
+            *_lacking(baseline, _lacked(pair)),
+        ),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
         found.beside,
@@ -378,6 +382,13 @@ def _refuse_other_edition(baseline: Baseline, results: Results) -> None:
                 f"{baseline.folder} was made on {name} {then}, but this run is on {name} {now}: run with "
                 f"--data={name}@{then.partition('.')[0]}, or make the baseline again with --save-baseline"
             )
+
+
+def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[str]:
+    """That a candidate is made of the baseline's weights, which may be used otherwise."""
+    weights = next(m.get("weights") for m in results["models"] if m["label"] == model)
+    if weights is not None and weights == baseline.model.get("weights"):
+        yield f"the weights are those of {baseline.model['label']}"
 
 
 def _lacking(baseline: Baseline, count: int) -> Iterator[str]:
