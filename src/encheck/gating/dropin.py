@@ -72,7 +72,7 @@ class Space:
         about, rows = found.get("space"), found.get("vectors")
         if not about or not rows:
             return None
-        vectors = [_vector(key, *row, about["dimension"]) for key, row in rows.items()]
+        vectors = [_vector(key, scale, text, about["dimension"]) for key, (scale, text) in rows.items()]
         return cls(about["role"], about["similarity"], tuple(rows), np.array(vectors, np.float32))
 
     def of_keys(self, keys: Sequence[str]) -> Vectors:

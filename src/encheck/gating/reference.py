@@ -85,6 +85,7 @@ def _p_of_change(figures: Figures, weights: Weights) -> Floats:
 
 
 def _difference(one: Paired, f: Figures, w: Weights, i: int, *, is_certain: bool) -> Difference:
-    figures = (float(side.mean()) for side in (one.baseline, one.candidate))
-    bounds = (float(found[i]) for found in (f.change, w.low, w.high))
-    return Difference(one.name, one.kind, len(one.baseline), int(f.clusters[i]), *figures, *bounds, is_certain)
+    before, now = (float(side.mean()) for side in (one.baseline, one.candidate))
+    change, low, high = (float(found[i]) for found in (f.change, w.low, w.high))
+    counts = (len(one.baseline), int(f.clusters[i]))
+    return Difference(one.name, one.kind, *counts, before, now, change, low, high, is_certain)

@@ -133,7 +133,7 @@ class Bench:
         known = self.subjects[model].model
         if not isinstance(known, Partial):
             return
-        texts: dict[str | None, list[str]] = {**texts_of(items.kept)}
+        texts: dict[str | None, list[str]] = dict(texts_of(items.kept).items())
         if not texts:
             pairs = [pair for i in (*items.kept, *items.tuning) for pair in i.pairs]
             pairs += [pair for i in self.reference(data) for pair in i.pairs]

@@ -22,7 +22,7 @@ def compared(subject: Subject, asked: Sequence[Space]) -> tuple[list[str], Role 
     if subject.kind != "vector":
         return [], None
     role: Role | None = cast(Role, asked[0].role) if asked else "document" if "document" in subject.roles else None
-    run = list(subject.roles[role].rows) if role in subject.roles else list(subject.rows)
+    run = list(subject.roles[role].rows) if role and role in subject.roles else list(subject.rows)
     if isinstance(subject.model, Partial):
         lacking = set(subject.model.lacks(run, role=role))
         return sorted((text for text in run if text not in lacking), key=content_hash)[:MOST], role
