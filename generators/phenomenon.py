@@ -11,7 +11,7 @@ from random import Random
 from typing import Literal, cast
 
 from encheck.generators.base import Generator
-from encheck.generators.written import written
+from encheck.generators.written import unwritten, written
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
@@ -33,7 +33,7 @@ def phenomenon(name: str, side: Side) -> Generator:
     relation = name if side == "changed" else f"{name}_{side}"
 
     def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-        return written(group, relation, level=level) or f"no {relation} edit was written for this sentence"
+        return written(group, relation, level=level) or unwritten(f"{relation} edit")
 
     generate.__name__ = relation
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some

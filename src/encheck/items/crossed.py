@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
+from encheck.generators.written import PROBES
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
 from encheck.scoring.differences import favour
-from encheck.types import Crossed, Group, Items, Side, Variant, content_hash
+from encheck.types import Crossed, Group, Items, Lacking, Side, Variant, content_hash
 
 MIRROR = "mirror"
 
@@ -25,7 +26,7 @@ def crossed(phenomenon: str) -> Builder:
 def _crossed(dataset: Dataset, group: Group, phenomenon: str) -> Outcome:
     sides = _of_one_source(group, phenomenon) or _mirrored(group, phenomenon)
     if sides is None:
-        return f"no crossed edits of {phenomenon} were written for this sentence"
+        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=PROBES)
     first, second = (favour(side.source, side.near, side.far) for side in sides)
     if sides[0].source == sides[1].source and (first < 0 or first + second):
         return "the surface does not favour the kept text on one side and the changed one on the other"
