@@ -8,8 +8,8 @@ way of the text, so that what keeps the text changes the mirror and the other wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from encheck.generators.base import Generator, Outcome, listed, seeded_as
 from encheck.generators.written import written
@@ -24,8 +24,9 @@ from encheck.types import Edit, Group, Variant, apply_edits
 
 NAME = "number"
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
-ENDED = re.compile(r"[\"'”’)]*(?:$|\s+[\"'“‘(]*[A-Z])")
-T = TypeVar("T")
+ENDED = re.compile(r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)")
+COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
+Choice = tuple[Form, Value, float]
 
 
 class Plan(NamedTuple):
@@ -104,7 +105,7 @@ def _planned(group: Group, relation: str, level: int, rng: Draws, english: Engli
         return found
     ranks = rng.ranks(len(found))
     for at in sorted(range(len(found)), key=ranks.__getitem__):
-        if plan := _plan(found[at], rng):
+        if plan := _plan(found[at], rng, len(group.source)):
             return plan
     return "no other number that is near"
 
@@ -113,28 +114,48 @@ def _mentions(_english: English, parse: Parse) -> tuple[Mention, ...] | str:
     return mentions(parse)
 
 
-def _plan(one: Mention, rng: Draws) -> Plan | None:
-    """What is made of a number; None where no near value can be written in both notations."""
-    forms = list(one.forms)
-    rng.shuffle(forms)
-    for form in forms:
-        values = {size: found for size in SIZES if (found := _value(one, form, size, rng)) is not None}
-        if NEAR in values:
-            return Plan(one, form, values)
-    return None
+def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
+    """What is made of a number; None where no near value can be written in both notations.
 
-
-def _value(one: Mention, form: Form, size: int, rng: Draws) -> Value | None:
-    """One of the values at this distance that both notations have, and that reads unlike the number itself."""
-    kept, own = _said(form.write, one.value), _said(one.own, one.value)
-    if kept is None or kept == own:
+    Surfaces favour the kept text or the changed one, as a coin has it where there is a choice: what goes by the surface
+    shall win as often as it loses.
+    """
+    favoured = rng.choice(COIN)
+    near = [(form, *found) for form in one.forms for found in _values(one, form, NEAR, context)]
+    if not near:
         return None
+    form, _, _ = _chosen(near, favoured, rng)
+    values: dict[int, Value] = {}
+    for size in SIZES:
+        if found := [(form, *one_found) for one_found in _values(one, form, size, context)]:
+            values[size] = _chosen(found, favoured, rng)[1]
+    return Plan(one, form, values)
+
+
+def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
+    """One of those whose surface favours that side; where there is none, one that favours neither most."""
+    there = [one for one in found if one[2] * favoured > 0]
+    return rng.choice(there) if there else min(found, key=lambda one: abs(one[2]))
+
+
+def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
+    """(value, how much the surface favours the kept text) of those that both notations have, unlike the number's own."""
+    kept, own = _said(form.write, one.value), _said(one.own, one.value)
+    if kept is None or own is None or kept == own:
+        return []
     found = []
     for value in one.beside(size):
         said, mirrored = _said(form.write, value), _said(one.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
-            found.append(value)
-    return rng.choice(found) if found else None
+            found.append((value, _alike(own, kept, context) - _alike(own, said, context)))
+    return found
+
+
+def _alike(own: str, other: str, context: int) -> float:
+    """Share of trigrams that two texts have in common which differ in these words alone (see `encheck.surface`)."""
+    first, second = ({f" {text} "[i : i + 3].lower() for i in range(len(text))} for text in (own, other))
+    shared = len(first & second)
+    return (context + shared) / (context + len(first) + len(second) - shared)
 
 
 def _said(write: Callable[[Value], str], value: Value) -> str | None:

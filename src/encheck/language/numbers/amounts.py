@@ -7,10 +7,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, whole, words_value
-from encheck.language.numbers.mention import ABOUT, CHANGES, Form, Mention, Spot, Write, other
+from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
+from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, of_number, other, takes_noun
 from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
-from encheck.language.numbers.words import ORDINAL_WORDS, ORDINALS, SMALL, WORDS, ordinal, spelled_ordinal
+from encheck.language.numbers.words import ONES, ORDINAL_WORDS, ORDINALS, SMALL, WORDS, ordinal, spelled, spelled_ordinal
 
 Made = Mention | str | None
 Maker = Callable[[re.Match[str], Spot], Made]
@@ -20,27 +20,37 @@ PART_NAMES = {d: name for name, d in PARTS.items()}
 LABELS = frozenset(
     """chapter section page room platform level phase step table figure article part question grade gate line day week
     unit class type stage group route track lane floor channel number no size age lesson act round option item point
-    version season episode volume vol row seat shelf slide""".split()
+    version season episode volume vol row seat shelf slide game top book inning quarter""".split()
 )
 CODED = frozenset("order ticket invoice case flight bug issue request booking claim bus train form ref reference".split())
 PERSONS = frozenset("first second third world person party degree reich hand lady base aid place time".split())
 IDIOMS = frozenset("half thought nature world hand party degree person reich guessing estate fiddle wind rate".split())
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 COMPOUND_MOST = 100
+SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
+UNITS_AFTER = frozenset(["$", "€", "£", "s", "°", "%"])
+LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
 
 def cardinal(found: re.Match[str], spot: Spot) -> Made:
     """A count in digits, or a number that labels something ("chapter 5")."""
     value, style = read_digits(found["number"])
-    if spot.before() in LABELS and not spot.is_modifier and value <= COMPOUND_MOST and not style.decimals:
+    if spot.before() in LABELS and (not spot.is_modifier or spot.before() == "top") and 0 < value <= COMPOUND_MOST and not style.decimals:
         return _label(value, style, spot)
     if _in_name(spot):
         return "part of a name"
     if value < 2 and not style.decimals:
         return "one or nought: nothing else agrees with it"
+    if reason := _no_count(style, spot):
+        return reason
     made = forms(value, style)
-    control, start = other(spot)
-    beside = partial(_beside, value, style.decimals, least=Fraction(0) if style.decimals else Fraction(2))
+    control, start = other(spot) if not style.decimals else ("", -1)
+
+    def beside(size: int) -> list[Fraction]:
+        least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
+        found = others(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        return [v * style.size for v in found if v > 0 and v != 1]
+
     return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside,
                    control, start)  # fmt: skip
 
@@ -50,14 +60,30 @@ def _beside(value: Fraction, decimals: int, size: int, *, least: Fraction, most:
     return [v for v in found if v > 0 and v != 1]
 
 
+def _no_count(style: Style, spot: Spot) -> str:
+    """Why a number in digits is no count; empty where it may be one."""
+    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER:
+        return NO_OTHER
+    if spot.before() in SIGNS or spot.next() in SIGNS:
+        return "a formula"
+    if spot.next_tag() == "CD":
+        return "numbers that hang on each other"
+    marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
+    if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
+        return "a mark of a list"
+    after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
+    return "part of a name" if after_noun and not spot.is_modifier and not style.scale else ""
+
+
 def _in_name(spot: Spot) -> bool:
-    """Whether a capitalised word stands right before it, and no sentence begins there: "Windows 10"."""
+    """Whether a capitalised word stands right before it, and no sentence begins there: "Windows 10", "iPhone 6"."""
     at = spot.first - 1
-    if at < 0 or spot.parse.ends[at] + 1 < spot.start or not spot.parse.words[at][:1].isupper():
+    word = spot.parse.words[at] if at >= 0 else ""
+    if word.islower() or not word[:1].isalpha() or spot.parse.ends[at] + 1 < spot.start:
         return False
     if spot.parse.lowers[at] in DAYS:
         return False
-    return spot.parse.pos[at] == "PROPN" or (at > 0 and spot.parse.pos[at] in ("NOUN", "ADJ"))
+    return spot.parse.pos[at] == "PROPN" or not word.istitle() or at > 0
 
 
 def _label(value: Fraction, style: Style, spot: Spot) -> Made:
@@ -70,7 +96,7 @@ def _label(value: Fraction, style: Style, spot: Spot) -> Made:
     before = Spot(spot.parse, spot.parse.starts[at], spot.end).before()
     bare = word.islower() and spot.parse.pos[at] == "NOUN" and before not in ("the", "a", "an", "this", "that", "each")
     control, start = (f"another {word}", spot.parse.starts[at]) if bare else ("", -1)
-    beside = partial(others, value, least=1, most=999)
+    beside = partial(others, value, least=1, most=99 if word.lower() == "age" else 999)
     return Mention(spot.start, spot.end, "label", value, style.write, (Form("words", write),),
                    lambda size: beside(size=size), control, start)  # fmt: skip
 
@@ -81,7 +107,8 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     value = words_value(text)
     if value is None or value < 2 or (text.lower().startswith("a ") and value < 10**3 and spot.before() in ("half", "such")):
         return None
-    if spot.tag not in ("CD", "DT") or not (spot.is_modifier or spot.next() == "of" or value > 9):
+    is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
+    if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that counts nothing"
     if spot.next() == "of" and spot.next(2) in ("the", "these", "those", "his", "her", "its", "their", "our", "us", "them"):
         return None if value < 2 else "a part of a number"
@@ -93,10 +120,10 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
         digit_forms.append(Form(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write))
 
     def write(v: Fraction) -> str:
-        said = whole(v)
+        spoken = whole(v)
         if text.lower().startswith("a "):
-            said = re.sub("^one ", "a ", said)
-        return said[0].upper() + said[1:] if text[0].isupper() else said
+            spoken = re.sub("^one ", "a ", spoken)
+        return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
 
     beside = partial(_beside, value, 0, least=Fraction(2))
     return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside, control, start)
@@ -126,10 +153,10 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
     """A percentage: its sign or its word, in digits or words."""
     text = found["number"]
     if text[0].isalpha():
-        said = words_value(text)
-        if said is None:
+        count = words_value(text)
+        if count is None:
             return None
-        value, style = said, Style()
+        value, style = count, Style()
     else:
         value, style = read_digits(text)
     sign = found["sign"]
@@ -137,8 +164,8 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
     made = [Form("per cent", lambda v: f"{style.write(v)} percent")] if sign.strip() == "%" or text[0].isalpha() else []
     if sign.strip() != "%":
         made.append(Form("%", lambda v: f"{style.write(v)}%"))
-    if not style.decimals and not text[0].isalpha() and value <= COMPOUND_MOST:
-        made.append(Form("words", lambda v: f"{whole(v)} percent"))
+    if not text[0].isalpha() and (words := said(value, style)) is not None:
+        made.append(Form("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)
     return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside, *_share(spot))
@@ -153,8 +180,9 @@ def _percent_writer(text: str, style: Style, sign: str) -> Write:
 
 def _share(spot: Spot) -> tuple[str, int]:
     """A control for a percentage, and where it begins."""
+    start = of_number(spot)
     if spot.next() == "of":
-        return ("Another share" if spot.is_title or spot.first == 0 else "another share"), spot.start
+        return ("another share", start) if takes_noun(spot, start) else ("", -1)
     if spot.is_modifier:
         return other(spot)
     before = spot.before()
@@ -171,7 +199,7 @@ def fraction(found: re.Match[str], spot: Spot) -> Made:
         upper, lower = int(found["above"]), int(found["below"])
     else:
         upper, lower = int(words_value(found["count"]) or 0), PARTS[found["part"].lower().removesuffix("s")]
-    if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier:
+    if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.before() in ("a", "an", "the"):
         return NO_OTHER
     is_words, dash = not found["below"], "-" if "-" in found[0] else " "
 
@@ -231,16 +259,42 @@ def span(found: re.Match[str], spot: Spot) -> Made:
     def write(v: tuple[int, int], *, joined: str) -> str:
         return joined.join(f"{n:,}" if commas else f"{n}" for n in v)
 
-    shown = " to " if joint.strip() != "to" else "-"
-    if spot.before() == "from" and shown == "-":
-        return NO_OTHER
-    made = Form("to" if shown == " to " else "dash", partial(write, joined=shown))
+    def words(v: tuple[int, int]) -> str:
+        return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spelled, v))
+
+    made = [Form("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" else []
+    if joint.strip() not in ("to", "or"):
+        made.append(Form("to", partial(write, joined=" to ")))
+    elif joint.strip() == "to" and spot.before() != "from":
+        made.append(Form("dash", partial(write, joined="-")))
     control, start = ("", -1) if years else other(spot)
-    return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), (made,),
-                   partial(_spans, low, high), control, start)  # fmt: skip
+    return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(made),
+                   partial(_spans, low, high, is_or=joint.strip() == "or"), control, start)  # fmt: skip
 
 
-def _spans(low: int, high: int, size: int) -> list[tuple[int, int]]:
+def span_in_words(found: re.Match[str], spot: Spot) -> Made:
+    """A range of counts in words: six to seven years, two or three."""
+    low, high = (SMALL[found[name].lower()] for name in ("low", "high"))
+    joint, capital = found["joint"], found[0][0].isupper()
+    if not 0 < low < high or not spot.counts_many or spot.before() == "from":
+        return "numbers that hang on each other"
+
+    def write(v: tuple[int, int]) -> str:
+        said = joint.join(map(spelled, v))
+        return said[0].upper() + said[1:] if capital else said
+
+    if write((low, high)) != found[0]:
+        return NO_OTHER
+    made = [Form("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
+    if joint == " to ":
+        made.append(Form("dash", lambda v: f"{v[0]}-{v[1]}"))
+    beside = partial(_spans, low, high, is_or=joint == " or ")
+    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside, *other(spot))
+
+
+def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
+    if is_or and high - low == 1:
+        return [(v, v + 1) for v in map(int, others(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
     found = [(low, int(v)) for v in others(Fraction(high), size=size, least=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
         return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [(low + k, high + k) for k in (-size * 3, size * 3)]
@@ -380,6 +434,7 @@ def product(found: re.Match[str], spot: Spot) -> Made:
 
 _N = rf"(?P<number>(?:{PLAIN}){SCALE}?)"
 _W = rf"(?P<number>{WORDS})"
+_SMALL = "|".join(sorted((word for word in SMALL if word != "zero"), key=len, reverse=True))
 PATTERNS: tuple[tuple[str, Maker], ...] = (
     (rf"{_N}(?P<sign> ?%| ?percent| per cent| pct)", percent),
     (rf"(?i:{_W})(?P<sign> percent| per cent)", percent),
@@ -390,10 +445,11 @@ PATTERNS: tuple[tuple[str, Maker], ...] = (
     (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", product),
     (r"(?:(?P<whole>\d{1,2})(?: 1/2| ?½)|(?P<words>(?i:" + "|".join(w for w in SMALL if w.isalpha() and w != "zero") + r")) and a half)", mixed),
     (r"(?:(?P<above>\d{1,2})/(?P<below>\d{1,2})|(?P<count>(?i:one|two|three|four|five|seven))[ -](?P<part>(?:third|quarter|fifth|sixth|eighth|tenth)s?))", fraction),
-    (r"(?P<low>\d{1,3}(?:,\d{3})+|\d{1,4})(?P<joint> ?[-\u2013] ?| to )(?P<high>\d{1,3}(?:,\d{3})+|\d{1,4})", span),
+    (r"(?P<low>\d{1,3}(?:,\d{3})+|\d{1,4})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>\d{1,3}(?:,\d{3})+|\d{1,4})", span),
     (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", score),
+    (r"(?P<low>(?i:" + _SMALL + r"))(?P<joint> to | or )(?P<high>" + _SMALL + ")", span_in_words),
     (rf"(?P<number>(?i:a|{WORDS})) dozen", dozen),
-    (rf"(?P<number>\d{{1,3}}|(?i:{'|'.join(sorted((w for w in SMALL if w != 'zero'), key=len, reverse=True))}))(?P<tail>-[a-z]{{2,}}(?:-[a-z]{{2,}})*)", compound),
+    (rf"(?P<number>\d{{1,3}}|(?i:{'|'.join(sorted((w for w in SMALL if w != 'zero'), key=len, reverse=True))}))(?!-(?:{'|'.join(ONES)})\b)(?P<tail>-[a-z]{{2,}}(?:-[a-z]{{2,}})*)", compound),
     (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", ordinals),
     (_N, cardinal),
     (rf"(?i:{_W})", in_words),

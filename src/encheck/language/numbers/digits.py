@@ -100,9 +100,20 @@ def _scaled(value: Fraction) -> list[Form]:
 def _decimals(value: Fraction, style: Style) -> list[Form]:
     if value % 1 == Fraction(1, 2) and value < 20 and value > 1 and style.decimals == 1:
         return [Form("words", halves)]
-    if value < 1:
-        return [Form("nought", Style(style.commas, style.decimals, not style.nought).write), Form("words", point(style))]
-    return [Form("words", point(style))]
+    if style.commas:
+        return [Form("without commas", Style(False, style.decimals).write)]
+    nought = [Form("nought", Style(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
+    words = [Form("words", point(style))] if value < 100 and style.decimals <= 2 else []
+    return nought + words
+
+
+def said(value: Fraction, style: Style) -> Write | None:
+    """Writes a number in words where people do; None where they do not."""
+    if style.decimals:
+        return point(Style(decimals=style.decimals)) if value < 100 and style.decimals <= 2 and not style.scale else None
+    if style.scale:
+        return whole
+    return whole if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
 
 
 def halves(value: Fraction) -> str:

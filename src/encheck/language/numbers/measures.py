@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cache, partial
 
 from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
-from encheck.language.numbers.digits import PLAIN, SCALE, Style, read_digits, whole, words_value
-from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, other
+from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, read_digits, said, whole, words_value
+from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, of_number, other, takes_noun
 from encheck.language.numbers.values import others
 from encheck.language.numbers.words import WORDS
 
@@ -108,8 +108,8 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     """A number with a unit: in digits or words, with the unit's name or its abbreviation; some are converted."""
     text, gap, word = found["number"], found["gap"], found["unit"]
     name = names()[word]
-    said = words_value(text) if text[0].isalpha() else None
-    value, style = (said, Style()) if said is not None else read_digits(text)
+    count = words_value(text) if text[0].isalpha() else None
+    value, style = (count, Style()) if count is not None else read_digits(text)
     if value < 2 and not style.decimals:
         return "one or nought: nothing else agrees with it"
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
@@ -124,14 +124,15 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     control, start = _measure_control(spot, name)
 
     def beside(size: int) -> list[Fraction]:
-        return [v for v in others(value, decimals=style.decimals, size=size, least=least) if v > 0 and v != 1]
+        found = others(value / style.size, decimals=style.decimals, size=size, least=least)
+        return [v * style.size for v in found if v > 0 and v != 1]
 
     return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside, control, start)
 
 
 def _spelled(value: Fraction, *, capital: bool) -> str:
-    said = whole(value)
-    return said[0].upper() + said[1:] if capital else said
+    words = whole(value)
+    return words[0].upper() + words[1:] if capital else words
 
 
 def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: bool) -> list[Form]:
@@ -140,13 +141,16 @@ def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: boo
     found = []
     if is_wordy:
         return [Form("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
-    if not style.decimals and not style.scale and value <= 100:
-        found.append(Form("words", lambda v: f"{whole(v)} {long}"))
+    found += [Form(form.name, partial(_with_unit, form.write, long)) for form in forms(value, style)]
     if word != long:
         found.append(Form("unit in full", lambda v: f"{style.write(v)} {long}"))
     elif short not in REFUSED and short != long and not name.startswith(("duration-month", "duration-year", "duration-week", "duration-day")):
         found.append(Form("abbreviation", lambda v: f"{style.write(v)} {short}"))
     return found
+
+
+def _with_unit(write: Write, long: str, value: Fraction) -> str:
+    return f"{write(value)} {long}"
 
 
 def _converts(value: Fraction, name: str, spot: Spot, *, is_wordy: bool, word: str) -> bool:
@@ -177,10 +181,10 @@ def _measure_control(spot: Spot, name: str) -> tuple[str, int]:
         return other(spot)
     if spot.before() in NO_SUM | CHANGES or spot.next() in ("of", "old", "per", "a", "each", "tall", "long", "high", "wide", "deep"):
         return "", -1
-    if spot.before() in ("about", "around", "nearly", "almost", "over", "than", "least", "most", "only", "just", "some"):
+    start = of_number(spot)
+    if not takes_noun(spot, start) or spot.before() == "in" or (spot.next() == "," and spot.next_tag(2) == "CD"):
         return "", -1
-    said = UNITS[name].control
-    return (said.capitalize() if spot.is_title else said), spot.start
+    return UNITS[name].control, start
 
 
 def money(found: re.Match[str], spot: Spot) -> Made:
@@ -203,6 +207,8 @@ def money(found: re.Match[str], spot: Spot) -> Made:
         made.append(Form("letter", lambda v: f"{sign}{gap}{Style(style.commas, style.decimals, True, letter).write(v)}"))
     if not spot.is_modifier and spot.next() not in ("-",):
         made.append(Form("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
+        if (words := said(value, style)) is not None and (not style.decimals or style.decimals == 2):
+            made.append(Form("words", partial(_pieces, currency) if style.decimals else lambda v: f"{words(v)} {SAID[currency]}"))
         if style.scale.strip() in ("million", "billion") and value < 10**12:
             made.append(Form("noughts", lambda v: f"{sign}{gap}{Style(commas=True).write(v)}"))
     elif not style.scale and not style.decimals:
@@ -210,6 +216,14 @@ def money(found: re.Match[str], spot: Spot) -> Made:
     elif not style.scale:
         made.append(Form("code", lambda v: f"{currency} {style.write(v)}"))
     return _sum(spot, value, style, own, tuple(made))
+
+
+def _pieces(currency: str, value: Fraction) -> str:
+    """Dollars and cents in words: "four dollars and fifty cents"; ValueError where there are none of either."""
+    large, small = divmod(value * 100, 100)
+    if large < 2 or small < 2:
+        raise ValueError(f"{value} is not said in two parts")
+    return f"{whole(Fraction(large))} {SAID[currency]} and {whole(small)} {'pence' if currency == 'GBP' else 'cents'}"
 
 
 def _full(style: Style) -> str:
@@ -224,10 +238,13 @@ def _sum(spot: Spot, value: Fraction, style: Style, own: Write, made: tuple[Form
     elif spot.before() in NO_SUM or spot.next() in ("of", "per", "a", "an", "each"):
         control, start = "", -1
     else:
-        control, start = ("Another sum" if spot.first == 0 else "another sum"), spot.start
+        control, start = "another sum", of_number(spot)
+        control = control if takes_noun(spot, start) else ""
 
     def beside(size: int) -> list[Fraction]:
-        found = others(value / style.size, decimals=style.decimals, size=size, least=Fraction(0))
+        found = others(
+            value / style.size, decimals=style.decimals, size=size, least=0, most=999 if style.scale else 10**13
+        )
         return [v * style.size for v in found if v > 0 and v * style.size != 1 and v != 1]
 
     return Mention(spot.start, spot.end, "money", value, own, made, beside, control, start)
@@ -236,18 +253,18 @@ def _sum(spot: Spot, value: Fraction, style: Style, own: Write, made: tuple[Form
 def named_money(found: re.Match[str], spot: Spot) -> Made:
     """Money by its name: 5 dollars, two million euros."""
     text, word = found["number"], found["name"]
-    said = words_value(text) if text[0].isalpha() else None
-    value, style = (said, Style()) if said is not None else read_digits(text)
+    count = words_value(text) if text[0].isalpha() else None
+    value, style = (count, Style()) if count is not None else read_digits(text)
     if value < 2 and not style.decimals:
         return NO_OTHER
     capital = text[0].isupper()
 
     def own(v: Fraction) -> str:
-        return f"{_spelled(v, capital=capital) if said is not None else style.write(v)} {word}"
+        return f"{_spelled(v, capital=capital) if count is not None else style.write(v)} {word}"
 
     scale = next((n for n, s in (("billion", 10**9), ("million", 10**6)) if value >= s and value % (s // 10) == 0), "")
-    signed = Style(commas=value >= 1_000) if said is not None else style
-    if said is not None and scale:
+    signed = Style(commas=value >= 1_000) if count is not None else style
+    if count is not None and scale:
         size = 10**9 if scale == "billion" else 10**6
         signed = Style(False, 1 if value % size else 0, True, f" {scale}")
     form = Form("sign", lambda v: SIGNS[word] + signed.write(v))

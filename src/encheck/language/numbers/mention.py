@@ -21,6 +21,21 @@ ABOUT = frozenset(
     """about around nearly almost over roughly approximately some only just exactly than least most under above below
     to""".split()
 )
+UNLIKE = frozenset(
+    """nearly almost roughly approximately some only just exactly than least most all both every these those first last
+    next past another other many a an no any""".split()
+)
+TOTALS = frozenset(
+    "total number average maximum minimum group town population sum range series pair set profit loss list top".split()
+)
+COUNTED = frozenset(
+    """point points cent cents pence time times degree degrees byte bytes bit bits pixel pixels percentage star stars year
+    years day days hour hours minute minutes second seconds week weeks month months mile miles inch inches foot feet pound
+    pounds dollar dollars euro euros gallon gallons acre acres ton tons tonne tonnes calorie calories gram grams barrel
+    barrels watt watts volt volts yard yards hp mph percent km kg cm mm meter meters metre metres litre litres liter liters
+    mega run runs vote votes decades decade centuries century basis rupees crores lakhs crore lakh""".split()
+)
+MORE = frozenset("more other additional further different less fewer most consecutive straight separate such new".split())
 PHRASES = ("more than", "less than", "fewer than", "at least", "at most", "up to", "as many as", "as much as")
 
 
@@ -130,27 +145,33 @@ def other(spot: Spot) -> tuple[str, int]:
     What goes with a number goes too ("about 12"), and an article before one noun ("a 5% rise" > "another rise").
     """
     noun = spot.noun
-    if noun is None:
+    if noun is None or spot.parse.lowers[noun] in COUNTED or spot.next() in MORE:
         return "", -1
-    start = _start(spot)
+    start = of_number(spot)
     here = Spot(spot.parse, start, spot.end)
     before = here.before()
     if spot.parse.tags[noun] == "NNS":
-        refused = before in ABOUT or before in {"all", "both", "every", "these", "those", "first", "last", "next", "past",
-                                                "another", "other", "many", "a", "an"}  # fmt: skip
+        refused = before in UNLIKE or (before == "of" and here.before(2) in TOTALS)
         return ("", -1) if refused else ("other", start)
     if before in ("a", "an") and spot.parse.tags[noun] == "NN":
         return ("Another" if here.previous[0].isupper() else "another"), spot.parse.starts[here.first - 1]
     return ("other", start) if before == "the" else ("", -1)
 
 
-def _start(spot: Spot) -> int:
+def of_number(spot: Spot) -> int:
     """Where the words that go with a number begin."""
     for phrase in PHRASES:
         count = phrase.count(" ") + 1
         words = " ".join(spot.before(k) for k in range(count, 0, -1))
         if words == phrase:
             return spot.parse.starts[spot.first - count]
-    if spot.before() in ABOUT - {"to", "than", "least", "most"}:
-        return spot.parse.starts[spot.first - 1]
+    at = spot.first - 1
+    if spot.before() in ABOUT and spot.parse.bases[at] == "advmod" and at < spot.parse.heads[at] < spot.after:
+        return spot.parse.starts[at]
     return spot.start
+
+
+def takes_noun(spot: Spot, start: int) -> bool:
+    """Whether what stands before character `start` takes a whole noun phrase: no adjective, article or number."""
+    at = bisect_left(spot.parse.starts, start) - 1
+    return at < 0 or spot.parse.pos[at] in ("ADP", "VERB", "AUX", "CCONJ", "SCONJ", "PUNCT")

@@ -30,7 +30,7 @@ FIXED = re.compile(
     |(?i:hundred|thousand|million)s?\ of|(?i:first)(?:\ \w+)?|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
-LEFT, RIGHT = r"(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])", r"(?![\w@\\^*+]|[.,:/]\d|[-\u2013]\w|/\w)"
+LEFT, RIGHT = r"(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])", r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)"
 TIED = frozenset(["to", "and", "or", "-", "–", "/", "x", "of", "in", "out", "vs", "versus", "&", ":", "by", "vs."])
 NAMES = ("PER", "ORG", "LOC")
 
@@ -104,7 +104,7 @@ def _why_not(parse: Parse, one: Mention) -> str:
     said = parse.text[one.start : one.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that stands twice"
-    if one.kind not in ("range", "score", "date", "time", "code", "version") and _is_tied(spot):
+    if one.kind not in ("range", "score", "date", "code", "version") and _is_tied(spot):
         return "numbers that hang on each other"
     return ""
 
@@ -118,4 +118,6 @@ def _is_tied(spot: Spot) -> bool:
     if spot.before() in ("to", "and") and {"from", "between"} & {spot.before(k) for k in range(2, 8)}:
         return True
     at = spot.first
+    if at >= 3 and (spot.before(2), spot.before()) == ("of", "the") and spot.parse.tags[at - 3] == "CD":
+        return True
     return spot.before() in TIED and at >= 2 and spot.parse.tags[at - 2] == "CD"

@@ -9,13 +9,14 @@ from functools import cache, partial
 from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
 from encheck.language.numbers.mention import Form, Mention, Spot
 from encheck.language.numbers.values import FAR, MIDDLE, around
-from encheck.language.numbers.words import ordinal, spelled
+from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal, spelled_year
 
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
 Day = tuple[int, int, int]  # year (0: none), month, day (0: none)
 DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 IN = frozenset("in since until till by before after from during of".split())
+FORMULA = frozenset(["-", "/", "+", "=", ")", "#", "–", "$", "%", "am", "pm"])
 AT = frozenset("at by until till from before after around to about past".split())
 WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun".split()
@@ -42,7 +43,7 @@ def month_of(name: str) -> int:
 
 
 def written(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> str:
-    """The date in a layout: `{d}`, `{m}`, `{y}`, `{th}` (the day's ordinal), `{dd}` and `{mm}`.
+    """The date in a layout: `{d}`, `{m}`, `{y}`, `{th}` (the day's ordinal), `{word}` (in words), `{dd}` and `{mm}`.
 
     >>> written((2024, 3, 5), layout="{d} {m} {y}"), written((2024, 3, 5), layout="{y}-{mm}-{dd}")
     ('5 March 2024', '2024-03-05')
@@ -50,8 +51,9 @@ def written(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> st
     year, month, number = day
     name = months(width)[month - 1] + (mark if width == "abbreviated" and month != 5 else "")
     return layout.format(
-        d=number, dd=f"{number:02}", m=name, mm=f"{month:02}", y=year, th=ordinal(number) if number else ""
-    )
+        d=number, dd=f"{number:02}", m=name, mm=f"{month:02}", y=year, th=ordinal(number) if number else "",
+        word=spelled_ordinal(number) if number else "",
+    )  # fmt: skip
 
 
 def date(found: re.Match[str], spot: Spot) -> Made:
@@ -69,10 +71,15 @@ def date(found: re.Match[str], spot: Spot) -> Made:
     own = partial(written, layout=layout, width=width, mark="." if name.endswith(".") else "")
     if own(value) != found[0]:
         return NO_OTHER
+    names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
+    if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
+        return "numbers that hang on each other"
     is_named = spot.before() in WEEKDAYS or (spot.before() == "," and spot.before(2) in WEEKDAYS)
     if is_named and year and day:
         return "a date whose weekday is said"
     made = tuple(_date_forms(value, layout, width))
+    if spot.is_modifier or spot.before() in ("the", "a", "an"):
+        made = tuple(form for form in made if not form.name.startswith(("the ", "{y}")))
     control = ("another day" if day else "another month") if spot.before() not in ("the", "last", "this", "next") else ""
     control = "" if is_named else control
     return Mention(spot.start, spot.end, "date", value, own, made, partial(_days, value), control, spot.start)
@@ -95,6 +102,7 @@ def _date_forms(value: Day, layout: str, width: str) -> list[Form]:
         other_width = "abbreviated" if width == "wide" else "wide"
         return [Form(f"month {other_width}", partial(written, layout=layout, width=other_width, mark="."))]
     layouts = ["{m} {d}, {y}", "{d} {m} {y}", "{y}-{mm}-{dd}"] if year else ["{m} {d}", "{d} {m}", "the {th} of {m}"]
+    layouts.append("the {word} of {m}" + (" {y}" if year else ""))
     if layout.startswith("the "):
         layouts = layouts[:2]
     plain = layout.replace("{th}", "{d}")
@@ -144,26 +152,35 @@ def year(found: re.Match[str], spot: Spot) -> Made:
         return None
     before = spot.before()
     if before in IN and not spot.is_modifier:
-        made = [Form("the year", lambda v: f"the year {v}")]
-        if 1930 <= value < 2020:
+        made = [Form("the year", lambda v: f"the year {v}"), Form("words", spelled_year)]
+        if _is_short(value):
             made.append(Form("two figures", _short))
         control = "another year"
     elif before in {*(m.lower() for m in months("wide")), "spring", "summer", "autumn", "fall", "winter", "early", "late", "(",
-                    "mid", "the", "a"} and 1930 <= value < 2020:  # fmt: skip
+                    "mid", "the", "a"} and _is_short(value):  # fmt: skip
+        made, control = [Form("two figures", _short)], ""
+    elif 1900 <= value <= LAST_YEAR:
+        if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
+            return "a year by itself"
         made, control = [Form("two figures", _short)], ""
     else:
-        return None if not 1900 <= value <= LAST_YEAR else "a year by itself"
+        return None
 
     def beside(size: int) -> list[int]:
-        low, high = (1930, 2019) if any(form.name == "two figures" for form in made) else (1000, LAST_YEAR)
+        low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
         return around(value, size, ((1, 2), (4, 6, 9), (20, 30, 40)), least=low, most=high)
 
     return Mention(spot.start, spot.end, "year", value, str, tuple(made), beside, control, spot.start if control else -1)
 
 
+def _is_short(value: int) -> bool:
+    """Whether two figures say the year."""
+    return 1930 <= value < 2020 and value != 2000
+
+
 def _short(value: int) -> str:
     """Two figures, where nobody takes them for another century's; ValueError elsewhere."""
-    if not 1930 <= value < 2020:
+    if not _is_short(value):
         raise ValueError(f"{value} is not said by two figures")
     return f"\u2019{value % 100:02}"
 
@@ -221,8 +238,10 @@ def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: s
     def own(v: tuple[int, int]) -> str:
         return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"
 
-    made = (Form("24 hours", partial(_clock24, padded=True)),)
-    return _time(spot, value, own, made, range(12, 24) if afternoon else range(12))
+    made = [Form("24 hours", partial(_clock24, padded=True))]
+    if minute % 15 == 0:
+        made.append(Form("words", _in_day))
+    return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
 
 
 def _time(spot: Spot, value: tuple[int, int], own: Callable[..., str], made: tuple[Form, ...], hours: range) -> Mention:
@@ -239,6 +258,16 @@ def _clock24(value: tuple[int, int], *, padded: bool) -> str:
 
 def _clock12(value: tuple[int, int]) -> str:
     return f"{value[0] % 12 or 12}:{value[1]:02} {'pm' if value[0] >= 12 else 'am'}"
+
+
+def _in_day(value: tuple[int, int]) -> str:
+    """The time as it is said, with the part of the day: seven in the evening; ValueError around midnight and noon."""
+    hour, minute = value
+    if hour in (0, 12) or hour < 5 or (hour in (11, 23) and minute == 45):
+        raise ValueError(f"{hour}:{minute:02} is not said so")
+    part = "in the morning" if hour < 12 else "in the afternoon" if hour < 18 else "in the evening"
+    clock = _said((hour % 12, minute)).removesuffix(" o\u2019clock")
+    return f"{clock} {part if hour < 22 else 'at night'}"
 
 
 def _said(value: tuple[int, int]) -> str:

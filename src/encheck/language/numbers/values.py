@@ -30,7 +30,7 @@ def others(
 ) -> list[Fraction]:
     """Values at this distance, written to as many places, from `least` to `most`; none of them is `value`.
 
-    Near is one or two steps of the last place, middle a quarter to three quarters of the value, far five to fifteen
+    Near is one or two steps of the last place (of round numbers one, or a part of it), middle a quarter to three quarters of the value, far five to fifteen
     times it or a tenth.
 
     >>> [int(v) for v in others(Fraction(12), size=NEAR)], [int(v) for v in others(Fraction(12), size=MIDDLE)]
@@ -38,12 +38,21 @@ def others(
     """
     one = step(value, decimals)
     if size == NEAR:
-        found = [value + k * one for k in (-2, -1, 1, 2)]
+        found = _near(value, one, Fraction(1, 10**decimals))
     elif size == MIDDLE:
         found = _middle(value, one)
     else:
         found = [value * k for k in TIMES] + [_rounded(value / 10, Fraction(1, 10**decimals))]
     return [v for v in dict.fromkeys(found) if least <= v <= most and v != value]
+
+
+def _near(value: Fraction, one: Fraction, last: Fraction) -> list[Fraction]:
+    """One or two steps away; of a round number that is few of them one step, or a half or a tenth of it."""
+    if one <= last:
+        return [value + k * one for k in (-2, -1, 1, 2)]
+    steps = value / one
+    smaller = max(one / 10 if steps < 2 else one / 2 if steps <= 5 else one, last)
+    return [value - smaller, value + smaller]
 
 
 def _middle(value: Fraction, one: Fraction) -> list[Fraction]:
