@@ -8,7 +8,7 @@ way of the text, so that what keeps the text changes the mirror and the other wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from encheck.generators.base import Generator, Outcome, listed, seeded_as
@@ -20,11 +20,15 @@ from encheck.language.numbers.mentions import mentions
 from encheck.language.numbers.values import NEAR, SIZES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
+from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant, apply_edits
 
 NAME = "number"
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
-ENDED = re.compile(r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)")
+ENDED = re.compile(
+    r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)"
+)
+LETTERS = 6  # of a word and the blank behind it
 COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
 Choice = tuple[Form, Value, float]
 
@@ -133,13 +137,15 @@ def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
 
 
 def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
-    """One of those whose surface favours that side; where there is none, one that favours neither most."""
+    """One whose surface favours that side: the changed text as far as may be; else one that favours neither most."""
     there = [one for one in found if one[2] * favoured > 0]
-    return rng.choice(there) if there else min(found, key=lambda one: abs(one[2]))
+    if not there:
+        return min(found, key=lambda one: abs(one[2]))
+    return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
 
 
 def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
-    """(value, how much the surface favours the kept text) of those that both notations have, unlike the number's own."""
+    """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
     kept, own = _said(form.write, one.value), _said(one.own, one.value)
     if kept is None or own is None or kept == own:
         return []
@@ -152,10 +158,18 @@ def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Val
 
 
 def _alike(own: str, other: str, context: int) -> float:
-    """Share of trigrams that two texts have in common which differ in these words alone (see `encheck.surface`)."""
-    first, second = ({f" {text} "[i : i + 3].lower() for i in range(len(text))} for text in (own, other))
-    shared = len(first & second)
-    return (context + shared) / (context + len(first) + len(second) - shared)
+    """How alike two texts are that differ in these words alone: by words and by trigrams (see `encheck.surface`)."""
+    return _shared(tokens(own), tokens(other), context / LETTERS) + _shared(_runs(own), _runs(other), context)
+
+
+def _shared(first: Iterable[str], second: Iterable[str], around: float) -> float:
+    """The share of what two texts have in common, with so much around it that they share."""
+    one, other = set(first), set(second)
+    return (around + len(one & other)) / (around + len(one | other))
+
+
+def _runs(text: str) -> list[str]:
+    return [f" {text} "[i : i + 3].lower() for i in range(len(text))]
 
 
 def _said(write: Callable[[Value], str], value: Value) -> str | None:
@@ -186,6 +200,7 @@ def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
 
 
 def _capital(source: str, start: int, text: str) -> str:
-    """The text with a capital letter where a sentence begins, unless the sentence is in lower case."""
+    """The text with a capital letter where a sentence begins, unless its writer uses no capitals and no full stops."""
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
-    return text[0].upper() + text[1:] if begins and not source.islower() else text
+    uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
+    return text[0].upper() + text[1:] if begins and not uses_none else text

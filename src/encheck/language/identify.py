@@ -1,4 +1,4 @@
-"""Whether a text is English: by its function words, and where these do not tell, by py3langid (Lui and Baldwin 2012)."""
+"""Whether a text is English: by its function words; where these do not tell, by py3langid (Lui and Baldwin 2012)."""
 
 from __future__ import annotations
 

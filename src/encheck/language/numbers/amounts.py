@@ -10,7 +10,16 @@ from functools import partial
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, of_number, other, takes_noun
 from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
-from encheck.language.numbers.words import ONES, ORDINAL_WORDS, ORDINALS, SMALL, WORDS, ordinal, spelled, spelled_ordinal
+from encheck.language.numbers.words import (
+    ONES,
+    ORDINAL_WORDS,
+    ORDINALS,
+    SMALL,
+    WORDS,
+    ordinal,
+    spelled,
+    spelled_ordinal,
+)
 
 Made = Mention | str | None
 Maker = Callable[[re.Match[str], Spot], Made]
@@ -22,7 +31,9 @@ LABELS = frozenset(
     unit class type stage group route track lane floor channel number no size age lesson act round option item point
     version season episode volume vol row seat shelf slide game top book inning quarter""".split()
 )
-CODED = frozenset("order ticket invoice case flight bug issue request booking claim bus train form ref reference".split())
+CODED = frozenset(
+    "order ticket invoice case flight bug issue request booking claim bus train form ref reference".split()
+)
 PERSONS = frozenset("first second third world person party degree reich hand lady base aid place time".split())
 IDIOMS = frozenset("half thought nature world hand party degree person reich guessing estate fiddle wind rate".split())
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
@@ -35,7 +46,12 @@ LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhe
 def cardinal(found: re.Match[str], spot: Spot) -> Made:
     """A count in digits, or a number that labels something ("chapter 5")."""
     value, style = read_digits(found["number"])
-    if spot.before() in LABELS and (not spot.is_modifier or spot.before() == "top") and 0 < value <= COMPOUND_MOST and not style.decimals:
+    if (
+        spot.before() in LABELS
+        and (not spot.is_modifier or spot.before() == "top")
+        and 0 < value <= COMPOUND_MOST
+        and not style.decimals
+    ):
         return _label(value, style, spot)
     if _in_name(spot):
         return "part of a name"
@@ -55,7 +71,9 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
                    control, start)  # fmt: skip
 
 
-def _beside(value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13) -> list[Fraction]:
+def _beside(
+    value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
+) -> list[Fraction]:
     found = others(value, decimals=decimals, size=size, least=least, most=most)
     return [v for v in found if v > 0 and v != 1]
 
@@ -68,11 +86,18 @@ def _no_count(style: Style, spot: Spot) -> str:
         return "a formula"
     if spot.next_tag() == "CD":
         return "numbers that hang on each other"
+    if not (style.commas or style.scale or style.decimals or spot.counts_many) and _is_year(spot):
+        return "a year by itself"
     marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
     if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
         return "a mark of a list"
     after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
     return "part of a name" if after_noun and not spot.is_modifier and not style.scale else ""
+
+
+def _is_year(spot: Spot) -> bool:
+    text = spot.parse.text[spot.start : spot.end]
+    return len(text) == 4 and 1100 <= int(text) < 2100
 
 
 def _in_name(spot: Spot) -> bool:
@@ -105,12 +130,27 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     """A count in words."""
     text = found["number"]
     value = words_value(text)
-    if value is None or value < 2 or (text.lower().startswith("a ") and value < 10**3 and spot.before() in ("half", "such")):
+    if (
+        value is None
+        or value < 2
+        or (text.lower().startswith("a ") and value < 10**3 and spot.before() in ("half", "such"))
+    ):
         return None
     is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that counts nothing"
-    if spot.next() == "of" and spot.next(2) in ("the", "these", "those", "his", "her", "its", "their", "our", "us", "them"):
+    if spot.next() == "of" and spot.next(2) in (
+        "the",
+        "these",
+        "those",
+        "his",
+        "her",
+        "its",
+        "their",
+        "our",
+        "us",
+        "them",
+    ):
         return None if value < 2 else "a part of a number"
     control, start = other(spot)
     big = value >= 10**6 and value % 10**5 == 0
@@ -241,8 +281,11 @@ def mixed(found: re.Match[str], spot: Spot) -> Made:
 
     other_form = Form("words", halves) if found["whole"] else Form("digits", Style(decimals=1).write)
     sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
-    return Mention(spot.start, spot.end, "fraction", value, own, (other_form,),
-                   lambda size: [v for k in sizes[size] for v in (value - k, value + k) if v > 1], *other(spot))  # fmt: skip
+
+    def beside(size: int) -> list[Fraction]:
+        return [v for k in sizes[size] for v in (value - k, value + k) if v > 1]
+
+    return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside, *other(spot))
 
 
 def span(found: re.Match[str], spot: Spot) -> Made:
@@ -251,7 +294,7 @@ def span(found: re.Match[str], spot: Spot) -> Made:
     joint = found["joint"]
     years = all(len(found[name]) == 4 and 1500 <= int(found[name]) < 2100 for name in ("low", "high"))
     if not low < high or (not years and not spot.counts_many and spot.next() not in ("percent", "%")):
-        return "numbers that are compared, or a score"
+        return None
     if spot.before() in ("between", "from") and joint.strip() != "to":
         return NO_OTHER
     commas = "," in found[0]
@@ -297,7 +340,9 @@ def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple
         return [(v, v + 1) for v in map(int, others(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
     found = [(low, int(v)) for v in others(Fraction(high), size=size, least=low + 1)]
     if high >= 1500 and len(str(low)) == 4:
-        return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [(low + k, high + k) for k in (-size * 3, size * 3)]
+        return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [
+            (low + k, high + k) for k in (-size * 3, size * 3)
+        ]
     return found
 
 
@@ -320,12 +365,17 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
         return NO_OTHER
     before = spot.before()
     ok = before == "the" and spot.next_tag() in ("NN", "NNS")
-    most = 21 if spot.next() in ("century", "centuries") else 99
+    most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(_head(spot), 99)
 
     def beside(size: int) -> list[int]:
         return [int(v) for v in others(Fraction(value), size=size, least=2, most=most)]
 
     return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside, "other" if ok else "", spot.start)
+
+
+def _head(spot: Spot) -> str:
+    """The noun behind it, past one word: "third calendar quarter"."""
+    return spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next()
 
 
 def compound(found: re.Match[str], spot: Spot) -> Made:
@@ -381,7 +431,9 @@ def version(found: re.Match[str], spot: Spot) -> Made:
     made = "v" if "ersion" in mark else "version "
     if mark == "":
         made = "version "
-    control = ("another version", spot.start) if "ersion" in mark and spot.before() not in ("the", "a", "this") else ("", -1)
+    control = (
+        ("another version", spot.start) if "ersion" in mark and spot.before() not in ("the", "a", "this") else ("", -1)
+    )
     return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
                    (Form("version" if made != "v" else "v", partial(write, before=made)),),
                    partial(_versions, parts), *control)  # fmt: skip
@@ -407,7 +459,11 @@ def code(found: re.Match[str], spot: Spot) -> Made:
     if mark not in marks or (mark == "" and len(digits) < 2):
         return NO_OTHER
     before = spot.before()
-    bare = before in CODED and spot.previous.islower() and spot.before(2) not in ("the", "a", "an", "this", "that", "your", "my", "our")
+    bare = (
+        before in CODED
+        and spot.previous.islower()
+        and spot.before(2) not in ("the", "a", "an", "this", "that", "your", "my", "our")
+    )
     control = (f"another {before}", spot.parse.starts[spot.first - 1]) if bare else ("", -1)
     return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
                    (Form("mark", partial(write, before=marks[mark])),), partial(_codes, digits), *control)  # fmt: skip
@@ -424,6 +480,7 @@ def _codes(digits: str, size: int) -> list[int]:
 def product(found: re.Match[str], spot: Spot) -> Made:
     """A product's code of capitals and digits: A320, A-320."""
     letters, dash, digits = found["letters"], found["dash"], found["digits"]
+
     def write(v: int, *, joined: str) -> str:
         return f"{letters}{joined}{v}"
 
@@ -434,22 +491,27 @@ def product(found: re.Match[str], spot: Spot) -> Made:
 
 _N = rf"(?P<number>(?:{PLAIN}){SCALE}?)"
 _W = rf"(?P<number>{WORDS})"
+_FEW, _PARTS = "one|two|three|four|five|seven", "third|quarter|fifth|sixth|eighth|tenth"
+_ONES = "|".join(ONES)
+_WHOLE = r"\d{1,3}(?:,\d{3})+|\d{1,4}"
 _SMALL = "|".join(sorted((word for word in SMALL if word != "zero"), key=len, reverse=True))
-PATTERNS: tuple[tuple[str, Maker], ...] = (
+PERCENT: tuple[tuple[str, Maker], ...] = (
     (rf"{_N}(?P<sign> ?%| ?percent| per cent| pct)", percent),
     (rf"(?i:{_W})(?P<sign> percent| per cent)", percent),
-    (r"(?P<mark>[Vv]ersion |[Vv]\.? ?)(?P<version>\d+(?:\.\d+){0,3})", version),
+)
+PATTERNS: tuple[tuple[str, Maker], ...] = (
+    (r"(?P<mark>[Vv]ersion |v\.? ?|V(?=\d+\.))(?P<version>\d+(?:\.\d+){0,3})", version),
     (r"(?<=[a-z] )(?P<mark>)(?P<version>\d+\.\d+\.\d+)", version),
     (r"(?P<mark>#|[Nn]o\. |number )(?P<digits>\d{2,12})", code),
     (r"(?P<mark>)(?P<digits>\d{3,12})", code),
     (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", product),
-    (r"(?:(?P<whole>\d{1,2})(?: 1/2| ?½)|(?P<words>(?i:" + "|".join(w for w in SMALL if w.isalpha() and w != "zero") + r")) and a half)", mixed),
-    (r"(?:(?P<above>\d{1,2})/(?P<below>\d{1,2})|(?P<count>(?i:one|two|three|four|five|seven))[ -](?P<part>(?:third|quarter|fifth|sixth|eighth|tenth)s?))", fraction),
-    (r"(?P<low>\d{1,3}(?:,\d{3})+|\d{1,4})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>\d{1,3}(?:,\d{3})+|\d{1,4})", span),
+    (rf"(?:(?P<whole>\d{{1,2}})(?: 1/2| ?½)|(?P<words>(?i:{_SMALL})) and a half)", mixed),
+    (rf"(?:(?P<above>\d{{1,2}})/(?P<below>\d{{1,2}})|(?P<count>(?i:{_FEW}))[ -](?P<part>(?:{_PARTS})s?))", fraction),
+    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", span),
     (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", score),
-    (r"(?P<low>(?i:" + _SMALL + r"))(?P<joint> to | or )(?P<high>" + _SMALL + ")", span_in_words),
+    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", span_in_words),
     (rf"(?P<number>(?i:a|{WORDS})) dozen", dozen),
-    (rf"(?P<number>\d{{1,3}}|(?i:{'|'.join(sorted((w for w in SMALL if w != 'zero'), key=len, reverse=True))}))(?!-(?:{'|'.join(ONES)})\b)(?P<tail>-[a-z]{{2,}}(?:-[a-z]{{2,}})*)", compound),
+    (rf"(?P<number>\d{{1,3}}|(?i:{_SMALL}))(?!-(?:{_ONES})\b)(?P<tail>(?:-[a-z]{{2,}})+)", compound),
     (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", ordinals),
     (_N, cardinal),
     (rf"(?i:{_W})", in_words),

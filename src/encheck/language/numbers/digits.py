@@ -110,7 +110,9 @@ def _decimals(value: Fraction, style: Style) -> list[Form]:
 def said(value: Fraction, style: Style) -> Write | None:
     """Writes a number in words where people do; None where they do not."""
     if style.decimals:
-        return point(Style(decimals=style.decimals)) if value < 100 and style.decimals <= 2 and not style.scale else None
+        return (
+            point(Style(decimals=style.decimals)) if value < 100 and style.decimals <= 2 and not style.scale else None
+        )
     if style.scale:
         return whole
     return whole if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None

@@ -42,6 +42,7 @@ UNITS = {
     "length-yard": Unit("length-yard", "another distance", "length-foot", 3, 30),
     "mass-kilogram": Unit("mass-kilogram", "another weight", "mass-gram", 1_000, 5),
     "mass-gram": Unit("mass-gram", "another weight"),
+    "mass-milligram": Unit("mass-milligram", "another amount"),
     "mass-pound": Unit("mass-pound", "another weight"),
     "mass-ounce": Unit("mass-ounce", "another weight"),
     "volume-liter": Unit("volume-liter", "another amount", "volume-milliliter", 1_000, 5),
@@ -68,7 +69,9 @@ REFUSED = frozenset({"m", "in", "g", "s", "h", "d", "w", "y", "l", "L", "B", "mo
 WORDY = frozenset(
     "minutes hours seconds days weeks months years miles feet inches yards pounds ounces metres meters".split()
 )
-NO_SUM = frozenset("the these those last past first next final another every each his her its their our my your this".split())
+NO_SUM = frozenset(
+    "the these those last past first next final another every each his her its their our my your this".split()
+)
 
 
 @cache
@@ -118,7 +121,7 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
         return (_spelled(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
     made = list(_forms(value, style, word, name, is_wordy=is_wordy))
-    if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy, word=word):
+    if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy):
         made.append(Form(f"in {unit(smaller, 'long')}", _converted(name, word)))
     least = Fraction(0) if style.decimals else Fraction(2)
     control, start = _measure_control(spot, name)
@@ -144,7 +147,11 @@ def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: boo
     found += [Form(form.name, partial(_with_unit, form.write, long)) for form in forms(value, style)]
     if word != long:
         found.append(Form("unit in full", lambda v: f"{style.write(v)} {long}"))
-    elif short not in REFUSED and short != long and not name.startswith(("duration-month", "duration-year", "duration-week", "duration-day")):
+    elif (
+        short not in REFUSED
+        and short != long
+        and not name.startswith(("duration-month", "duration-year", "duration-week", "duration-day"))
+    ):
         found.append(Form("abbreviation", lambda v: f"{style.write(v)} {short}"))
     return found
 
@@ -153,7 +160,7 @@ def _with_unit(write: Write, long: str, value: Fraction) -> str:
     return f"{write(value)} {long}"
 
 
-def _converts(value: Fraction, name: str, spot: Spot, *, is_wordy: bool, word: str) -> bool:
+def _converts(value: Fraction, name: str, spot: Spot, *, is_wordy: bool) -> bool:
     """Whether people would say the amount in the smaller unit too."""
     kind = UNITS[name]
     if value > kind.most or value * kind.times % 1 or spot.is_modifier or spot.next() in ("old", "a", "per", "each"):
@@ -179,7 +186,18 @@ def _converted(name: str, word: str) -> Write:
 def _measure_control(spot: Spot, name: str) -> tuple[str, int]:
     if spot.is_modifier:
         return other(spot)
-    if spot.before() in NO_SUM | CHANGES or spot.next() in ("of", "old", "per", "a", "each", "tall", "long", "high", "wide", "deep"):
+    if spot.before() in NO_SUM | CHANGES or spot.next() in (
+        "of",
+        "old",
+        "per",
+        "a",
+        "each",
+        "tall",
+        "long",
+        "high",
+        "wide",
+        "deep",
+    ):
         return "", -1
     start = of_number(spot)
     if not takes_noun(spot, start) or spot.before() == "in" or (spot.next() == "," and spot.next_tag(2) == "CD"):
@@ -192,6 +210,8 @@ def money(found: re.Match[str], spot: Spot) -> Made:
     sign, text = found["sign"], found["number"]
     value, style = read_digits(text)
     gap = found["gap"]
+    if spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I":
+        return NO_OTHER
     currency = CURRENCIES[sign]
     short = style.scale.strip().lower() in ("k", "m", "b", "bn", "mn", "tn")
 
@@ -204,11 +224,17 @@ def money(found: re.Match[str], spot: Spot) -> Made:
         made.append(Form("scale in full", lambda v: f"{sign}{gap}{full.write(v)}"))
     elif style.scale.strip() in ("million", "billion", "trillion"):
         letter = {"million": "m", "billion": "bn", "trillion": "tn"}[style.scale.strip()]
-        made.append(Form("letter", lambda v: f"{sign}{gap}{Style(style.commas, style.decimals, True, letter).write(v)}"))
+        made.append(
+            Form("letter", lambda v: f"{sign}{gap}{Style(style.commas, style.decimals, True, letter).write(v)}")
+        )
     if not spot.is_modifier and spot.next() not in ("-",):
         made.append(Form("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
         if (words := said(value, style)) is not None and (not style.decimals or style.decimals == 2):
-            made.append(Form("words", partial(_pieces, currency) if style.decimals else lambda v: f"{words(v)} {SAID[currency]}"))
+            made.append(
+                Form(
+                    "words", partial(_pieces, currency) if style.decimals else lambda v: f"{words(v)} {SAID[currency]}"
+                )
+            )
         if style.scale.strip() in ("million", "billion") and value < 10**12:
             made.append(Form("noughts", lambda v: f"{sign}{gap}{Style(commas=True).write(v)}"))
     elif not style.scale and not style.decimals:
@@ -275,8 +301,8 @@ _UNIT_NAMES = "|".join(
     sorted(
         """kilometers kilometres meters metres centimeters centimetres millimeters millimetres miles feet inches yards
         kilograms grams pounds ounces liters litres milliliters millilitres gigabytes megabytes kilobytes seconds
-        milliseconds minutes hours days weeks months years km cm mm mi ft kg oz ml mL GB MB KB gigs kilos lbs hrs mins secs
-        min hr sec ms yd""".split(),
+        milliseconds minutes hours days weeks months years milligrams km cm mm mi ft kg mg oz ml mL GB MB KB gigs kilos
+        lbs hrs mins secs min hr sec ms yd""".split(),
         key=len,
         reverse=True,
     )

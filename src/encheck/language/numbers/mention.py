@@ -29,13 +29,16 @@ TOTALS = frozenset(
     "total number average maximum minimum group town population sum range series pair set profit loss list top".split()
 )
 COUNTED = frozenset(
-    """point points cent cents pence time times degree degrees byte bytes bit bits pixel pixels percentage star stars year
-    years day days hour hours minute minutes second seconds week weeks month months mile miles inch inches foot feet pound
-    pounds dollar dollars euro euros gallon gallons acre acres ton tons tonne tonnes calorie calories gram grams barrel
-    barrels watt watts volt volts yard yards hp mph percent km kg cm mm meter meters metre metres litre litres liter liters
-    mega run runs vote votes decades decade centuries century basis rupees crores lakhs crore lakh""".split()
+    """point points cent cents pence time times degree degrees byte bytes bit bits pixel pixels percentage star stars
+    year years day days hour hours minute minutes second seconds week weeks month months mile miles inch inches foot
+    feet pound pounds dollar dollars euro euros gallon gallons acre acres ton tons tonne tonnes calorie calories gram grams
+    barrel barrels watt watts volt volts yard yards hp mph percent km kg cm mm meter meters metre metres litre litres
+    liter liters mega run runs vote votes decades decade centuries century basis rupees crores
+    lakhs crore lakh""".split()
 )
-MORE = frozenset("more other additional further different less fewer most consecutive straight separate such new".split())
+MORE = frozenset(
+    "more other additional further different less fewer most consecutive straight separate such new".split()
+)
 PHRASES = ("more than", "less than", "fewer than", "at least", "at most", "up to", "as many as", "as much as")
 
 
@@ -145,7 +148,7 @@ def other(spot: Spot) -> tuple[str, int]:
     What goes with a number goes too ("about 12"), and an article before one noun ("a 5% rise" > "another rise").
     """
     noun = spot.noun
-    if noun is None or spot.parse.lowers[noun] in COUNTED or spot.next() in MORE:
+    if noun is None or spot.parse.lowers[noun] in COUNTED or spot.next() in MORE or spot.next_tag() in ("JJR", "RBR"):
         return "", -1
     start = of_number(spot)
     here = Spot(spot.parse, start, spot.end)

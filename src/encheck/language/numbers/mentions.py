@@ -26,6 +26,7 @@ ELSEWHERE = re.compile(
 FIXED = re.compile(
     r"""\b(?:9/11|24/7|50[-/]50|20/20|9-1-1|911|7-11|two\ by\ four|(?i:catch)-22|(?i:one|two|three)-(?:on|to|by)-\w+
     |(?i:world\ war\ (?:one|two))|(?i:one|two)\ or\ (?:two|three)|(?i:the\ four\ corners)|(?i:on\ all\ fours)
+    |(?:S&P|Poor's|Poors|Fortune|Nasdaq|NASDAQ|FTSE|Russell|CAC|Nikkei)\ \d+
     |(?i:second|third|two)-(?:hand|rate|guess\w*|faced|fold|way|time|tone|party|class)|(?i:fifth\ column)|401\(?k\)?
     |(?i:hundred|thousand|million)s?\ of|(?i:first)(?:\ \w+)?|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
@@ -37,7 +38,7 @@ NAMES = ("PER", "ORG", "LOC")
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Maker], ...]:
-    every = (*moments.PATTERNS[:10], *measures.PATTERNS, *amounts.PATTERNS[:2], *moments.PATTERNS[10:], *amounts.PATTERNS[2:])
+    every = (*moments.PATTERNS, *measures.PATTERNS, *amounts.PERCENT, *moments.YEAR, *amounts.PATTERNS)
     return tuple((re.compile(f"{LEFT}(?:{pattern}){RIGHT}"), maker) for pattern, maker in every)
 
 
@@ -111,7 +112,9 @@ def _why_not(parse: Parse, one: Mention) -> str:
 
 def _is_tied(spot: Spot) -> bool:
     """Whether another number stands beside it that it is measured by: "from 5 to 7", "two of three"."""
-    if spot.next() in TIED and (spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")):
+    if spot.next() in TIED and (
+        spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")
+    ):
         return True
     if spot.before() in ("between",) or (spot.before() == "from" and spot.next() == "to"):
         return True

@@ -17,6 +17,7 @@ Day = tuple[int, int, int]  # year (0: none), month, day (0: none)
 DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 IN = frozenset("in since until till by before after from during of".split())
 FORMULA = frozenset(["-", "/", "+", "=", ")", "#", "–", "$", "%", "am", "pm"])
+ON = frozenset("on by of until till from since after before for between to".split())
 AT = frozenset("at by until till from before after around to about past".split())
 WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun".split()
@@ -78,10 +79,12 @@ def date(found: re.Match[str], spot: Spot) -> Made:
     if is_named and year and day:
         return "a date whose weekday is said"
     made = tuple(_date_forms(value, layout, width))
-    if spot.is_modifier or spot.before() in ("the", "a", "an"):
+    if spot.is_modifier or spot.before() not in ON:
         made = tuple(form for form in made if not form.name.startswith(("the ", "{y}")))
-    control = ("another day" if day else "another month") if spot.before() not in ("the", "last", "this", "next") else ""
-    control = "" if is_named else control
+    control = (
+        ("another day" if day else "another month") if spot.before() in (ON | {"in"}) - {"by", "to", "between"} else ""
+    )
+    control = "" if is_named or spot.is_modifier else control
     return Mention(spot.start, spot.end, "date", value, own, made, partial(_days, value), control, spot.start)
 
 
@@ -139,7 +142,11 @@ def iso(found: re.Match[str], spot: Spot) -> Made:
         return NO_OTHER
 
     def beside(size: int) -> list[Day]:
-        return [d for d in _days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size) if d[2] > MONTHS or found["sep"] == "-"]
+        return [
+            d
+            for d in _days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
+            if d[2] > MONTHS or found["sep"] == "-"
+        ]
 
     made = tuple(Form(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
     return Mention(spot.start, spot.end, "date", value, own, made, beside, "another day", spot.start)
@@ -156,10 +163,7 @@ def year(found: re.Match[str], spot: Spot) -> Made:
         if _is_short(value):
             made.append(Form("two figures", _short))
         control = "another year"
-    elif before in {*(m.lower() for m in months("wide")), "spring", "summer", "autumn", "fall", "winter", "early", "late", "(",
-                    "mid", "the", "a"} and _is_short(value):  # fmt: skip
-        made, control = [Form("two figures", _short)], ""
-    elif 1900 <= value <= LAST_YEAR:
+    elif 1100 <= value <= LAST_YEAR:
         if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
             return "a year by itself"
         made, control = [Form("two figures", _short)], ""
@@ -170,7 +174,9 @@ def year(found: re.Match[str], spot: Spot) -> Made:
         low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
         return around(value, size, ((1, 2), (4, 6, 9), (20, 30, 40)), least=low, most=high)
 
-    return Mention(spot.start, spot.end, "year", value, str, tuple(made), beside, control, spot.start if control else -1)
+    return Mention(
+        spot.start, spot.end, "year", value, str, tuple(made), beside, control, spot.start if control else -1
+    )
 
 
 def _is_short(value: int) -> bool:
@@ -246,7 +252,9 @@ def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: s
 
 def _time(spot: Spot, value: tuple[int, int], own: Callable[..., str], made: tuple[Form, ...], hours: range) -> Mention:
     def beside(size: int) -> list[tuple[int, int]]:
-        return [(h, value[1]) for h in around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])]
+        return [
+            (h, value[1]) for h in around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])
+        ]
 
     control = "another time" if spot.before() not in ("the", "a", "to") and not spot.is_modifier else ""
     return Mention(spot.start, spot.end, "time", value, own, made, beside, control, spot.start)
@@ -288,13 +296,13 @@ _DAY, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>[12]\d{3})"
 PATTERNS: tuple[tuple[str, Maker], ...] = (
     (rf"{_YEAR}(?P<sep>-)(?P<month>\d\d)-(?P<day>\d\d)", iso),
     (r"(?P<month>\d{1,2})(?P<sep>/)(?P<day>\d{1,2})/(?P<year>[12]\d{3})", iso),
-    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?,? {_YEAR}", date),
-    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH},? {_YEAR}", date),
+    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?: ?,)? {_YEAR}", date),
+    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?: ?,)? {_YEAR}", date),
     (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?![\d:])", date),
     (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?! \d)", date),
     (rf"{_MONTH} (?:of )?{_YEAR}", date),
     (r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?P<half> ?(?i:[ap]\.m\.|[ap]m))", time),
     (r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?P<half>)", time),
     (rf"(?P<decade>19[2-9]0s|['\u2019][2-9]0s|(?<=the )(?:{'|'.join(DECADES)}))", decade),
-    (r"(?P<year>1[5-9]\d\d|20[0-4]\d)", year),
 )
+YEAR: tuple[tuple[str, Maker], ...] = ((r"(?P<year>1[5-9]\d\d|20[0-4]\d)", year),)

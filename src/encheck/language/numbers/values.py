@@ -30,8 +30,8 @@ def others(
 ) -> list[Fraction]:
     """Values at this distance, written to as many places, from `least` to `most`; none of them is `value`.
 
-    Near is one or two steps of the last place (of round numbers one, or a part of it), middle a quarter to three quarters of the value, far five to fifteen
-    times it or a tenth.
+    Near is one or two steps of the last place (of round numbers one, or a part of it), middle a quarter to three
+    quarters of the value, far five to fifteen times it or a tenth.
 
     >>> [int(v) for v in others(Fraction(12), size=NEAR)], [int(v) for v in others(Fraction(12), size=MIDDLE)]
     ([10, 11, 13, 14], [4, 6, 8, 16, 18, 20, 21])
