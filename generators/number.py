@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from encheck.generators.base import Generator, Outcome, listed, seeded_as
@@ -104,18 +105,22 @@ def _planned(group: Group, relation: str, level: int, rng: Draws, english: Engli
         return written(group, relation, level=level)
     if english.mode == "paper":
         return "the published recipe has no numbers"
-    found = english.read(_mentions, group.source)
-    if isinstance(found, str):
-        return found
-    ranks = rng.ranks(len(found))
-    for at in sorted(range(len(found)), key=ranks.__getitem__):
-        if plan := _plan(found[at], rng, len(group.source)):
-            return plan
-    return "no other number that is near"
+    return english.read(_planning(rng.run_seed), group.source)
 
 
-def _mentions(_english: English, parse: Parse) -> tuple[Mention, ...] | str:
-    return mentions(parse)
+@cache
+def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
+    """What reads the plan of a sentence off its parse: the same for all sides and levels of a seed."""
+
+    def plan(_english: English, parse: Parse) -> Plan | str:
+        rng, found = Draws(seed, NAME, parse.text), mentions(parse)
+        if isinstance(found, str):
+            return found
+        ranks = rng.ranks(len(found))
+        plans = (_plan(found[at], rng, len(parse.text)) for at in sorted(range(len(found)), key=ranks.__getitem__))
+        return next((one for one in plans if one), "no other number that is near")
+
+    return plan
 
 
 def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:

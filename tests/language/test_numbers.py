@@ -106,7 +106,7 @@ LEFT = {
     "2024-03-05 10:11:12,345 [17] ERR 0x3f 99": "a table, a log line or code",
     "The cat sat on the mat.": "no number",
     "Please call the desk on 555-0100 after lunch.": "no number",
-    "Its odds are 7 to 3 at the moment.": "numbers that are compared, or a score",
+    "Its odds are 7 to 3 at the moment.": "numbers that hang on each other",
 }
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 WORD = re.compile(r"[^\W\d_]+")
-PLAIN = 0.25  # the share of function words from which on a text is English
+PLAIN = 0.21  # the share of function words from which on a text is English
 SURE = 10  # times as likely as English has another language to be
 FEWEST = 3  # words: less is no text of any language
 FUNCTION_WORDS = frozenset(

@@ -202,7 +202,11 @@ def _measure_control(spot: Spot, name: str) -> tuple[str, int]:
     start = of_number(spot)
     if not takes_noun(spot, start) or spot.before() == "in" or (spot.next() == "," and spot.next_tag(2) == "CD"):
         return "", -1
-    return UNITS[name].control, start
+    said = UNITS[name].control
+    before = Spot(spot.parse, start, spot.end).before()
+    if said == "some time" and before not in ("for", "after", "before") and spot.next() not in LATER:
+        return "", -1
+    return said, start
 
 
 def money(found: re.Match[str], spot: Spot) -> Made:
@@ -264,7 +268,7 @@ def _sum(spot: Spot, value: Fraction, style: Style, own: Write, made: tuple[Form
     elif spot.before() in NO_SUM or spot.next() in ("of", "per", "a", "an", "each"):
         control, start = "", -1
     else:
-        control, start = "another sum", of_number(spot)
+        control, start = "another price" if spot.before() == "at" else "another sum", of_number(spot)
         control = control if takes_noun(spot, start) else ""
 
     def beside(size: int) -> list[Fraction]:

@@ -23,18 +23,18 @@ ABOUT = frozenset(
 )
 UNLIKE = frozenset(
     """nearly almost roughly approximately some only just exactly than least most all both every these those first last
-    next past another other many a an no any""".split()
+    next past another other further many a an no any rs rs. usd""".split()
 )
 TOTALS = frozenset(
     "total number average maximum minimum group town population sum range series pair set profit loss list top".split()
 )
 COUNTED = frozenset(
-    """point points cent cents pence time times degree degrees byte bytes bit bits pixel pixels percentage star stars
-    year years day days hour hours minute minutes second seconds week weeks month months mile miles inch inches foot
-    feet pound pounds dollar dollars euro euros gallon gallons acre acres ton tons tonne tonnes calorie calories gram grams
-    barrel barrels watt watts volt volts yard yards hp mph percent km kg cm mm meter meters metre metres litre litres
-    liter liters mega run runs vote votes decades decade centuries century basis rupees crores
-    lakhs crore lakh""".split()
+    """point points cent cents pence time times degree degrees byte bytes bit bits pixel pixels percentage star
+    stars year years day days hour hours minute minutes second seconds week weeks month months mile miles inch
+    inches foot feet pound pounds dollar dollars euro euros gallon gallons acre acres ton tons tonne tonnes
+    calorie calories gram grams barrel barrels watt watts volt volts yard yards hp mph percent km kg cm mm meter
+    meters metre metres litre litres liter liters mega run runs vote votes decades decade centuries century
+    basis rupees crores lakhs crore lakh""".split()
 )
 MORE = frozenset(
     "more other additional further different less fewer most consecutive straight separate such new".split()
@@ -148,7 +148,12 @@ def other(spot: Spot) -> tuple[str, int]:
     What goes with a number goes too ("about 12"), and an article before one noun ("a 5% rise" > "another rise").
     """
     noun = spot.noun
-    if noun is None or spot.parse.lowers[noun] in COUNTED or spot.next() in MORE or spot.next_tag() in ("JJR", "RBR"):
+    if (
+        noun is None
+        or spot.parse.lowers[noun] in COUNTED
+        or spot.next() in MORE
+        or spot.next_tag() in ("JJR", "RBR", "JJS", "RBS")
+    ):
         return "", -1
     start = of_number(spot)
     here = Spot(spot.parse, start, spot.end)

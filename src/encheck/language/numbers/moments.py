@@ -162,7 +162,7 @@ def year(found: re.Match[str], spot: Spot) -> Made:
         made = [Form("the year", lambda v: f"the year {v}"), Form("words", spelled_year)]
         if _is_short(value):
             made.append(Form("two figures", _short))
-        control = "another year"
+        control = "another year" if before != "by" else ""
     elif 1100 <= value <= LAST_YEAR:
         if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
             return "a year by itself"
