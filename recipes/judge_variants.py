@@ -5,6 +5,7 @@
     python recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
     python recipes/judge_variants.py triples --generator number --data texts:FILE mrpc:DIR --out DIR [--level 1]
     python recipes/judge_variants.py read-triples --out DIR --judge A.txt B.txt
+    python recipes/judge_variants.py coverage --generator number --data texts:FILE mrpc:DIR [--sentences 300]
 
 `draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with
 encheck, and with nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how; `--beside` for a
@@ -29,6 +30,7 @@ import csv
 import json
 import math
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,6 +45,12 @@ from encheck.items.variants import Maker
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
+HOLDS = re.compile(
+    r"(?<!\w)[$€£]?\d[\d.,]*(?!\w)|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+    r"|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+    r"|thousand|million|billion|dozen)\b",
+    re.IGNORECASE,
+)
 SIDES = ("kept", "changed", "control")
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
@@ -199,6 +207,20 @@ def read_triples(args: argparse.Namespace) -> None:
             print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
 
 
+def coverage(args: argparse.Namespace) -> None:
+    """Of `--sentences` sentences that hold a number, drawn by seed, the share of which each side is made."""
+    print("| set | sentences | " + " | ".join(SIDES) + " |\n" + "| --- " * (2 + len(SIDES)) + "|")
+    for spec in args.data:
+        data = load(spec, sample=None)
+        texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
+        holding = [text for text in texts if HOLDS.search(text)]
+        some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
+        groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0)
+        made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
+        shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
+        print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")
+
+
 def said(path: Path) -> dict[int, tuple[str, bool]]:
     """Number -> (meaning, whether it is good English)."""
     rows = (line.split() for line in path.read_text("utf-8").splitlines() if line.strip())
@@ -264,7 +286,8 @@ def rates(args: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    works = {"draw": draw, "report": report, "rates": rates, "triples": triples, "read-triples": read_triples}
+    works = {"draw": draw, "report": report, "rates": rates, "triples": triples, "read-triples": read_triples,
+             "coverage": coverage}  # fmt: skip
     parser.add_argument("what", choices=works)
     parser.add_argument("--data", nargs="+", default=[], help="sets as NAME:PATH")
     parser.add_argument("--sentences", type=int, default=300, help="so many of each set")
@@ -279,7 +302,7 @@ def main() -> None:
     parser.add_argument("--level", type=int, default=1, help="of the changed edit of triples")
     parser.add_argument("--together", action="store_true", help="rates over all sets")
     args = parser.parse_args()
-    if args.out is None and args.what != "rates":
+    if args.out is None and args.what not in ("rates", "coverage"):
         parser.error(f"{args.what} needs --out")
     works[args.what](args)
 

@@ -65,6 +65,7 @@ MORE = {"hrs": "duration-hour", "mins": "duration-minute", "secs": "duration-sec
         "GB": "digital-gigabyte", "MB": "digital-megabyte", "KB": "digital-kilobyte", "ms": "duration-millisecond",
         "gigs": "digital-gigabyte", "kilos": "mass-kilogram", "km": "length-kilometer", "min": "duration-minute",
         "ml": "volume-milliliter", "hr": "duration-hour", "sec": "duration-second"}  # fmt: skip
+LATER = frozenset("ago later earlier before after".split())
 REFUSED = frozenset({"m", "in", "g", "s", "h", "d", "w", "y", "l", "L", "B", "month", "mths", "mth", "lb"})
 WORDY = frozenset(
     "minutes hours seconds days weeks months years miles feet inches yards pounds ounces metres meters".split()
@@ -202,11 +203,11 @@ def _measure_control(spot: Spot, name: str) -> tuple[str, int]:
     start = of_number(spot)
     if not takes_noun(spot, start) or spot.before() == "in" or (spot.next() == "," and spot.next_tag(2) == "CD"):
         return "", -1
-    said = UNITS[name].control
+    control = UNITS[name].control
     before = Spot(spot.parse, start, spot.end).before()
-    if said == "some time" and before not in ("for", "after", "before") and spot.next() not in LATER:
+    if control == "some time" and before not in ("for", "after", "before") and spot.next() not in LATER:
         return "", -1
-    return said, start
+    return control, start
 
 
 def money(found: re.Match[str], spot: Spot) -> Made:

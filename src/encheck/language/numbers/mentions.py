@@ -28,7 +28,7 @@ FIXED = re.compile(
     |(?i:world\ war\ (?:one|two))|(?i:one|two)\ or\ (?:two|three)|(?i:the\ four\ corners)|(?i:on\ all\ fours)
     |(?:S&P|Poor's|Poors|Fortune|Nasdaq|NASDAQ|FTSE|Russell|CAC|Nikkei)\ \d+
     |(?i:second|third|two)-(?:hand|rate|guess\w*|faced|fold|way|time|tone|party|class)|(?i:fifth\ column)|401\(?k\)?
-    |\d-way|(?i:hundred|thousand|million)s?\ of|(?i:first)(?:\ \w+)?|(?i:forty|fifty)-niners?|360-degree)""",
+    |\d-way|(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
 LEFT, RIGHT = r"(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])", r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)"
