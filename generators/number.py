@@ -196,7 +196,7 @@ def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
     text = _capital(source, one.start, text)
     if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
         text += "."
-    edits = (Edit(one.start, one.end, text),)
+    edits: tuple[Edit, ...] = (Edit(one.start, one.end, text),)
     found = re.search(r"\b(an?)\s+$", source[: one.start], re.IGNORECASE)
     if found and (wanted := article(text)) != found[1].lower():
         wanted = wanted.capitalize() if found[1][0].isupper() else wanted
