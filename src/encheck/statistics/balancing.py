@@ -35,7 +35,8 @@ def odd_terms(differences: Floats) -> Floats:
 def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
     """The logistic regression without intercept that tells items from their mirror images; shape [k].
 
-    It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps, each short enough to raise it.
+    It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps,
+    each short enough to raise it.
     """
     found = np.zeros(terms.shape[1])
     for _ in range(_STEPS):
