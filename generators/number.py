@@ -152,7 +152,7 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
 def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
     kept, own = _said(form.write, one.value), _said(one.own, one.value)
-    if kept is None or own is None or kept == own:
+    if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     found = []
     for value in one.beside(size):
