@@ -11,74 +11,23 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from encheck.claims import claim_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
-from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
+from encheck.errors import NothingToMeasure, UsageError, unknown
 from encheck.gating.balance import PARTS, balanced, part_of, parts, win_rates
-from encheck.gating.baseline import tables_of
 from encheck.items.variants import Maker
 from encheck.metrics import named
-from encheck.running.bench import Bench
 from encheck.running.case import Case
-from encheck.running.subject import Subject
 from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
-from encheck.similarity import SIMILARITIES
-from encheck.store import Store
-from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.training.measuring import Encode, Plan, measured, shipped_cases
 from encheck.types import Chain, Contrast, Crossed, Query, Triplet
-
-Encode = Callable[[list[str]], Any]
-MODEL = "model"
-
-
-@dataclass
-class _Encoding:
-    """The model as it is at this step; no two of them share a vector."""
-
-    encode_texts: Encode
-    similarity: str
-    name: str = field(default_factory=lambda: f"training:{np.random.default_rng().integers(2**63)}")
-
-    def fingerprint(self) -> str:
-        return self.name
-
-    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
-        vectors = np.asarray(self.encode_texts(list(texts)), np.float32)
-        try:
-            return check_vectors(vectors, texts)
-        except EncoderError as error:
-            is_row_a_text = vectors.ndim == 2 and len(vectors) == len(texts)
-            raise EncoderError(f"the model in training: {error}. {TRAINED if is_row_a_text else ROW_A_TEXT}") from error
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is measured at every step: the development part of the data, and the cases that have items in it."""
-
-    dataset: Dataset
-    cases: tuple[Case, ...]
-    maker: Maker
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(case.property for case in self.cases))
 
 
 def behaviour(
@@ -105,12 +54,12 @@ def behaviour(
 
 def default_checks() -> tuple[str, ...]:
     """The properties that choose checkpoints unless others are asked for: those that declare `selects`."""
-    return tuple(dict.fromkeys(case.property for case in _cases() if case.claim.declared.selects))
+    return tuple(dict.fromkeys(case.property for case in shipped_cases() if case.claim.declared.selects))
 
 
 def _families() -> dict[str, str]:
     """The family of each property."""
-    return {case.property: case.claim.family for case in _cases()}
+    return {case.property: case.claim.family for case in shipped_cases()}
 
 
 def _has_rate(case: Case) -> bool:
@@ -119,11 +68,11 @@ def _has_rate(case: Case) -> bool:
     return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
 
-def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
+def _plan(data: str, checks: Sequence[str], seed: int) -> Plan:
     """What these checks measure on the development part of the data; UsageError where that is nothing."""
     if isinstance(checks, str) or not checks:
         raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
-    rated = sorted({case.property for case in _cases() if _has_rate(case)})
+    rated = sorted({case.property for case in shipped_cases() if _has_rate(case)})
     for name in checks:
         if name not in rated and name in _families():
             raise UsageError(
@@ -132,10 +81,10 @@ def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
         if name not in rated:
             raise UsageError(unknown("check", name, rated))
     dataset, maker = dev_part(load(data, seed=seed)), Maker(seed)
-    cases = tuple(case for case in _cases() if case.property in checks and _has_items(case, dataset, maker))
+    cases = tuple(case for case in shipped_cases() if case.property in checks and _has_items(case, dataset, maker))
     if not cases:
         raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")
-    return _Plan(dataset, cases, maker)
+    return Plan(dataset, cases, maker)
 
 
 def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
@@ -146,14 +95,9 @@ def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
     return False
 
 
-def _behaviour(encode: Encode, plan: _Plan, similarity: str) -> dict[str, float]:
+def _behaviour(encode: Encode, plan: Plan, similarity: str) -> dict[str, float]:
     """`behaviour` of what is planned."""
-    if similarity not in SIMILARITIES:
-        raise UsageError(unknown("similarity", similarity, SIMILARITIES))
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "store.sqlite")
-        rates = _measure(_Encoding(encode, similarity), plan, store)
-        store.close()
+    rates = win_rates(measured(encode, plan, similarity).tables)
     families = _families()
     score = balanced(rates, families)
     return {**rates, **parts(rates, families), "balanced": float("nan") if score is None else score}
@@ -185,7 +129,7 @@ def _parts_of(checks: Sequence[str]) -> list[str]:
     return list(parts(dict.fromkeys(checks, 0.0), families))
 
 
-def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: _Plan) -> None:
+def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: Plan) -> None:
     """UsageError where the data have no item for a part that the primary metric is made of: it would be NaN."""
     found = _parts_of(plan.checks)
     if lacking := [part for part in _parts_of(checks) if part not in found]:
@@ -207,40 +151,6 @@ def dev_part(dataset: Dataset) -> Dataset:
     if "gate" in splits:
         raise UsageError(f"{dataset.name} has items for the gate and none of the split dev: nothing may select on them")
     return dataset
-
-
-@cache
-def _cases() -> tuple[Case, ...]:
-    """Every claim of the checks that come with encheck, at every level."""
-    package = importlib.import_module("encheck.checks")
-    modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-    found = [(f, claim) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
-    return tuple(
-        Case(f.__name__, claim, MODEL, "data", level, claim.property) for f, claim in found for level in claim.levels
-    )
-
-
-def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]:
-    subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
-    bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
-    requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
-    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
-    bench.refuse_failed(MODEL)
-    items, rows = {}, []
-    for case in plan.cases:
-        with suppress(NothingToMeasure):
-            found = bench.items("data", case.claim, case.level)
-            scores = bench.scores(MODEL, "data", found)
-            name = str(case.id)
-            items[name] = scores.frame(case.id, found.kept).to_columns()
-            rows.append(
-                {
-                    "id": f"{name}/x", "check": case.check, "property": case.property, "data": "data",
-                    "level": str(case.level), "model": MODEL,
-                }
-            )  # fmt: skip
-    entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
-    return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
 
 
 def __getattr__(name: str) -> Any:
