@@ -1,0 +1,234 @@
+"""Copies of MiniLM, changed in known ways: what the gate says of each, and whether the balanced score orders them.
+
+    python benchmarks/collection.py encode --folder build/collection --data DATA    # resumes; 1 to 2 CPU minutes a copy
+    python benchmarks/collection.py score --folder build/collection --data DATA
+    python benchmarks/collection.py verdicts --folder build/collection --data DATA [--share 100]
+
+`collection_copies.py` has the copies and the right answers. DATA is a folder with the public files of QQP, STS-B, MRPC
+and PAWS as they are distributed. Vectors are kept in the folder, and no text is encoded twice.
+
+The gate and the score see a part of the probes' gate items, by a hash of their cluster (`--share`, in percent). The
+judgement was fixed before any score was computed. It is the mean of three parts, each divided by MiniLM's own, from
+chance:
+
+- behaviour: the mean rate over the properties of fresh probes of which MiniLM has headroom;
+- search: nDCG@10 of questions of QQP's dev part, whose duplicate is one of 500;
+- STS: Spearman's correlation on pairs of STS-B's dev part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from collection_copies import COPIES, Copy, Floats, Place, parts_of_minilm, rows_of
+
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.load import load as load_data
+from encheck.errors import NothingToMeasure
+from encheck.items.variants import Maker
+from encheck.running.case import Case
+from encheck.similarity import ROUNDING, moved
+from encheck.training.measuring import Plan, measured, shipped_cases
+
+SHARE = 20  # percent of the clusters, where a copy is not given the full gate
+FRESH, FRESH_SHARE = "probes:fresh=23", 25
+LEFT_OUT = (  # passages are long; of the others a fifth is too few items to gate
+    "dilution", "continuation", "binding", "comparative", "quantifier", "modality", "temporal", "swapchain",
+)  # fmt: skip
+JUDGED = ("number", "entity", "roles")  # of the fresh probes, those of which MiniLM has headroom
+QUERIES, DOCUMENTS, STS_PAIRS = 120, 500, 200
+ITSELF = "MiniLM"
+Texts = list[str]
+
+
+class Vectors:
+    """What a copy gives for texts, kept in a file; a text is encoded once.
+
+    `steady` says whether 32 texts got the same vectors a second time, in other company.
+    """
+
+    def __init__(self, path: Path, made: Any) -> None:
+        self.path, self._made, self.steady = path, made, True
+        self._rows: dict[str, int] = {}
+        self._known: Floats | None = None
+        if path.exists():
+            with np.load(path) as found:
+                self._rows = {key: i for i, key in enumerate(found["keys"].tolist())}
+                self._known, self.steady = found["vectors"], bool(found["steady"])
+
+    def __call__(self, texts: Texts) -> Floats:
+        """Vectors of these texts, shape [n, d]."""
+        keys = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts]
+        lacking = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._rows}
+        if lacking:
+            self._learn(lacking)
+        assert self._known is not None
+        return self._known[[self._rows[key] for key in keys]]
+
+    def _learn(self, lacking: dict[str, str]) -> None:
+        encode, texts = self._made(), list(lacking.values())
+        found = encode(texts)
+        if self._known is None:
+            self.steady = _is_steady(found, encode, texts)
+        self._rows |= {key: len(self._rows) + i for i, key in enumerate(lacking)}
+        self._known = found if self._known is None else np.concatenate([self._known, found])
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_suffix(".partial.npz")
+        np.savez(partial, keys=np.array(list(self._rows)), vectors=self._known, steady=self.steady)
+        partial.replace(self.path)
+
+
+def _is_steady(found: Floats, encode: Any, texts: Texts) -> bool:
+    """Whether a few texts get the same vectors in other company, from the last to the first."""
+    first, second = (some.reshape(len(some), -1) for some in (found[:32], encode(texts[31::-1])[::-1]))
+    return bool((moved(first, second) <= ROUNDING).all())
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The folder of a collection, and the public data."""
+
+    folder: Path
+    data: Path
+
+    def vectors(self, name: str, made: Any) -> Vectors:
+        """What is kept of a copy, or made by this."""
+        plain = "".join(letter if letter.isalnum() else "-" for letter in name)
+        return Vectors(self.folder / "vectors" / f"{plain}.npz", made)
+
+    def of(self, copy: Copy) -> Vectors:
+        """What this copy gives."""
+        return self.vectors(copy.name, lambda: copy.made(place(self)))
+
+
+@cache
+def place(collection: Collection) -> Place:
+    """Where its copies are made."""
+    return Place(collection.folder, collection.data, collection.vectors(ITSELF, parts_of_minilm))
+
+
+def part(dataset: Dataset, share: int) -> Dataset:
+    """The gate items of a share of the clusters, in percent."""
+
+    def chosen(one: Any) -> bool:
+        at = int(hashlib.sha256(one.cluster.encode()).hexdigest(), 16) % 100
+        return one.split == "gate" and at < share
+
+    groups, pairs = (tuple(filter(chosen, some)) for some in (dataset.groups, dataset.pairs))
+    universe = tuple(sorted({one.cluster for one in (*groups, *pairs)}))
+    return replace(dataset, groups=groups, pairs=pairs, universe=universe)
+
+
+def planned(dataset: Dataset, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> Plan:
+    """The cases that gate, and contracts, of which the data have items."""
+    maker = Maker(0)
+    cases = [
+        case
+        for case in shipped_cases()
+        if (properties is None or case.property in properties)
+        and case.property not in without
+        and (case.claim.family == "contract" or not case.claim.declared.reported)
+        and _has_items(case, dataset, maker)
+    ]
+    return Plan(dataset, tuple(cases), maker)
+
+
+def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
+    try:
+        return bool(case.claim.items(dataset, case.level, maker).kept)
+    except NothingToMeasure:
+        return False
+
+
+@cache
+def gate_plan(share: int) -> Plan:
+    """What the gate and the score see."""
+    return planned(part(load_data("probes"), share), without=() if share == 100 else LEFT_OUT)
+
+
+@cache
+def fresh_plan() -> Plan:
+    """The fresh probes of the judgement."""
+    return planned(part(load_data(FRESH), FRESH_SHARE), JUDGED)
+
+
+def texts_of(plan: Plan) -> Texts:
+    """Every text that a plan needs, as `measured` asks for them."""
+    seen: dict[str, None] = {}
+
+    def note(texts: Texts) -> Floats:
+        seen.update(dict.fromkeys(texts))
+        return np.stack([np.random.default_rng(len(seen) + i).standard_normal(4) for i in range(len(texts))])
+
+    measured(note, plan)
+    return list(seen)
+
+
+# What is judged.
+
+
+@cache
+def search_texts(data: Path) -> tuple[Texts, Texts]:
+    """Questions, and documents, of which the first ones are their duplicates in order."""
+    rows = rows_of(data / "qqp/Quora_question_pair_partition/dev.tsv")
+    same = [row for row in rows if row[0] == "1"][:QUERIES]
+    others = [row for row in rows if row[0] == "0"]
+    documents = list(dict.fromkeys([*(row[2] for row in same), *(row[i] for row in others for i in (1, 2))]))
+    return [row[1] for row in same], documents[:DOCUMENTS]
+
+
+@cache
+def sts_pairs(data: Path) -> tuple[Texts, Texts, list[float]]:
+    rows = rows_of(data / "stsbenchmark/sts-dev.csv")
+    some = rows[:: len(rows) // STS_PAIRS][:STS_PAIRS]
+    return [r[5] for r in some], [r[6] for r in some], [float(r[4]) for r in some]
+
+
+def judged_texts(data: Path) -> Texts:
+    queries, documents = search_texts(data)
+    first, second, _ = sts_pairs(data)
+    return [*queries, *documents, *first, *second]
+
+
+# Encoding.
+
+
+def encode(collection: Collection, share: int, only: Sequence[str]) -> None:
+    """Have every copy's vectors."""
+    texts = list(dict.fromkeys([*texts_of(gate_plan(share)), *texts_of(fresh_plan()), *judged_texts(collection.data)]))
+    print(f"{len(texts):,} texts", flush=True)
+    place(collection).parts(texts)
+    for copy in COPIES:
+        if only and copy.name not in only:
+            continue
+        began = time.process_time()
+        try:
+            vectors = collection.of(copy)
+            vectors(texts)
+            print(f"{copy.name}: {time.process_time() - began:.0f} CPU s; steady: {vectors.steady}", flush=True)
+        except ImportError as error:
+            print(f"{copy.name}: left out: {error}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("what", choices=("encode",))
+    parser.add_argument("--folder", type=Path, required=True, help="for vectors and fine-tunes; used again")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--share", type=int, default=SHARE, help="percent of the probes' clusters")
+    parser.add_argument("--only", nargs="*", default=[], metavar="COPY")
+    options = parser.parse_args()
+    collection = Collection(options.folder.resolve(), options.data.resolve())
+    encode(collection, options.share, options.only)
+
+
+if __name__ == "__main__":
+    main()
