@@ -13,6 +13,7 @@ import random
 import shutil
 import sys
 import unicodedata
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ Encode = Callable[[list[str]], Floats]
 Right = Literal["pass", "block", "open"]
 Half = Literal["build", "held"]
 HEADS, WIDTH = 12, 32  # of a layer, and dimensions of a head
-STEPS, BATCH, RATE = 40, 16, 5e-5  # of a fine-tune
+STEPS, BATCH, RATE = 25, 16, 5e-5  # of a fine-tune
 FITTED = 3_000  # texts that a whitening or a PCA is fitted on
 
 
@@ -103,10 +104,42 @@ def part(name: str) -> Callable[[Place], Encode]:
 # How a model is run.
 
 
-def encoded_by(model: Any, *, batch: int = 64) -> Encode:
-    """sentence-transformers' own encoding, as the model is."""
+def encoded_by(model: Any) -> Encode:
+    """A model's mean over its tokens, of unit length, by onnxruntime: the same figures in half of torch's time."""
+    import io
+
+    import onnxruntime
+    import torch
+
     model.eval()
-    return lambda texts: np.asarray(model.encode(texts, batch_size=batch, show_progress_bar=False), np.float32)
+    transformer = model[0].auto_model
+    transformer.set_attn_implementation("eager")
+
+    class Plain(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = transformer
+
+        def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+            return self.inner(ids, mask, types).last_hidden_state
+
+    names, one, graph = ["input_ids", "attention_mask", "token_type_ids"], torch.ones(2, 5).long(), io.BytesIO()
+    axes = {name: {0: "n", 1: "t"} for name in [*names, "states"]}
+    how: dict[str, Any] = {"input_names": names, "output_names": ["states"], "dynamic_axes": axes, "dynamo": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(Plain(), (one, one, torch.zeros_like(one)), graph, **how)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(graph.getvalue(), options, providers=["CPUExecutionProvider"])
+
+    def encode(texts: list[str]) -> Floats:
+        read = {name: value.numpy() for name, value in model.preprocess(texts).items() if name in names}
+        states = session.run(None, read)[0]
+        mask = read["attention_mask"][:, :, None].astype(np.float32)
+        return unit((states * mask).sum(axis=1) / mask.sum(axis=1))
+
+    return in_batches(encode)
 
 
 def changed(change: Callable[[Any], None]) -> Callable[[Place], Encode]:
@@ -219,7 +252,8 @@ def in_dynamic_int8(_: Place) -> Encode:
     import torch
     import torch.ao.quantization as quantization
 
-    return encoded_by(quantization.quantize_dynamic(load(minilm()), {torch.nn.Linear}, dtype=torch.qint8))
+    model = quantization.quantize_dynamic(load(minilm()).eval(), {torch.nn.Linear}, dtype=torch.qint8)
+    return lambda texts: np.asarray(model.encode(texts, batch_size=64, show_progress_bar=False), np.float32)
 
 
 def accents_kept(place: Place) -> Encode:
