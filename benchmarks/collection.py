@@ -8,10 +8,9 @@
 and PAWS as they are distributed. Vectors are kept in the folder, and no text is encoded twice.
 
 The gate and the score see a part of the probes' gate items, by a hash of their cluster (`--share`, in percent). The
-judgement was fixed before any score was computed. It is the mean of three parts, each divided by MiniLM's own, from
-chance:
+judgement was fixed before any score was computed. It is the mean of three figures:
 
-- behaviour: the mean rate over the properties of fresh probes of which MiniLM has headroom;
+- behaviour: the mean rate over three properties of fresh probes of which MiniLM has headroom;
 - search: nDCG@10 of questions of QQP's dev part, whose duplicate is one of 500;
 - STS: Spearman's correlation on pairs of STS-B's dev part.
 """
@@ -28,11 +27,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collection_copies import COPIES, Copy, Floats, Place, parts_of_minilm, rows_of
+from collection_copies import COPIES, Copy, Floats, Place, parts_of_minilm, rows_of, unit
+from scipy.stats import spearmanr
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load as load_data
 from encheck.errors import NothingToMeasure
+from encheck.gating.balance import win_rates
 from encheck.items.variants import Maker
 from encheck.running.case import Case
 from encheck.similarity import ROUNDING, moved
@@ -182,10 +183,9 @@ def texts_of(plan: Plan) -> Texts:
 def search_texts(data: Path) -> tuple[Texts, Texts]:
     """Questions, and documents, of which the first ones are their duplicates in order."""
     rows = rows_of(data / "qqp/Quora_question_pair_partition/dev.tsv")
-    same = [row for row in rows if row[0] == "1"][:QUERIES]
-    others = [row for row in rows if row[0] == "0"]
-    documents = list(dict.fromkeys([*(row[2] for row in same), *(row[i] for row in others for i in (1, 2))]))
-    return [row[1] for row in same], documents[:DOCUMENTS]
+    same = {row[2]: row[1] for row in [row for row in rows if row[0] == "1"][:QUERIES]}
+    others = [row[i] for row in rows if row[0] == "0" for i in (1, 2)]
+    return list(same.values()), list(dict.fromkeys([*same, *others]))[:DOCUMENTS]
 
 
 @cache
@@ -201,6 +201,40 @@ def judged_texts(data: Path) -> Texts:
     return [*queries, *documents, *first, *second]
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What is known of a copy besides: a rate, nDCG@10, and a correlation."""
+
+    behaviour: float
+    search: float
+    sts: float
+
+    @property
+    def mean(self) -> float:
+        """Of the three."""
+        return (self.behaviour + self.search + self.sts) / 3
+
+
+def judge(vectors: Vectors, data: Path) -> Judgement:
+    """What the private items, the search and the people of STS-B say of a copy."""
+    rates = win_rates(measured(vectors, fresh_plan()).tables)
+    behaviour = float(np.mean(list(rates.values())))
+    return Judgement(behaviour, ndcg(vectors, *search_texts(data)), correlation(vectors, *sts_pairs(data)))
+
+
+def ndcg(vectors: Vectors, queries: Texts, documents: Texts) -> float:
+    """nDCG@10 where the document of each query's own number is right."""
+    scores = unit(vectors(queries)) @ unit(vectors(documents)).T
+    ranks = (scores > np.diagonal(scores)[:, None]).sum(axis=1)
+    return float(np.where(ranks < 10, 1 / np.log2(ranks + 2), 0).mean())
+
+
+def correlation(vectors: Vectors, first: Texts, second: Texts, scores: list[float]) -> float:
+    """Spearman's, of the cosines and people's scores."""
+    cosines = (unit(vectors(first)) * unit(vectors(second))).sum(axis=1)
+    return float(spearmanr(cosines, scores).statistic)
+
+
 # Encoding.
 
 
@@ -209,9 +243,8 @@ def encode(collection: Collection, share: int, only: Sequence[str]) -> None:
     texts = list(dict.fromkeys([*texts_of(gate_plan(share)), *texts_of(fresh_plan()), *judged_texts(collection.data)]))
     print(f"{len(texts):,} texts", flush=True)
     place(collection).parts(texts)
-    for copy in COPIES:
-        if only and copy.name not in only:
-            continue
+    named = {copy.name: copy for copy in COPIES}
+    for copy in (named[name] for name in only or named):
         began = time.process_time()
         try:
             vectors = collection.of(copy)

@@ -59,12 +59,12 @@ People = Callable[[Searched, str], Judged | None]  # what they said of two model
 class Weighed:
     """The decision against one baseline.
 
-    `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score
-    before and now; `not_selected` counts the cases that -m or -k left out. `lost` has the queries of each search row
-    that lost most, `searched` what nobody judged, `beside` the other rank metrics of each primary endpoint.
-    `lost_items` has the items of each other row that lost most, `means` what its loss means to users of the model,
-    `remedies` what can be done where the gate is inconclusive. `partial` names the properties that were weighed, where
-    not all checks of the baseline were.
+    `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score before
+    and now, None for a candidate that is blocked; `not_selected` counts the cases that -m or -k left out. `lost` has
+    the queries of each search row that lost most, `searched` what nobody judged, `beside` the other rank metrics of
+    each primary endpoint. `lost_items` has the items of each other row that lost most, `means` what its loss means to
+    users of the model, `remedies` what can be done where the gate is inconclusive. `partial` names the properties that
+    were weighed, where not all checks of the baseline were.
     """
 
     baseline: str
@@ -132,7 +132,7 @@ def weigh(
         decision,
         _flips(found.rows),
         found.reported,
-        (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
+        _scores(pair, decision),
         not_selected,
         tuple(_notes(baseline, results, model)),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
@@ -376,6 +376,12 @@ def _said_broken(row: Mapping[str, Any], means: str) -> str:
     cause = row.get("params", {}).get("cause") or row["reason"]
     broken = f"{row['check'].replace('_', ' ')} on {row['data']}"
     return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
+
+
+def _scores(pair: _Facing, decision: Decision) -> tuple[float | None, float | None]:
+    """The balanced score before and now; a model that is blocked has none, since nobody should select by it."""
+    now = None if decision.outcome == "block" else _balanced(pair.new, pair.both)
+    return _balanced(pair.old, pair.both), now
 
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
