@@ -4,14 +4,14 @@
     python benchmarks/collection.py score --folder build/collection --data DATA
     python benchmarks/collection.py verdicts --folder build/collection --data DATA [--share 100]
 
-`collection_copies.py` has the copies and the right answers. DATA is a folder with the public files of QQP, STS-B, MRPC
-and PAWS as they are distributed. Vectors are kept in the folder, and no text is encoded twice.
+`collection_copies.py` has the copies and the right answers. DATA is a folder with the public files of SemEval-2016
+(task 3), QQP, STS-B, MRPC and PAWS as they are distributed. Vectors are kept in the folder, and no text is encoded twice.
 
 The gate and the score see a part of the probes' gate items, by a hash of their cluster (`--share`, in percent). The
 judgement was fixed before any score was computed. It is the mean of three figures:
 
 - behaviour: the mean rate over three properties of fresh probes of which MiniLM has headroom;
-- search: nDCG@10 of questions of QQP's dev part, whose duplicate is one of 500;
+- search: nDCG@10 of SemEval-2016's questions (task 3, subtask B), by their subjects;
 - STS: Spearman's correlation on pairs of STS-B's dev part.
 """
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from collection_copies import COPIES, Copy, Floats, Place, parts_of_minilm, rows_of, unit
+from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from encheck.datasets.dataset import Dataset
@@ -46,7 +48,13 @@ LEFT_OUT = (  # passages are long; of the others a part is too few items to gate
     "dilution", "continuation", "binding", "comparative", "quantifier", "modality", "temporal", "swapchain",
 )  # fmt: skip
 JUDGED = ("number", "entity", "roles")  # of the fresh probes, those of which MiniLM has headroom
-QUERIES, DOCUMENTS, STS_PAIRS = 120, 500, 200
+STS_PAIRS, DEPTH = 200, 10
+DISCOUNTS = 1 / np.log2(np.arange(DEPTH) + 2)
+THREAD = re.compile(
+    r"<OrgQSubject>(.*?)</OrgQSubject>.*?RELQ_ID=\"(.*?)\".*?RELQ_RELEVANCE2ORGQ=\"(.*?)\".*?"
+    r"<RelQSubject>(.*?)</RelQSubject>",
+    re.DOTALL,
+)
 ITSELF = "MiniLM"
 Texts = list[str]
 
@@ -179,13 +187,35 @@ def texts_of(plan: Plan) -> Texts:
 # What is judged.
 
 
+@dataclass(frozen=True)
+class Search:
+    """Queries, documents, and which documents are right for which query, shape [queries, documents]."""
+
+    queries: Texts
+    documents: Texts
+    right: NDArray[np.bool_]
+
+
 @cache
-def search_texts(data: Path) -> tuple[Texts, Texts]:
-    """Questions, and documents, of which the first ones are their duplicates in order."""
-    rows = rows_of(data / "qqp/Quora_question_pair_partition/dev.tsv")
-    same = {row[2]: row[1] for row in [row for row in rows if row[0] == "1"][:QUERIES]}
-    others = [row[i] for row in rows if row[0] == "0" for i in (1, 2)]
-    return list(same.values()), list(dict.fromkeys([*same, *others]))[:DOCUMENTS]
+def search_of(data: Path) -> Search:
+    """Subjects of SemEval-2016's questions (task 3, subtask B, dev and test); those that people found related."""
+    folder = data / "semeval2016_task3"
+    gold = (
+        folder / "SemEval2016_task3_submissions_and_scores/_gold/SemEval2016-Task3-CQA-QL-test.xml.subtaskB.relevancy"
+    )
+    known = {row[1]: row[4] == "true" for row in rows_of(gold)}
+    found: dict[str, set[str]] = {}
+    documents: dict[str, None] = {}
+    for file in ("v3.2/dev/SemEval2016-Task3-CQA-QL-dev.xml",
+                 "SemEval2016_task3_test_input/English/SemEval2016-Task3-CQA-QL-test-input.xml"):  # fmt: skip
+        text = (folder / file).read_text("utf-8")
+        for query, name, relevance, document in THREAD.findall(text):
+            documents[document] = None
+            right = found.setdefault(query, set())
+            if relevance in ("PerfectMatch", "Relevant") or known.get(name):
+                right.add(document)
+    asked = [query for query, right in found.items() if right]
+    return Search(asked, list(documents), np.array([[one in found[query] for one in documents] for query in asked]))
 
 
 @cache
@@ -196,9 +226,8 @@ def sts_pairs(data: Path) -> tuple[Texts, Texts, list[float]]:
 
 
 def judged_texts(data: Path) -> Texts:
-    queries, documents = search_texts(data)
-    first, second, _ = sts_pairs(data)
-    return [*queries, *documents, *first, *second]
+    search, (first, second, _) = search_of(data), sts_pairs(data)
+    return [*search.queries, *search.documents, *first, *second]
 
 
 @dataclass(frozen=True)
@@ -219,14 +248,16 @@ def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
     rates = win_rates(measured(vectors, fresh_plan()).tables)
     behaviour = float(np.mean(list(rates.values())))
-    return Judgement(behaviour, ndcg(vectors, *search_texts(data)), correlation(vectors, *sts_pairs(data)))
+    return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
 
 
-def ndcg(vectors: Vectors, queries: Texts, documents: Texts) -> float:
-    """nDCG@10 where the document of each query's own number is right."""
-    scores = unit(vectors(queries)) @ unit(vectors(documents)).T
-    ranks = (scores > np.diagonal(scores)[:, None]).sum(axis=1)
-    return float(np.where(ranks < 10, 1 / np.log2(ranks + 2), 0).mean())
+def ndcg(vectors: Vectors, search: Search) -> float:
+    """nDCG@10, each right document worth the same."""
+    scores = unit(vectors(search.queries)) @ unit(vectors(search.documents)).T
+    first = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
+    gained = np.take_along_axis(search.right, first, axis=1) @ DISCOUNTS
+    ideal = np.cumsum(DISCOUNTS)[np.minimum(search.right.sum(axis=1), DEPTH) - 1]
+    return float((gained / ideal).mean())
 
 
 def correlation(vectors: Vectors, first: Texts, second: Texts, scores: list[float]) -> float:
