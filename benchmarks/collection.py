@@ -5,7 +5,8 @@
     python benchmarks/collection.py verdicts --folder build/collection --data DATA [--share 100]
 
 `collection_copies.py` has the copies and the right answers. DATA is a folder with the public files of SemEval-2016
-(task 3), QQP, STS-B, MRPC and PAWS as they are distributed. Vectors are kept in the folder, and no text is encoded twice.
+(task 3), QQP, STS-B, MRPC and PAWS as they are distributed. Vectors are kept in the folder, and no text is encoded
+twice.
 
 The gate and the score see a part of the probes' gate items, by a hash of their cluster (`--share`, in percent). The
 judgement was fixed before any score was computed. It is the mean of three figures:
