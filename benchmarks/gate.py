@@ -285,7 +285,7 @@ def picture(runs: int) -> str:
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read
-    from encheck.gating.pairing import pooled
+    from encheck.gating.capabilities import pooled
     from encheck.gating.weighing import compare_all, side_of, side_of_baseline
     from encheck.reporting.results import read_items, read_results
 

@@ -26,7 +26,7 @@ class GateCase:
 
 
 def cases_of(gate: Mapping[str, Any]) -> Iterator[GateCase]:
-    """One case for the verdict, then one for each contract that broke and each row, by baseline."""
+    """One case for the verdict, then one for each contract that broke, each row, and each part that blocks."""
     reasons = [f"{one['baseline']}: {text}" for one in gate["against"] for text in one["reasons"]]
     (message, *_) = headline(gate)
     yield GateCase(CLASS, f"gate{part(gate)}", _of_verdict(gate), message, tuple(reasons), (("gate", message),))
@@ -34,7 +34,8 @@ def cases_of(gate: Mapping[str, Any]) -> Iterator[GateCase]:
         place = f"{CLASS}.{against['baseline']}"
         for number, broken in enumerate(against.get("contracts", ()), start=1):
             yield GateCase(place, f"contract {number}", "failure", f"contract broken: {broken}")
-        yield from (_of_row(place, row) for row in against["rows"])
+        rows = (row for row in against["rows"] if row["outcome"] == "block" or not row.get("part_of"))
+        yield from (_of_row(place, row) for row in rows)
         yield from (_of_search(place, one) for one in against.get("searches", ()))
 
 
