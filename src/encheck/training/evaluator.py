@@ -25,8 +25,8 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
 from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, win_rates
+from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
-from encheck.gating.pairing import pooled
 from encheck.gating.weighing import Side, compare_all
 from encheck.items.variants import Maker
 from encheck.metrics import named
