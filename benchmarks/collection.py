@@ -56,7 +56,7 @@ THREAD = re.compile(
     r"<RelQSubject>(.*?)</RelQSubject>",
     re.DOTALL,
 )
-ITSELF = "MiniLM"
+ITSELF = "MiniLM parts"
 Texts = list[str]
 
 

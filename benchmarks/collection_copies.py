@@ -75,44 +75,56 @@ HALVES: dict[str, Half] = {
 }
 
 
-PARTS = ("mean", "mean, last layer dropped", "mean, last two layers dropped", "cls")
+PARTS = ("mean", "fifth", "fourth", "third", "first", "cls", "max", "inner")
+READ_LAYERS = (6, 5, 4, 3, 1)  # whose means are the first of them
 
 
 def parts_of_minilm() -> Encode:
-    """One pass of MiniLM gives four copies: its `PARTS`, not of unit length, shape [n, parts, d]."""
-    model = load(minilm()).eval()
+    """One pass of MiniLM gives several copies: its `PARTS`, not of unit length, shape [n, parts, d].
+
+    These are the mean over the tokens of its last layer and of four before, its first token, the largest value of each
+    dimension, and the mean without the two special tokens.
+    """
+    states_of = reader(load(minilm()), READ_LAYERS)
 
     def encode(texts: list[str]) -> Floats:
-        import torch
-
-        with torch.no_grad():
-            read = model.preprocess(texts)
-            given = {name: read[name] for name in ("input_ids", "attention_mask", "token_type_ids") if name in read}
-            states = model[0].auto_model(**given, output_hidden_states=True).hidden_states
-        mask = given["attention_mask"][:, :, None].float()
-        means = [(state * mask).sum(dim=1) / mask.sum(dim=1) for state in states[-1:-4:-1]]
-        return np.asarray(torch.stack([*means, states[-1][:, 0]], dim=1).numpy())
+        states, mask = states_of(texts)
+        last = states[0]
+        inner = mask.copy()
+        inner[:, 0] = 0
+        inner[np.arange(len(texts)), mask[:, :, 0].sum(axis=1).astype(int) - 1] = 0
+        largest = np.where(mask > 0, last, -np.inf).max(axis=1)
+        found = [*(averaged(one, mask) for one in states), last[:, 0], largest, averaged(last, inner)]
+        return np.asarray(np.stack(found, axis=1), np.float32)
 
     return in_batches(encode, 64)
 
 
-def part(name: str) -> Callable[[Place], Encode]:
-    """One of MiniLM's `PARTS`."""
-    return lambda place: lambda texts: unit(place.parts(texts)[:, PARTS.index(name)])
+def averaged(states: Floats, mask: Floats) -> Floats:
+    """Mean over the tokens; shape [n, d]."""
+    return np.asarray((states * mask).sum(axis=1) / mask.sum(axis=1), np.float32)
+
+
+def part(*names: str) -> Callable[[Place], Encode]:
+    """One of MiniLM's `PARTS`, or the mean of several."""
+    at = [PARTS.index(name) for name in names]
+    return lambda place: lambda texts: unit(place.parts(texts)[:, at].mean(axis=1))
 
 
 # How a model is run.
 
 
-def encoded_by(model: Any) -> Encode:
-    """A model's mean over its tokens, of unit length, by onnxruntime: the same figures in half of torch's time."""
+def reader(model: Any, layers: Sequence[int] = (6,)) -> Callable[[list[str]], tuple[list[Floats], Floats]]:
+    """The states of some layers, shape [n, tokens, d], and the mask [n, tokens, 1], by onnxruntime.
+
+    It has torch's figures in half of the time.
+    """
     import io
 
     import onnxruntime
     import torch
 
-    model.eval()
-    transformer = model[0].auto_model
+    transformer = model.eval()[0].auto_model
     transformer.set_attn_implementation("eager")
 
     class Plain(torch.nn.Module):
@@ -120,12 +132,16 @@ def encoded_by(model: Any) -> Encode:
             super().__init__()
             self.inner = transformer
 
-        def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-            return self.inner(ids, mask, types).last_hidden_state
+        def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> Any:
+            if len(layers) == 1:
+                return self.inner(ids, mask, types).last_hidden_state
+            states = self.inner(ids, mask, types, output_hidden_states=True).hidden_states
+            return tuple(states[layer] for layer in layers)
 
     names, one, graph = ["input_ids", "attention_mask", "token_type_ids"], torch.ones(2, 5).long(), io.BytesIO()
-    axes = {name: {0: "n", 1: "t"} for name in [*names, "states"]}
-    how: dict[str, Any] = {"input_names": names, "output_names": ["states"], "dynamic_axes": axes, "dynamo": False}
+    outputs = [f"states {layer}" for layer in layers]
+    axes = {name: {0: "n", 1: "t"} for name in [*names, *outputs]}
+    how: dict[str, Any] = {"input_names": names, "output_names": outputs, "dynamic_axes": axes, "dynamo": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(Plain(), (one, one, torch.zeros_like(one)), graph, **how)
@@ -133,11 +149,20 @@ def encoded_by(model: Any) -> Encode:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(graph.getvalue(), options, providers=["CPUExecutionProvider"])
 
+    def read(texts: list[str]) -> tuple[list[Floats], Floats]:
+        given = {name: value.numpy() for name, value in model.preprocess(texts).items() if name in names}
+        return session.run(None, given), given["attention_mask"][:, :, None].astype(np.float32)
+
+    return read
+
+
+def encoded_by(model: Any) -> Encode:
+    """A model's mean over its tokens, of unit length."""
+    states_of = reader(model)
+
     def encode(texts: list[str]) -> Floats:
-        read = {name: value.numpy() for name, value in model.preprocess(texts).items() if name in names}
-        states = session.run(None, read)[0]
-        mask = read["attention_mask"][:, :, None].astype(np.float32)
-        return unit((states * mask).sum(axis=1) / mask.sum(axis=1))
+        (states,), mask = states_of(texts)
+        return unit(averaged(states, mask))
 
     return in_batches(encode)
 
@@ -546,8 +571,9 @@ COPIES: tuple[Copy, ...] = (
     Copy("vectors noised by 60%", "noise in each text's vector", "block", turned(noisy_texts(0.6))),
     Copy("first layer dropped", "layers", "block", changed(dropped(0))),
     Copy("fourth layer dropped", "layers", "block", changed(dropped(3))),
-    Copy("last layer dropped", "layers", "block", part("mean, last layer dropped")),
-    Copy("last two layers dropped", "layers", "block", part("mean, last two layers dropped")),
+    Copy("last layer dropped", "layers", "block", part("fifth")),
+    Copy("last two layers dropped", "layers", "block", part("fourth")),
+    Copy("last three layers dropped", "layers", "block", part("third")),
     Copy("second and third layer swapped", "layers", "block", changed(swapped(1, 2))),
     Copy("one head of each layer removed", "heads", "open", changed(beheaded(range(6), [0]))),
     Copy("half the heads of each layer removed", "heads", "block", changed(beheaded(range(6), range(HEADS // 2)))),
@@ -565,6 +591,10 @@ COPIES: tuple[Copy, ...] = (
     Copy("16 tokens", "texts cut", "block", changed(reads_only(16))),
     Copy("8 tokens", "texts cut", "block", changed(reads_only(8))),
     Copy("cls for mean pooling", "pooling", "block", part("cls")),
+    Copy("max for mean pooling", "pooling", "block", part("max")),
+    Copy("mean of the last two layers", "pooling", "open", part("mean", "fifth")),
+    Copy("mean of the first and last layer", "pooling", "open", part("mean", "first")),
+    Copy("special tokens left out", "pooling", "open", part("inner")),
     Copy("lower-casing lost", "tokenizer", "block", on_disk(case_kept)),
     Copy("accents kept", "tokenizer", "pass", accents_kept),
     Copy("punctuation dropped", "tokenizer", "open", reading(without_punctuation)),
