@@ -22,22 +22,27 @@ import argparse
 import hashlib
 import re
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collection_copies import COPIES, Copy, Floats, Place, parts_of_minilm, rows_of, unit
+from collection_copies import COPIES, Copy, Floats, Place, half_of, parts_of_minilm, rows_of, unit
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import kendalltau, spearmanr
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load as load_data
 from encheck.errors import NothingToMeasure
-from encheck.gating.balance import win_rates
+from encheck.gating.balance import balanced, families_of, shares, win_rates
+from encheck.gating.capabilities import pooled
+from encheck.gating.decision import decide
+from encheck.gating.weighing import Side, compare_all
 from encheck.items.variants import Maker
+from encheck.metrics.health import ends_seen
 from encheck.running.case import Case
 from encheck.similarity import ROUNDING, moved
 from encheck.training.measuring import Plan, measured, shipped_cases
@@ -57,6 +62,7 @@ THREAD = re.compile(
     re.DOTALL,
 )
 ITSELF = "MiniLM parts"
+ALIKE, NEAR = 5, 0.05  # decimals that two copies are told apart by; what is near MiniLM
 Texts = list[str]
 
 
@@ -77,12 +83,16 @@ class Vectors:
 
     def __call__(self, texts: Texts) -> Floats:
         """Vectors of these texts, shape [n, d]."""
-        keys = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts]
+        keys = [key_of(text) for text in texts]
         lacking = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._rows}
         if lacking:
             self._learn(lacking)
         assert self._known is not None
         return self._known[[self._rows[key] for key in keys]]
+
+    def has(self, texts: Texts) -> bool:
+        """Whether all of these are known."""
+        return all(key_of(text) in self._rows for text in texts)
 
     def _learn(self, lacking: dict[str, str]) -> None:
         encode, texts = self._made(), list(lacking.values())
@@ -95,6 +105,10 @@ class Vectors:
         partial = self.path.with_suffix(".partial.npz")
         np.savez(partial, keys=np.array(list(self._rows)), vectors=self._known, steady=self.steady)
         partial.replace(self.path)
+
+
+def key_of(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _is_steady(found: Floats, encode: Any, texts: Texts) -> bool:
@@ -286,16 +300,116 @@ def encode(collection: Collection, share: int, only: Sequence[str]) -> None:
             print(f"{copy.name}: left out: {error}", flush=True)
 
 
+# What the gate and the score say.
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A copy as the gate sees it, what else is known of it, and whether it broke a contract."""
+
+    side: Side
+    judgement: Judgement
+    contracts: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """The balanced score, whatever the gate says."""
+        found = balanced(shares(self.side.tables), families_of(self.side.tables))
+        return float("nan") if found is None else found
+
+
+def seen(vectors: Any, collection: Collection, share: int) -> Seen:
+    """Of a copy whose vectors are there."""
+    side = measured(vectors, gate_plan(share))
+    broken = [] if getattr(vectors, "steady", True) else ["not the same answer twice"]
+    for table in side.tables.values():
+        if table.kind == "pair" and table.check.startswith("end_of_a_long_text"):
+            ends = ends_seen.per_item(table, side.scales[table.data])
+            broken += [f"the end of {int((ends == 0).sum())} of {len(ends)} long texts is not seen"] * bool(
+                (ends == 0).any()
+            )
+    return Seen(side, judge(vectors, collection.data), tuple(broken))
+
+
+def all_seen(collection: Collection, share: int) -> tuple[Seen, dict[Copy, Seen]]:
+    """MiniLM, and every copy of which all vectors are there."""
+    texts = [*texts_of(gate_plan(share)), *texts_of(fresh_plan()), *judged_texts(collection.data)]
+    there = {copy: vectors for copy in COPIES if (vectors := collection.of(copy)).has(texts)}
+    base = seen(place(collection).base, collection, share)
+    return base, {copy: seen(vectors, collection, share) for copy, vectors in there.items()}
+
+
+def agreement(base: Seen, found: dict[Copy, Seen]) -> Iterator[str]:
+    """Kendall's tau between the score and the judgement, on each half."""
+    yield "| half | copies | tau | 95% interval | near MiniLM: copies | tau | search alone | STS alone |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for half in ("build", "held"):
+        some = [one for copy, one in found.items() if half_of(copy) == half]
+        scores = np.round([one.score for one in some], ALIKE)
+        means = np.round([one.judgement.mean for one in some], ALIKE)
+        near = np.abs(means - base.judgement.mean) < NEAR
+        low, high = bootstrapped(scores, means)
+        search, sts = (np.round([getattr(one.judgement, name) for one in some], ALIKE) for name in ("search", "sts"))
+        figures = [tau(scores, means), tau(scores[near], means[near]), tau(scores, search), tau(scores, sts)]
+        shown = [f"{figure:.2f}" for figure in figures]
+        yield (
+            f"| {half} | {len(some)} | {shown[0]} | {low:.2f} to {high:.2f} | {near.sum()} | {shown[1]} "
+            f"| {shown[2]} | {shown[3]} |"
+        )
+
+
+def tau(first: Floats, second: Floats) -> float:
+    return float(kendalltau(first, second).statistic)
+
+
+def bootstrapped(scores: Floats, means: Floats) -> tuple[float, float]:
+    """The 95% interval of tau, by copies drawn again."""
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(len(scores), size=len(scores)) for _ in range(2_000)]
+    low, high = np.nanquantile([tau(scores[some], means[some]) for some in drawn], (0.025, 0.975))
+    return float(low), float(high)
+
+
+def verdicts(base: Seen, found: dict[Copy, Seen]) -> Iterator[str]:
+    """The gate's word on each copy, beside the right answer."""
+    yield "| copy | half | right | gate | weightiest reason | balanced score | were it not blocked | judgement |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    counted: Counter[tuple[str, str]] = Counter()
+    for copy, one in found.items():
+        decision = decide(pooled(compare_all(base.side, one.side)[0]), contracts=one.contracts)
+        counted[copy.right, decision.outcome] += 1
+        why = decision.reasons[0] if decision.outcome == "block" else ""
+        score = "-" if decision.outcome == "block" else f"{one.score:.3f}"
+        mark = f"**{decision.outcome}**" if {copy.right, decision.outcome} == {"pass", "block"} else decision.outcome
+        row = (
+            copy.name,
+            half_of(copy),
+            copy.right,
+            mark,
+            why,
+            f"{score} ({one.score:.3f})",
+            f"{one.judgement.mean:.3f}",
+        )
+        yield f"| {' | '.join(row)} |"
+    yield f"MiniLM itself: {base.score:.3f}, judged {base.judgement.mean:.3f}"
+    for (right, outcome), count in sorted(counted.items()):
+        yield f"right answer {right}: {outcome} {count}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("encode",))
+    parser.add_argument("what", choices=("encode", "score", "verdicts"))
     parser.add_argument("--folder", type=Path, required=True, help="for vectors and fine-tunes; used again")
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
     parser.add_argument("--share", type=int, default=SHARE, help="percent of the probes' clusters")
-    parser.add_argument("--only", nargs="*", default=[], metavar="COPY")
+    parser.add_argument("--only", nargs="*", default=[], metavar="COPY", help="encode these, in this order")
     options = parser.parse_args()
     collection = Collection(options.folder.resolve(), options.data.resolve())
-    encode(collection, options.share, options.only)
+    if options.what == "encode":
+        encode(collection, options.share, options.only)
+        return
+    say = {"score": agreement, "verdicts": verdicts}[options.what]
+    print(*say(*all_seen(collection, options.share)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
-from encheck.gating.balance import balanced, families_of, win_rates
+from encheck.gating.balance import balanced, families_of, shares
 from encheck.gating.baseline import Baseline, tables_of
 from encheck.gating.capabilities import parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
@@ -388,7 +388,7 @@ def _scores(pair: _Facing, decision: Decision) -> tuple[float | None, float | No
 
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
-    return balanced(win_rates(tables), families_of(tables))
+    return balanced(shares(tables), families_of(tables))
 
 
 def _flips(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[list[str], list[str]]]:

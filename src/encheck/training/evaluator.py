@@ -24,7 +24,7 @@ from typing import Any
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
-from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, win_rates
+from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, shares, win_rates
 from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
 from encheck.gating.weighing import Side, compare_all
@@ -56,8 +56,9 @@ def behaviour(
     `blocked` is 1 where a gate on the same items would block, else 0, and `balanced` is minus infinity where it would.
 
     `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
-    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. `invariance` is the
-    part: the mean of the checks `synonym` and `invariance`, as far as both are asked for.
+    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. Parts and score
+    count from chance, 0, to 1. `invariance` is the part: the mean of the checks `synonym` and `invariance`, as far as
+    both are asked for.
 
     UsageError for a check that there is not, that has no win rate, or checks that all have no item in the data; for an
     unknown similarity; and for data that are not there.
@@ -126,9 +127,9 @@ def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
 
 def _figures(found: Side, before: Side | None, metric: str = BALANCED) -> tuple[dict[str, float], str]:
     """`behaviour` of what was measured, and why `metric` is minus infinity; empty where it is not."""
-    families, rates = families_of(found.tables), win_rates(found.tables)
-    score = balanced(rates, families)
-    figures = {**rates, **parts(rates, families), BALANCED: float("nan") if score is None else score}
+    families, above = families_of(found.tables), shares(found.tables)
+    score = balanced(above, families)
+    figures = {**win_rates(found.tables), **parts(above, families), BALANCED: float("nan") if score is None else score}
     if before is None:
         return figures, ""
     why = lost(before, found)
