@@ -1,9 +1,13 @@
 """A row and its parts as a closed family: what blocks, at which level, and what it costs."""
 
 import numpy as np
+from scipy.stats import binom
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Paired, Rule
+
+RUNS = 120
+MOST = binom.ppf(1 - 1e-6, RUNS, 0.05)  # blocked of these, were the level just held
 
 
 def row(name, lost, *, part_of="", n=1_000, first=0):
@@ -70,8 +74,8 @@ def test_a_certain_loss_leaves_parts_that_lost_nothing_alone():
 
 def test_losses_too_small_to_matter_are_blocked_in_one_of_twenty_families():
     """At the edge of what may be lost, of the row and of each part, though the parts are most of the row."""
-    rng, blocked, runs = np.random.default_rng(3), 0, 300
-    for _ in range(runs):
+    rng, blocked = np.random.default_rng(3), 0
+    for _ in range(RUNS):
         change = -(rng.random(1_000) < 0.02).astype(float) + (rng.random(1_000) < 0.01)
         some = [Paired("a", "order", "rate", np.ones(1_000), 1 + change, np.arange(1_000))]
         some += [
@@ -79,4 +83,32 @@ def test_losses_too_small_to_matter_are_blocked_in_one_of_twenty_families():
             for i in range(4)
         ]
         blocked += decide(some).outcome == "block"
-    assert blocked <= 31  # binom.ppf(1 - 1e-5, 300, 0.05)
+    assert blocked <= MOST
+
+
+def crossed(rng, *, lost, groups=300):
+    """Crossed groups whose two directions lose so much, each with clusters of two groups that move together."""
+    clusters, side = np.repeat(np.arange(groups) // 2, 2), np.tile([1, 2], groups)
+    own, shared = rng.random(2 * groups), rng.random(groups)[clusters]
+    u = np.where(rng.random(2 * groups) < 0.3, shared, own)
+    loss = np.array([0, *lost])[side]
+    change = (u > 0.97).astype(float) - (u < 0.03 + loss)
+    before = np.where(change < 0, 1.0, np.where(change > 0, 0.0, rng.random(2 * groups) < 0.7))
+
+    def made(name, at, **more):
+        return Paired(name, "order", "rate", before[at], (before + change)[at], clusters[at], chance=0.5, **more)
+
+    whole = made("a", np.arange(2 * groups), strata=side)
+    return [whole, *(made(f"d{s}", np.flatnonzero(side == s), part_of="a") for s in (1, 2))]
+
+
+def test_directions_and_mean_are_blocked_in_one_of_twenty_where_each_lost_no_more_than_it_may():
+    rng = np.random.default_rng(9)
+    blocked = sum(decide(crossed(rng, lost=(0.01, 0.01))).outcome == "block" for _ in range(RUNS))
+    assert blocked <= MOST
+
+
+def test_what_one_direction_lost_and_the_other_won_is_found():
+    rng = np.random.default_rng(10)
+    found = [decide(crossed(rng, lost=(-0.03, 0.15))) for _ in range(10)]
+    assert all(outcomes(one)["d2"] == "block" and outcomes(one)["d1"] != "block" for one in found)

@@ -41,7 +41,7 @@ def adjusted(p: Floats, weights: Floats, owner: Places, tested: Bools, holm: Cal
     `holm` adjusts the p of the families, one a row. Whatever is no larger in its own right than its family's level
     allows is rejected with it: the larger of the two p counts.
     """
-    own = np.where(tested, np.minimum(p / weights, 1.0), 1.0)
+    own = np.minimum(np.divide(p, weights, out=np.ones_like(p), where=tested & (weights > 0)), 1.0)
     family = own.copy()
     mine = np.flatnonzero(owner >= 0)
     np.minimum.at(family, owner[mine], own[mine])

@@ -105,7 +105,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     differences = [p.candidate - p.baseline for p in paired]
     both = zip(differences, paired, strict=True)
     spread = np.array([stats.influence(d, p.clusters, total, strata=p.strata) for d, p in both])
-    sizes = [np.unique(p.clusters, return_counts=True)[1] for p in paired]
+    sizes = [stats.sizes_of(p.clusters) for p in paired]
     clusters = np.array([len(some) for some in sizes], float)
     free = np.fmax([stats.degrees_of_freedom(some) for some in sizes], 1)
     error = np.array([stats.clustered_error(s) for s in spread])
@@ -182,15 +182,15 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = "" if silent else _no_evidence(one, delta, rule)
+    weak = "" if silent or one.part_of else _no_evidence(one, delta, rule)
+    at_chance = not silent and not one.part_of and not one.mixed and is_at_chance(one, delta, rule)
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
         float(one.candidate.mean()), float(f.change[i]), float(w.low[i]), float(w.high[i]), float(f.error[i]),
         delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
         up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
-        at_chance=not silent and not one.mixed and is_at_chance(one, delta, rule), widened=float(f.wider[i]),
-        part_of=one.part_of,
+        at_chance=at_chance, widened=float(f.wider[i]), part_of=one.part_of,
     )  # fmt: skip
     return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 

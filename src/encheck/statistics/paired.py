@@ -156,6 +156,12 @@ def clustered_error(influences: Floats) -> float:
     return float(np.sqrt((influences**2).sum()))
 
 
+def sizes_of(clusters: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many items each cluster has that has any."""
+    counts = np.bincount(clusters)
+    return counts[counts > 0]
+
+
 def degrees_of_freedom(sizes: ArrayLike) -> float:
     """Satterthwaite's degrees of freedom of the squared `clustered_error`, of clusters of these sizes.
 

@@ -8,14 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from encheck.reporting import contamination, gate, view
+from encheck.reporting import contamination, cut_offs, gate, view
 from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
 from encheck.system.terminal import LINES, visible
+
+if TYPE_CHECKING:
+    import jinja2
 
 Row = Mapping[str, Any]
 
@@ -38,6 +41,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         payload,
         results=results,
         headlines=view.headline(results),
+        cut_offs=list(cut_offs.lines(results)),
         contamination=list(contamination.lines(results.get("contamination", ()))),
         matrix=view.matrix(results),
         criteria=view.CRITERIA,
@@ -59,6 +63,16 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
 
 def page(template: str, payload: str, **context: Any) -> str:
     """A page from a template of this package, with its style and scripts in it and a policy that allows no others."""
+    scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
+    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
+    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    return _environment().get_template(template).render(**shared, **context)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """The templates of this package, compiled once a process."""
     import jinja2
 
     loader = jinja2.FunctionLoader(_read)
@@ -66,11 +80,7 @@ def page(template: str, payload: str, **context: Any) -> str:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
     environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
-    scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
-    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
-    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
-    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
-    return environment.get_template(template).render(**shared, **context)
+    return environment
 
 
 def _visible(value: Any) -> Any:
