@@ -23,7 +23,7 @@ import hashlib
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -37,15 +37,16 @@ from scipy.stats import kendalltau, spearmanr
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load as load_data
 from encheck.errors import NothingToMeasure
-from encheck.gating.balance import balanced, families_of, shares, win_rates
+from encheck.gating.balance import balanced, families_of, parts, shares, win_rates
 from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
+from encheck.gating.declared import declared_of, gating
 from encheck.gating.weighing import Side, compare_all
 from encheck.items.variants import Maker
 from encheck.metrics.health import ends_seen
 from encheck.running.case import Case
 from encheck.similarity import ROUNDING, moved
-from encheck.training.measuring import Plan, measured, shipped_cases
+from encheck.training.measuring import DATA, Plan, measured, shipped_cases
 
 SHARE = 28  # percent of the clusters, where a copy is not given the full gate
 FEW = {"hard_negative", "role_reversal", "entity"}  # relations of the groups that are taken at the full share
@@ -62,7 +63,8 @@ THREAD = re.compile(
     re.DOTALL,
 )
 ITSELF = "MiniLM parts"
-ALIKE, NEAR = 5, 0.05  # decimals that two copies are told apart by; what is near MiniLM
+ALIKE, NEAR, CLOSE = 5, 0.05, 0.006  # decimals that two copies are told apart by; what is near MiniLM
+FIGURES = ("behaviour", "search", "sts")
 Texts = list[str]
 
 
@@ -339,23 +341,64 @@ def all_seen(collection: Collection, share: int) -> tuple[Seen, dict[Copy, Seen]
     return base, {copy: seen(vectors, collection, share) for copy, vectors in there.items()}
 
 
+def from_chance(one: Seen, _: Seen) -> float:
+    """The balanced score."""
+    return one.score
+
+
+def win_rates_alone(one: Seen, _: Seen) -> float:
+    """What the balanced score was."""
+    return balanced(win_rates(one.side.tables), families_of(one.side.tables)) or 0.0
+
+
+def with_the_space(one: Seen, _: Seen) -> float:
+    """From chance, with room, spread and neighbours of random pairs as a fourth part."""
+    scale = one.side.scales[DATA]
+    space = []
+    for table in one.side.tables.values():
+        metric, _why = gating(table)
+        if metric and declared_of(table).family == "health":
+            mean = float(np.nanmean(metric.per_item(table, scale)))
+            space.append(1 + mean if metric.name == "steadiness" else mean)
+    found = [*parts(shares(one.side.tables), families_of(one.side.tables)).values(), float(np.mean(space))]
+    return float(np.prod(found) ** (1 / len(found)))
+
+
+def in_deltas(one: Seen, base: Seen) -> float:
+    """The mean change of the families' rows that are evidence, in deltas; a row gains one delta at most."""
+    families: dict[str, list[float]] = {}
+    for row in decide(pooled(compare_all(base.side, one.side)[0])).rows:
+        if row.evidence and not row.part_of:
+            families.setdefault(row.family, []).append(min(row.change / row.delta, 1.0))
+    return float(np.mean([np.mean(some) for some in families.values()]))
+
+
+FORMULAS: dict[str, Callable[[Seen, Seen], float]] = {
+    "win rates, as before": win_rates_alone,
+    "1: from chance": from_chance,
+    "2: from chance, with room and spread": with_the_space,
+    "3: changes in deltas": in_deltas,
+}
+
+
 def agreement(base: Seen, found: dict[Copy, Seen]) -> Iterator[str]:
-    """Kendall's tau between the score and the judgement, on each half."""
-    yield "| half | copies | tau | 95% interval | near MiniLM: copies | tau | search alone | STS alone |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    """Kendall's tau between each formula and the judgement, on each half."""
+    yield "| half | formula | tau | 95% interval | near MiniLM | search alone | STS alone |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for half in ("build", "held"):
         some = [one for copy, one in found.items() if half_of(copy) == half]
-        scores = np.round([one.score for one in some], ALIKE)
-        means = np.round([one.judgement.mean for one in some], ALIKE)
+        means, *alone = (np.round([getattr(one.judgement, name) for one in some], ALIKE) for name in ("mean", *FIGURES))
         near = np.abs(means - base.judgement.mean) < NEAR
-        low, high = bootstrapped(scores, means)
-        search, sts = (np.round([getattr(one.judgement, name) for one in some], ALIKE) for name in ("search", "sts"))
-        figures = [tau(scores, means), tau(scores[near], means[near]), tau(scores, search), tau(scores, sts)]
-        shown = [f"{figure:.2f}" for figure in figures]
-        yield (
-            f"| {half} | {len(some)} | {shown[0]} | {low:.2f} to {high:.2f} | {near.sum()} | {shown[1]} "
-            f"| {shown[2]} | {shown[3]} |"
-        )
+        for name, formula in FORMULAS.items():
+            scores = np.round([formula(one, base) for one in some], ALIKE)
+            low, high = bootstrapped(scores, means)
+            figures = (tau(scores[near], means[near]), tau(scores, alone[1]), tau(scores, alone[2]))
+            shown = " | ".join(f"{figure:.2f}" for figure in figures)
+            yield f"| {half} | {name} | {tau(scores, means):.2f} | {low:.2f} to {high:.2f} | {shown} |"
+        within = ", ".join(f"{one} and {other} {tau(alone[i], alone[j]):.2f}"
+                           for i, one in enumerate(FIGURES) for j, other in enumerate(FIGURES) if i < j)  # fmt: skip
+        close = int((np.abs(means - base.judgement.mean) < CLOSE).sum())
+        yield f"{half}: {len(some)} copies, {near.sum()} near MiniLM, {close} within {CLOSE}; {within}"
 
 
 def tau(first: Floats, second: Floats) -> float:
@@ -372,26 +415,23 @@ def bootstrapped(scores: Floats, means: Floats) -> tuple[float, float]:
 
 def verdicts(base: Seen, found: dict[Copy, Seen]) -> Iterator[str]:
     """The gate's word on each copy, beside the right answer."""
-    yield "| copy | half | right | gate | weightiest reason | balanced score | were it not blocked | judgement |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| copy | right | gate | weightiest reason | score | were it not blocked | judgement |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     counted: Counter[tuple[str, str]] = Counter()
+    alone: list[str] = []
     for copy, one in found.items():
         decision = decide(pooled(compare_all(base.side, one.side)[0]), contracts=one.contracts)
         counted[copy.right, decision.outcome] += 1
+        blocking = [row for row in decision.rows if row.outcome == "block"]
+        if blocking and not one.contracts and all(row.at_chance for row in blocking):
+            alone.append(copy.name)
         why = decision.reasons[0] if decision.outcome == "block" else ""
         score = "-" if decision.outcome == "block" else f"{one.score:.3f}"
         mark = f"**{decision.outcome}**" if {copy.right, decision.outcome} == {"pass", "block"} else decision.outcome
-        row = (
-            copy.name,
-            half_of(copy),
-            copy.right,
-            mark,
-            why,
-            f"{score} ({one.score:.3f})",
-            f"{one.judgement.mean:.3f}",
-        )
-        yield f"| {' | '.join(row)} |"
+        figures = (score, f"{one.score:.3f}", f"{one.judgement.mean:.3f}")
+        yield f"| {' | '.join((copy.name, copy.right, mark, why.replace('/data', ''), *figures))} |"
     yield f"MiniLM itself: {base.score:.3f}, judged {base.judgement.mean:.3f}"
+    yield f"blocked by rows at chance alone: {', '.join(alone) or 'none'}"
     for (right, outcome), count in sorted(counted.items()):
         yield f"right answer {right}: {outcome} {count}"
 
