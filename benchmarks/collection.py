@@ -423,7 +423,7 @@ def verdicts(base: Seen, found: dict[Copy, Seen]) -> Iterator[str]:
         decision = decide(pooled(compare_all(base.side, one.side)[0]), contracts=one.contracts)
         counted[copy.right, decision.outcome] += 1
         blocking = [row for row in decision.rows if row.outcome == "block"]
-        if blocking and not one.contracts and all(row.at_chance for row in blocking):
+        if blocking and not one.contracts and all(row.at_chance or "chance" in row.name for row in blocking):
             alone.append(copy.name)
         why = decision.reasons[0] if decision.outcome == "block" else ""
         score = "-" if decision.outcome == "block" else f"{one.score:.3f}"
