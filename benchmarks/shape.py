@@ -143,7 +143,7 @@ def _between(copies: Sequence[Mapping[str, Paired]], clusters: int) -> float:
         held = [np.bincount(p.clusters, minlength=clusters) for p in moved.values()]
         together += float((np.sum(sums, axis=0) ** 2 - np.sum(np.square(sums), axis=0)).sum())
         pairs += float((np.sum(held, axis=0) ** 2 - np.sum(np.square(held), axis=0)).sum())
-    return max(together / pairs, 0.0)
+    return max(together / pairs, 0.0) if pairs else 0.0
 
 
 def candidate(s: Shape, change: Change, rng: np.random.Generator) -> list[Paired]:
@@ -203,10 +203,20 @@ def _flipped(p: Paired, s: Shape, change: Change, loss: Floats, u: Floats) -> Fl
     """The wins after the flips; both ways alike but for the loss."""
     unit = s.units[p.name]
     rate = (np.bincount(unit, p.baseline) / np.bincount(unit))[unit]
+    loss = _possible(loss, rate)
     down = np.clip(_even(p, s, rate, change.discordance) + loss / 2, np.clip(loss, 0, None), rate)
     up = np.clip(down - loss, 0, 1 - rate)
     lost, gained = u < down / np.fmax(rate, 1e-9), u > 1 - up / np.fmax(1 - rate, 1e-9)
     return np.where(np.where(p.baseline >= 0.5, lost, gained), 1.0 - p.baseline, p.baseline)
+
+
+def _possible(loss: Floats, rate: Floats) -> Floats:
+    """The same loss on the mean, more of it where there is something to lose."""
+    wanted, found = float(loss.mean()), loss
+    for _ in range(20):
+        found = np.fmin(found, rate)
+        found = np.fmin(found * wanted / found.mean(), rate) if wanted > 0 and found.mean() > 0 else found
+    return found
 
 
 def _even(p: Paired, s: Shape, rate: Floats, discordance: float) -> Floats:

@@ -72,7 +72,7 @@ def _name(some: Sequence[Compared]) -> GateRowId:
     return own.pop() if len(own) == 1 else _group(some[0])
 
 
-def _label(name: GateRowId, kind: str, several: Mapping[str, int]) -> GateRowId:
+def _label(name: GateRowId, kind: str, several: Mapping[GateRowId, int]) -> GateRowId:
     return name.part(kind) if several[name] > 1 else name
 
 
