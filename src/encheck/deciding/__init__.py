@@ -1,0 +1,1 @@
+"""Cut-offs, upgrades and canaries."""
