@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from encheck.api.checks import run
     from encheck.api.loading import load_data, load_model
     from encheck.api.results import Result, Results
+    from encheck.api.upgrading import upgrade
     from encheck.claims import claim
 
     __version__: str
 
-__all__ = ["Result", "Results", "__version__", "claim", "gate", "load_data", "load_model", "run"]
+__all__ = ["Result", "Results", "__version__", "claim", "gate", "load_data", "load_model", "run", "upgrade"]
 
 _HOMES = {
     "claim": "encheck.claims",
@@ -27,6 +28,7 @@ _HOMES = {
     "Result": "encheck.api.results",
     "Results": "encheck.api.results",
     "run": "encheck.api.checks",
+    "upgrade": "encheck.api.upgrading",
 }
 
 

@@ -9,11 +9,24 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import annotate, checks, data, gate, judge, look, reports, store, variants
+from encheck.cli import annotate, checks, data, gate, judge, look, reports, store, upgrade, variants
 from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
-__all__ = ["annotate", "app", "checks", "data", "gate", "judge", "look", "main", "reports", "store", "variants"]
+__all__ = [
+    "annotate",
+    "app",
+    "checks",
+    "data",
+    "gate",
+    "judge",
+    "look",
+    "main",
+    "reports",
+    "store",
+    "upgrade",
+    "variants",
+]
 
 
 def _print_version(asked: bool) -> None:

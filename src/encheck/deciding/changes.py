@@ -126,7 +126,7 @@ def _figures(before: Answered, after: Answered, asked: Asked) -> dict[str, tuple
     both = [_ranked(one, asked) for one in (before, after)]
     found = {}
     for name, values in (("recall@1", lambda some: recall(some, cut=1)), ("nDCG@10", ndcg)):
-        old, new = (np.nan_to_num(values(answers)) for answers in both)  # type: ignore[operator]
+        old, new = (np.nan_to_num(values(answers)) for answers in both)
         found[name] = (log.mean(old).value, log.mean(new).value, log.change(old, new))
     return found
 

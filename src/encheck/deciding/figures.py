@@ -68,10 +68,10 @@ class Log:
             return Figure(np.nan, np.nan, np.nan)
         value, sums = float(total[0] / total[1]), self.resampler.totals(both)
         with np.errstate(invalid="ignore", divide="ignore"):
-            low, high = interval(sums[:, 0] / sums[:, 1])
+            low, high = map(float, interval(sums[:, 0] / sums[:, 1]))
         if 0 <= value <= 1:
-            low, high = widened(value, float(low), float(high), n=len(part), clusters=self.worth)
-        return Figure(value, float(low), float(high))
+            low, high = widened(value, low, high, n=len(part), clusters=self.worth)
+        return Figure(value, low, high)
 
     def change(self, before: Floats, after: Floats) -> Figure:
         """The mean of `after` less `before`, shape [n] each."""

@@ -51,10 +51,11 @@ class Adapter:
 
     def save(self, path: Path, about: Mapping[str, str]) -> None:
         """Write an .npz that `numpy.load(path, allow_pickle=False)` reads: matrix, offset, unit, and texts on it."""
-        said = {name: np.array(text) for name, text in {"kind": self.kind, "how": self.how, **about}.items()}
-        numbers: dict[str, Any] = {"matrix": self.matrix.astype(np.float32), "offset": self.offset.astype(np.float32)}
+        arrays: dict[str, Any] = {"matrix": self.matrix.astype(np.float32), "offset": self.offset.astype(np.float32)}
+        arrays |= {"unit": np.array(self.unit), "format": np.array(FORMAT)}
+        arrays |= {name: np.array(text) for name, text in {"kind": self.kind, "how": self.how, **about}.items()}
         with files.whole(path) as file:
-            np.savez(file, unit=np.array(self.unit), format=np.array(FORMAT), **numbers, **said)
+            np.savez(file, **arrays)
 
 
 def directed(vectors: Vectors, *, unit: bool) -> Floats:
@@ -127,8 +128,10 @@ class _Normal:
 
     def candidates(self, kind: Kind, *, only: How | None = None) -> Iterator[tuple[How, Adapter]]:
         """(what is chosen, the map); with `only` that one alone."""
+        from scipy.linalg import svd
+
         if kind == "orthogonal":
-            left, _, right = np.linalg.svd(self.plain, full_matrices=False)
+            left, _, right = svd(self.plain, full_matrices=False, lapack_driver="gesvd")
             yield (0.0, 0), Adapter(kind, left @ right, np.zeros(len(self.mean_y)), unit=False)
             return
         for penalty in PENALTIES if only is None else [only[0]]:
@@ -137,9 +140,9 @@ class _Normal:
                 yield (penalty, 0), self._mapped(kind, matrix, f"penalty {penalty:g} mean variances")
                 continue
             predicted = np.sqrt(self.values)[:, None] * (self.axes.T @ matrix)
-            directions = np.linalg.svd(predicted, full_matrices=False)[2]
+            directions = np.linalg.eigh(predicted.T @ predicted)[1][:, ::-1]
             for rank in self._ranks(matrix) if only is None else [only[1]]:
-                kept = directions[:rank].T
+                kept = directions[:, :rank]
                 how = f"rank {rank}, penalty {penalty:g} mean variances"
                 yield (penalty, rank), self._mapped(kind, matrix @ kept @ kept.T, how)
 

@@ -7,7 +7,6 @@ together and the cut-off is chosen anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,11 +92,9 @@ def mapped(before: Floats, after: Floats, cutoff: float, log: Log) -> Mapped:
     return Mapped(cutoff, answered, now, Figure(float(value), float(low), float(high)))
 
 
-def _chosen(
-    weights: Floats, passed: NDArray[np.bool_], after: Floats, order: Sequence[int] | NDArray[np.intp]
-) -> Floats:
+def _chosen(weights: Floats, passed: NDArray[np.bool_], after: Floats, order: NDArray[np.intp]) -> Floats:
     """In each replicate, the highest score at which the weight that passed is reached; `weights` [r, n]."""
     target = weights[:, passed].sum(axis=1)
     reached = np.cumsum(weights[:, order], axis=1) >= target[:, None] - 1e-9
-    found: Floats = after[np.asarray(order)][reached.argmax(axis=1)]
+    found: Floats = after[order][reached.argmax(axis=1)]
     return found

@@ -173,8 +173,8 @@ def _route(
         got = {row for row in right if row in theirs and counts(i, row)}
         tables[i] = len(wanted & {*theirs}), len(wanted), len(got), len(judged)
     top = asked.log.ratio(tables[:, 0], tables[:, 1])
-    right = asked.log.ratio(tables[:, 2], tables[:, 3]) if tables[:, 3].any() else None
-    return Route(name, top, right, int((tables[:, 3 if right else 1] > 0).sum()))
+    of_right = asked.log.ratio(tables[:, 2], tables[:, 3]) if tables[:, 3].any() else None
+    return Route(name, top, of_right, int((tables[:, 3 if of_right else 1] > 0).sum()))
 
 
 def _routes(old: Side, new: Side, asked: Asked) -> tuple[tuple[Route, ...], Adapter | None, int]:
@@ -241,10 +241,8 @@ def _mapped(texts: _Texts, parts: Codes, queries: Vectors, *, unit: bool) -> dic
         seen, mine = parts != part, of_query == part
         if not mine.any():
             continue
-        made: dict[Kind, Adapter] = {
-            kind: one
-            for kind, (one, _) in fits(texts.new[seen], texts.old[seen], texts.groups[seen], unit=unit).items()
-        }
+        fitted = fits(texts.new[seen], texts.old[seen], texts.groups[seen], unit=unit)
+        made: dict[Kind, Adapter] = {kind: one for kind, (one, _) in fitted.items()}
         named: dict[str, Adapter] = {**made} | ({MAPPED: next(iter(made.values()))} if made else {})
         wanted &= {*named}
         for name, adapter in named.items():

@@ -1,4 +1,4 @@
-"""How fast a model encodes here, and how much its vectors and tokens cost. It is measured on the model, not the store."""
+"""How fast a model encodes here, and what its vectors and tokens cost. The model is timed, not the store."""
 
 from __future__ import annotations
 
