@@ -29,6 +29,7 @@ called = {
     "load_data": len(encheck.load_data(data).groups) > 200,
     "run": isinstance(found := encheck.run("oracle", **how), encheck.Results),
     "Result": isinstance(found.rows[0], encheck.Result),
+    "cutoff": encheck.cutoff("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
     "gate": encheck.gate("oracle", "oracle", **how).outcome == "pass",
 }
 wrong, others = [name for name in called if not called[name]], {*called, "Results", "__version__"} ^ {*encheck.__all__}

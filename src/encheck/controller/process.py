@@ -190,11 +190,13 @@ class Controller:
     def _write(self, settings: Settings, end: Conclusion, place: Path) -> None:
         """Write the run; the terminal shows its results even where the disk is full."""
         from encheck.controller.write import write
+        from encheck.reporting.cut_offs import unanswered
 
         recorder = self.recorder
+        notes = [*self.notes, *unanswered(settings.cutoff, recorder.rows.values())]
         command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         self.results = recorder.results(
-            settings=options.described(settings), end=end, folder=place.name, command=command, notes=self.notes
+            settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes
         )
         self.page = place / "report.html"
         write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)

@@ -46,6 +46,27 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     return _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
 
 
+def production(path: Path, bad: BadRows) -> Iterator[tuple[Row, dict[str, str]]]:
+    """Pairs as they came in production, each with the values of the columns that have no role (its slices).
+
+    A label may be missing, of some pairs or of all: nobody looked at them. DataError as for `read`.
+    """
+    columns, rows = records(path, bad)
+    if not columns:
+        raise DataError(f"pairs: {path} holds no row; expected {FILES}")
+    chosen = _columns(path, columns, needed=NEEDED)
+    more = [column for column in columns if column not in chosen.values()]
+    for line, row in rows:
+        fields = {role: row.get(column) if column else None for role, column in chosen.items()}
+        labelled = chosen | ({"label": None} if _is_missing(fields["label"]) else {}) | {"score": None}
+        try:
+            made = _row(fields, labelled)
+        except ValueError as error:
+            bad(path, line, str(error))
+        else:
+            yield made, {name: str(row[name]) for name in more if not _is_missing(row.get(name))}
+
+
 def is_of_pairs(names: Sequence[str]) -> bool:
     """Whether these are the columns of pairs of sentences.
 
@@ -91,10 +112,13 @@ def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
         log.warning(said, path.name, count, low, high)
 
 
-def _columns(path: Path, columns: list[str]) -> dict[str, str | None]:
-    """The column of each role, None where there is none; DataError where one is missing that is needed."""
+def _columns(path: Path, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
+    """The column of each role, None where there is none; DataError where one is missing that is needed.
+
+    Without `needed` these are both texts, and a label or a score.
+    """
     chosen = {role: _column(path, role, columns) for role in NAMES}
-    needed = NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label")
+    needed = needed or (NEEDED if chosen["label"] or chosen["score"] else (*NEEDED, "label"))
     if missing := next((role for role in needed if not chosen[role]), None):
         others = f"understood as {missing!r}: {', '.join(NAMES[missing])}"
         or_score = " and no 'score'" if missing == "label" else ""

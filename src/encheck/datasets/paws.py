@@ -11,6 +11,7 @@ from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
 
 LICENCE = "free for any purpose; acknowledge Google LLC as the source"
 CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
+NEGATIVES = "made hard by hand and by machine: words swapped, or sentences translated there and back"
 FILES = "train.tsv, dev.tsv and / or test.tsv of PAWS-Wiki labeled final"
 HUB = Hub(
     "google-research-datasets/paws",

@@ -24,6 +24,7 @@ from encheck.errors import DataError
 
 LICENCE = "Quora terms of service; the labels free, acknowledge Google LLC as the source"
 CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
+NEGATIVES = "made hard by hand and by machine: words swapped, or questions translated there and back"
 FILES = "train.tsv and / or dev_and_test.tsv of PAWS-QQP (paws-qqp@paws-wiki: with PAWS-Wiki's dev.tsv)"
 EXPECTED: Expected = {"train.tsv": (11_988, {}), "dev_and_test.tsv": (677, {})}
 SPLITS = {"train.tsv": "train", "dev_and_test.tsv": "test"}

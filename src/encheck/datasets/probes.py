@@ -24,6 +24,7 @@ from encheck.ids import ItemId
 from encheck.types import Edit, Group, Passage, SentencePair, Variant, apply_edits, content_hash, keeps_meaning
 
 LICENCE = "Apache-2.0 (written for encheck)"
+NEGATIVES = "written to be hard"
 FILES = "a .jsonl file in the schema of the embedded probes"
 FRESH = "fresh="
 KEPT = ("paraphrase", "rewrite")

@@ -93,8 +93,12 @@ def mapped(before: Floats, after: Floats, cutoff: float, log: Log) -> Mapped:
 
 
 def _chosen(weights: Floats, passed: NDArray[np.bool_], after: Floats, order: NDArray[np.intp]) -> Floats:
-    """In each replicate, the highest score at which the weight that passed is reached; `weights` [r, n]."""
+    """In each replicate, the score at which the weight that passed is reached, half way to the next; `weights` [r, n].
+
+    At a score itself, rounding would decide whether that query passes.
+    """
     target = weights[:, passed].sum(axis=1)
     reached = np.cumsum(weights[:, order], axis=1) >= target[:, None] - 1e-9
-    found: Floats = after[order][reached.argmax(axis=1)]
+    last, scores = reached.argmax(axis=1), after[order]
+    found: Floats = (scores[last] + scores[np.minimum(last + 1, len(scores) - 1)]) / 2
     return found

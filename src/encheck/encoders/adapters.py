@@ -85,6 +85,11 @@ ADAPTERS: Mapping[str, Adapter] = {
             "lowercase": bool,
         },
     ),
+    "stored-vectors": Adapter(
+        _of("stored:StoredVectors"),
+        "file of texts with their vectors",
+        ("sha256", "similarity"),
+    ),
     "model2vec": Adapter(
         _of("model2vec:Model2VecEncoder"),
         "model2vec checkpoint",

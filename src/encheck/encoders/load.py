@@ -28,6 +28,7 @@ from encheck.system.paths import exists, is_folder, typed
 
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
+STORED = "vectors:"
 FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
 
@@ -52,10 +53,14 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
     """The entry of models.yaml, or one made up for a path or a hub id; ModelError where it is none of them.
 
     A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision;
-    `module:name` is a class or a function of your own. A path is looked at to see what it is, unless `adapter` says so.
+    `module:name` is a class or a function of your own, `vectors:FILE` vectors that were computed elsewhere. A path is
+    looked at to see what it is, unless `adapter` says so.
     """
     if model in known:
         return known[model]
+    if model.startswith(STORED) and model != STORED:
+        path = model.removeprefix(STORED)
+        return ModelConfig(Path(path).stem, adapter="stored-vectors", name=path)
     if _is_path(model):
         return _config_of_path(model) if adapter is None else ModelConfig(Path(model).resolve().name, name=model)
     if own.NAME.fullmatch(model):
@@ -182,7 +187,8 @@ def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
         return Path()
     path = typed(config.name)
     if not exists(path):
-        where = f"--model={config.label} --model-arg name=PATH"
+        stored = config.adapter == "stored-vectors"
+        where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
         fetch = f" It can be had from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
     held(config, refuse_endless(path), path, file_hash)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, gate
+from encheck.reporting import contamination, cut_offs, gate
 from encheck.reporting.text import escape
 from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, matrix, sentence, surface, wants
 
@@ -26,9 +26,8 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     notes = ["", *(f"- note: {escape(n)}" for n in results["run"]["notes"])] if results["run"]["notes"] else []
     ended = results["run"].get("exit_status", 0) in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
-    lines += [
-        f"- {escape(line)}" for line in (*headline(results), *contamination.lines(results.get("contamination", ())))
-    ]
+    said = (*headline(results), *cut_offs.lines(results), *contamination.lines(results.get("contamination", ())))
+    lines += [f"- {escape(line)}" for line in said]
     lines += [""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from encheck.reporting import contamination, gate
+from encheck.reporting import contamination, cut_offs, gate
 from encheck.reporting.text import table
 from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface, wants
 from encheck.system.terminal import LINES, visible
@@ -30,6 +30,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
             yield f"  all four criteria: {cell['all']} ({told})"
         yield ""
     yield from headline(results)
+    yield from cut_offs.lines(results)
     yield from contamination.lines(results.get("contamination", ()))
     reasons = sorted(
         {(r["reason"], WORDS[r["verdict"]]) for r in judged(results) if r["reason"] and r["verdict"] != "fail"}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from encheck.datasets.load import stem
+from encheck.encoders.load import STORED
 from encheck.system.paths import is_folder
 
 
@@ -22,13 +23,15 @@ def label_of(model: str) -> str:
 def labels(specs: Sequence[str]) -> dict[str, str]:
     """Label -> specification of the models; two that would have the same label get numbers.
 
-    >>> labels(["sbert", "./a/ckpt", "./b/ckpt"])
-    {'sbert': 'sbert', 'ckpt': './a/ckpt', 'ckpt-2': './b/ckpt'}
+    >>> labels(["sbert", "./a/ckpt", "./b/ckpt", "vectors:old.parquet"])
+    {'sbert': 'sbert', 'ckpt': './a/ckpt', 'ckpt-2': './b/ckpt', 'old': 'vectors:old.parquet'}
     """
     return _distinct((_model_stem(spec), spec) for spec in specs)
 
 
 def _model_stem(spec: str) -> str:
+    if spec.startswith(STORED):
+        return Path(spec.removeprefix(STORED)).stem
     path = spec.rstrip("/\\").replace("\\", "/")
     is_path = path.startswith((".", "/", "~")) or is_folder(spec)
     return Path(path).resolve().name if is_path else spec

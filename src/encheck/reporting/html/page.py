@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from encheck.reporting import contamination, gate, view
+from encheck.reporting import contamination, cut_offs, gate, view
 from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
@@ -38,6 +38,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         payload,
         results=results,
         headlines=view.headline(results),
+        cut_offs=list(cut_offs.lines(results)),
         contamination=list(contamination.lines(results.get("contamination", ()))),
         matrix=view.matrix(results),
         criteria=view.CRITERIA,

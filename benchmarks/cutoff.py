@@ -1,0 +1,140 @@
+"""How often a promised cut-off breaks its promise, in samples whose true rate of false accepts is known.
+
+    python benchmarks/cutoff.py --data mrpc:PATH --data qqp:PATH --data twitter-url:PATH
+
+It calls the decision of `encheck cutoff`. Made samples have clusters of 1 to 20 negatives, whose scores agree by a
+correlation; in the *leaning* ones large clusters have higher scores. Real ones are clusters drawn with replacement from
+the negatives of a data set, under MiniLM's cosines: there the truth is the whole data set. *Spent* is the share of the
+budget that the chosen cut-off truly takes, on average. *Naive* is the lowest cut-off whose rate in the sample itself
+is within the budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import norm
+
+from encheck.deciding.pairs import NEGATIVE, load_pairs, model_scores
+from encheck.deciding.promise import BOUNDS, Negatives, lowest_cutoff, naive_cutoff
+from encheck.options import Settings
+from encheck.running.resources import open_store, resolve_models
+from encheck.system.progress import Progress
+
+SAMPLES, CLUSTERS = 1_000, 500
+BUDGETS = (0.01, 0.05)
+CORRELATIONS = (0.0, 0.3, 0.7)
+LEANING = 0.5  # of a standard deviation, from the smallest cluster to the largest
+LIMIT = 62  # of 1,000: 5% and one and three quarters of its standard error
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A way to draw negatives, and the true rate of false accepts at a cut-off."""
+
+    name: str
+    draw: Callable[[np.random.Generator], Negatives]
+    rate: Callable[[float], float]
+
+
+def made(largest: int, correlation: float, leaning: float) -> Truth:
+    """Clusters of 1 to `largest` negatives with normal scores; a cluster's are correlated."""
+
+    def draw(rng: np.random.Generator) -> Negatives:
+        sizes = rng.integers(1, largest + 1, CLUSTERS)
+        codes = np.repeat(np.arange(CLUSTERS), sizes)
+        common, own = rng.standard_normal(CLUSTERS)[codes], rng.standard_normal(len(codes))
+        lean = leaning * (sizes[codes] - 1) / max(largest - 1, 1)
+        scores = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own + lean
+        return Negatives(scores, codes, rng.random(len(codes)))
+
+    def rate(cutoff: float) -> float:
+        lean = leaning * np.arange(largest) / max(largest - 1, 1)
+        return float(norm.sf(cutoff - lean).mean())
+
+    about = "1" if largest == 1 else f"1 to {largest}" + (", leaning" if leaning else "")
+    return Truth(f"made, clusters of {about}, correlation {correlation:g}", draw, rate)
+
+
+def real(name: str, scores: np.ndarray, codes: np.ndarray) -> Truth:
+    """Clusters drawn with replacement from a data set's."""
+    order = np.argsort(codes, kind="stable")
+    scores, sizes = scores[order], np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    weights = (1 / sizes / len(sizes))[codes[order]]
+
+    def draw(rng: np.random.Generator) -> Negatives:
+        chosen = rng.integers(0, len(sizes), CLUSTERS)
+        items = np.concatenate([np.arange(starts[c], starts[c] + sizes[c]) for c in chosen])
+        return Negatives(scores[items], np.repeat(np.arange(CLUSTERS), sizes[chosen]), rng.random(len(items)))
+
+    def rate(cutoff: float) -> float:
+        return float(weights[scores >= cutoff].sum())
+
+    return Truth(f"{name}, {len(sizes):,} clusters of 1 to {sizes.max()}", draw, rate)
+
+
+def tried(truth: Truth, budget: float) -> Iterator[tuple[str, int, float, int]]:
+    """(rule, promises broken, share of the budget spent, samples without a cut-off) of 1,000 samples."""
+    rules: dict[str, Callable[[Negatives], float | None]] = {
+        bound: lambda n, bound=bound: lowest_cutoff(n, budget=budget, bound=bound) for bound in BOUNDS
+    }
+    rules["naive"] = lambda n: naive_cutoff(n, budget=budget)
+    rates: dict[str, list[float | None]] = {name: [] for name in rules}
+    for sample in range(SAMPLES):
+        negatives = truth.draw(np.random.default_rng([sample, 25]))
+        for name, rule in rules.items():
+            found = rule(negatives)
+            rates[name].append(None if found is None else truth.rate(found))
+    for name, some in rates.items():
+        there = [rate for rate in some if rate is not None]
+        broken = sum(rate > budget + 1e-12 for rate in there)
+        yield name, broken, float(np.mean(there)) / budget if there else 0.0, len(some) - len(there)
+
+
+def scored(spec: str, folder: Path, sample: int) -> Truth:
+    """The negatives of a data set under MiniLM, encoded once."""
+    kept = folder / f"{spec.partition(':')[0]}-{sample}.npz"
+    if not kept.exists():
+        pairs = load_pairs(spec, sample=sample)
+        pairs = pairs.only(pairs.of(NEGATIVE))
+        settings = Settings(models=("sbert",), store=folder / "store.sqlite")
+        store = open_store(settings)
+        (subject,) = resolve_models(settings, store).values()
+        (scores,) = model_scores(subject, [pairs.texts], store=store, progress=Progress())
+        np.savez(kept, scores=scores, codes=pairs.codes)
+    with np.load(kept, allow_pickle=False) as file:
+        return real(spec.partition(":")[0], file["scores"], file["codes"])
+
+
+def main() -> None:
+    """Print a Markdown table; exit code 1 where a promise is broken more often than it may be."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", action="append", default=[], metavar="NAME:PATH")
+    parser.add_argument("--sample", type=int, default=2_000, help="clusters of each data set (default 2000)")
+    parser.add_argument("--folder", type=Path, default=Path("build/cutoff"))
+    parser.add_argument("--real-only", action="store_true", help="leave the made samples out")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    truths = [] if args.real_only else [made(1, 0.0, 0.0)]
+    truths += [] if args.real_only else [made(20, r, lean) for lean in (0.0, LEANING) for r in CORRELATIONS]
+    truths += [scored(spec, args.folder, args.sample) for spec in args.data]
+    print("| samples | budget | exact: broken | spent | betting: broken | spent | naive: broken | spent |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    worst = 0
+    for truth in truths:
+        for budget in BUDGETS:
+            found = list(tried(truth, budget))
+            cells = [f"{broken} | {spent:.0%}" for _, broken, spent, _ in found]
+            worst = max(worst, *(broken for name, broken, *_ in found if name != "naive"))
+            print(f"| {truth.name} | {budget:.0%} | {' | '.join(cells)} |", flush=True)
+    print(f"\nbroken at most {worst} times of {SAMPLES:,}; {LIMIT} are allowed")
+    raise SystemExit(worst > LIMIT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""`cutoff`: at which cut-off may a model be used?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from encheck.api.loading import Spec, as_option
+from encheck.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from encheck.deciding.cutoff import CutoffReport
+    from encheck.system.progress import Progress
+
+WAYS = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
+USAGE = "--baseline OLD@CUTOFF, for instance vectors:old.parquet@0.82"
+
+
+def cutoff(
+    model: Spec,
+    data: str,
+    *,
+    max_false_accepts: float | None = None,
+    baseline: str | tuple[Spec, float] | None = None,
+    same: str = "hits",
+    own: float | None = None,
+    positives: float | None = None,
+    bound: Literal["clopper-pearson", "betting"] = "clopper-pearson",
+    sample: int | None = None,
+    seed: int = 0,
+    skip_bad_rows: bool = False,
+    model_arg: str | Sequence[str] = (),
+    store: Spec | None = None,
+    device: str = "auto",
+    dtype: str | None = None,
+    report_dir: Spec | None = None,
+    progress: Progress | None = None,
+) -> CutoffReport:
+    """Find the lowest cut-off that keeps a budget of false accepts, and what it costs (docs/cutoff.md has the rule).
+
+    Args:
+        model: what `load_model` takes, or "vectors:FILE".
+        data: labelled pairs, as `--data` takes them; of "pairs:FILE", labels may be missing and further columns are
+            slices.
+        max_false_accepts: the budget, a share: 0.01 is 1%. None is 1% without a baseline, no promise with one.
+        baseline: the model in use and its cut-off: "OLD@0.82", or the two.
+        same: what the new cut-off should have in common with the old one: hits, recall or false-accepts.
+        own: a cut-off of your own, to be shown too.
+        positives: which share of production's pairs are positive; then precision is shown.
+        bound: "clopper-pearson" (one random negative a cluster, exact) or "betting" (all of them).
+        sample: at most so many clusters; None takes all.
+        seed: of the bootstrap, and of which negative stands for its cluster.
+        skip_bad_rows: leave out malformed rows, and pairs without vectors, instead of stopping.
+        model_arg: as `--model-arg`.
+        store: file of the embedding store. Default: the usual one.
+        device: auto, cpu, cuda, ...
+        dtype: precision of the weights.
+        report_dir: a folder for cutoff.html and cutoff.json. Default: nothing is written.
+        progress: where to show progress. Default: nowhere.
+
+    Returns:
+        The promise, the matched cut-offs, the sweep, and what gets through. `exit_code` is that of the command.
+
+    Raises:
+        UsageError: an option is wrong, or the data or a file of vectors are (DataError, ModelError).
+        EncoderError: a model failed, or a file of vectors lacks a text.
+    """
+    from encheck.deciding.cutoff import BUDGET, Asked, decide
+    from encheck.deciding.cutoff_page import write
+    from encheck.options import Settings, cutoff_of, project_table
+    from encheck.system.progress import Progress
+
+    if same not in WAYS:
+        raise UsageError(unknown("way to match", same, WAYS))
+    if bound not in ("clopper-pearson", "betting"):
+        raise UsageError(unknown("bound", bound, ("clopper-pearson", "betting")))
+    old, old_cutoff = _baseline(baseline)
+    budget = max_false_accepts if max_false_accepts is not None or old else BUDGET
+    way: Any = WAYS[same]
+    settings = Settings(
+        models=(as_option(model), *([old] if old else [])), data=(data,), seed=seed, sample=sample,
+        skip_bad_rows=skip_bad_rows, model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
+        store=Path(store).expanduser() if store else None, device=device, dtype=dtype,
+        project=project_table(Path("pyproject.toml")),
+    )  # fmt: skip
+    asked = Asked(settings, budget, old_cutoff, way, cutoff_of(own), positives, bound)
+    found = decide(asked, progress=progress or Progress(quiet=True))
+    if report_dir:
+        write(found, Path(report_dir).expanduser())
+    return found
+
+
+def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
+    """The old model and its cut-off; UsageError where one of them is missing."""
+    if given is None:
+        return "", None
+    if not isinstance(given, str):
+        return as_option(given[0]), float(given[1])
+    old, _, number = given.rpartition("@")
+    try:
+        found = float(number)
+    except ValueError:
+        found = float("nan")
+    if not old or found != found:
+        raise UsageError(f"--baseline={given} should end in the old model's cut-off: {USAGE}")
+    _refuse_folder(old)
+    return old, found
+
+
+def _refuse_folder(old: str) -> None:
+    """UsageError for the folder of a baseline or a run: it has the scores of its own items, and no vectors."""
+    from encheck.gating.baseline import SUMMARY
+    from encheck.reporting.results import RESULTS
+
+    if any((Path(old).expanduser() / name).is_file() for name in (SUMMARY, RESULTS)):
+        raise UsageError(f"--baseline={old} holds scores of other items. Name the model, or its vectors: {USAGE}")

@@ -1,0 +1,359 @@
+"""`encheck cutoff`: at which cut-off may a model be used, and which one does what the old model's did?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.deciding.behaviours import Behaviour, by_kind, probes
+from encheck.deciding.matching import NAMED, Match, matched
+from encheck.deciding.pairs import NEGATIVE, POSITIVE, RIVALS, UNKNOWN, Pairs, load_pairs, model_scores, rival_scores
+from encheck.deciding.promise import BOUNDS, MIN_ACCEPTED, Bound, Promise, naive_cutoff, promise, step_of
+from encheck.deciding.rates import BASES, Base, Point, Population, Rate
+from encheck.encoders.stored import StoredVectors
+from encheck.errors import DataError, EncoderError, UsageError
+from encheck.options import Settings
+from encheck.running.resources import open_store, resolve_models
+from encheck.running.subject import Subject
+from encheck.store import Store
+from encheck.system.progress import Progress
+
+Floats = NDArray[np.float64]
+Ends = Literal["kept", "broken", "undecided", "no promise asked"]
+BUDGET = 0.01
+STEPS = 40
+MIN_SLICE_CLUSTERS, MOST_SLICES = 20, 12
+EXAMPLES = 5
+EXIT = {"kept": 0, "broken": 1, "undecided": 10}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of `encheck cutoff`.
+
+    `settings` name the new model, and behind it the old one where `old_cutoff` is not None. `budget` None asks for no
+    promise. `positives` is the share of production's pairs that are positive.
+    """
+
+    settings: Settings
+    budget: float | None = BUDGET
+    old_cutoff: float | None = None
+    way: Base = "hits"
+    own: float | None = None
+    positives: float | None = None
+    bound: Bound = BOUNDS[0]
+
+    def __post_init__(self) -> None:
+        """UsageError for a number that is none, or out of its range."""
+        for name, share in (("max-false-accepts", self.budget), ("positives", self.positives)):
+            if share is not None and not 0 < share < 1:
+                raise UsageError(f"--{name} is {share:g}, but should be a share between 0 and 1: 0.01 is 1%")
+        if self.old_cutoff is not None and not math.isfinite(self.old_cutoff):
+            raise UsageError(f"the cut-off of the baseline is {self.old_cutoff}, but should be a number")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The pairs: how many there are of each label, and in how many clusters."""
+
+    name: str
+    pairs: int
+    clusters: int
+    positives: int
+    negatives: int
+    unlabelled: int
+    negative_clusters: int
+    hard: str
+    skipped: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
+
+    `kept` is what its own lowest cut-off within the budget does, None where it has none.
+    """
+
+    name: str
+    false_accepts: Rate | None
+    kept: Point | None
+    curve: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The pairs with one value of a further column, at the cut-off `at`."""
+
+    name: str
+    clusters: int
+    negatives: int
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A negative that the cut-off accepts."""
+
+    first: str
+    second: str
+    score: float
+
+
+@dataclass(frozen=True)
+class CutoffReport:
+    """All that `encheck cutoff` found. `at` is the cut-off that slices, rivals and behaviours are of, and `why` says
+    which one that is. Rates have 95% intervals over clusters; a promise is a bound of its own.
+
+    `unsaid` says what could not be answered, and why.
+    """
+
+    model: str
+    baseline: str
+    data: Described
+    asked: Asked
+    promise: Promise | None
+    kept: Point | None
+    strictest: Point | None
+    naive: Point | None
+    own: Point | None
+    old: Point | None
+    same_number: Point | None
+    matches: tuple[tuple[Match, Point | None], ...]
+    at: float
+    why: str
+    sweep: tuple[Point, ...]
+    rivals: tuple[Rival, ...]
+    slices: tuple[Slice, ...]
+    behaviours: tuple[Behaviour, ...]
+    examples: tuple[Example, ...]
+    unsaid: tuple[str, ...]
+
+    @property
+    def chosen(self) -> tuple[Match, Point | None] | None:
+        """The match that was asked for."""
+        return next((one for one in self.matches if one[0].way == self.asked.way), None)
+
+    @property
+    def outcome(self) -> Ends:
+        """What became of the promise; without one, whether the old cut-off could be matched."""
+        if self.promise:
+            return self.promise.outcome
+        return "undecided" if self.chosen and self.chosen[0].refused else "no promise asked"
+
+    @property
+    def exit_code(self) -> int:
+        """0 yes, 1 the promise cannot be kept, 10 that cannot be told."""
+        return EXIT.get(self.outcome, 0)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """One model's scores of the pairs, and of the probes where it could score them."""
+
+    subject: Subject
+    scores: Floats
+    probes: Floats | None
+
+
+def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
+    """Answer what was asked; UsageError, DataError or EncoderError where that cannot be."""
+    settings = asked.settings
+    pairs = load_pairs(
+        settings.data[0], sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows
+    )
+    store = open_store(settings)
+    try:
+        subjects = list(resolve_models(settings, store).values())
+        kept = _with_vectors(pairs, subjects, skip=settings.skip_bad_rows)
+        return _report(asked, pairs, kept, subjects, store, progress or Progress())
+    finally:
+        store.close()
+
+
+def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
+    """The pairs whose texts have vectors everywhere; EncoderError where some have none and `skip` is not set."""
+    texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
+    lacking: set[str] = set()
+    for subject in subjects:
+        if isinstance(subject.model, StoredVectors) and (missing := subject.model.lacks(texts)):
+            if not skip:
+                raise EncoderError(
+                    f"{subject.model.place} has no vector of {len(missing)} of {len(texts)} texts, first of "
+                    f"{missing[0][:80]!r}. Remedy: add them, or pass --skip-bad-rows to leave their pairs out"
+                )
+            lacking |= set(missing)
+    kept = [i for i, pair in enumerate(pairs.texts) if lacking.isdisjoint(pair)]
+    if not kept:
+        raise DataError(f"{pairs.name}: no pair has vectors of both texts")
+    return pairs if len(kept) == len(pairs.first) else pairs.only(kept)
+
+
+def _report(
+    asked: Asked, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
+) -> CutoffReport:
+    population = Population(pairs, positives=asked.positives, seed=asked.settings.seed)
+    if asked.budget is not None:
+        population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
+    found = probes(asked.settings.seed)
+    texts = [(one.first, one.second) for one in found]
+    new, *others = [_scored(subject, pairs, texts, store, progress) for subject in subjects]
+    old = others[0] if others else None
+    step = step_of(new.scores)
+    strictest = population.strictest(new.scores, accepted=MIN_ACCEPTED, step=step)
+    made = _promise(asked, population, new.scores, strictest, step)
+    matches = _matches(asked, population, old, new)
+    at, why = _at(asked, made, matches, strictest)
+    unsaid = list(_unsaid(asked, pairs, new, old, matches))
+    slices, few = _slices(asked, population, new.scores, at)
+
+    def point(cutoff: float | None, scores: Floats = new.scores) -> Point | None:
+        return None if cutoff is None else population.points(scores, [cutoff])[0]
+
+    return CutoffReport(
+        model=new.subject.label, baseline=old.subject.label if old else "",
+        data=_described(loaded, pairs), asked=asked, promise=made, kept=point(made.cutoff if made else None),
+        strictest=point(strictest),
+        naive=point(naive_cutoff(population.negatives(new.scores), budget=asked.budget, step=step))
+        if asked.budget is not None else None,
+        own=point(asked.own), old=point(asked.old_cutoff, old.scores) if old else None,
+        same_number=point(asked.old_cutoff) if old else None,
+        matches=tuple((one, _point_of(population, new.scores, one)) for one in matches), at=at, why=why,
+        sweep=tuple(population.points(new.scores, _grid(new.scores))),
+        rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
+        behaviours=tuple(by_kind(found, new.probes, at, seed=asked.settings.seed)) if new.probes is not None else (),
+        examples=_examples(pairs, new.scores, at), unsaid=(*unsaid, *few),
+    )  # fmt: skip
+
+
+def _scored(subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress) -> _Scored:
+    """A model's scores; vectors that were kept elsewhere are of the pairs alone."""
+    if isinstance(subject.model, StoredVectors):
+        return _Scored(subject, model_scores(subject, [pairs.texts], store=store, progress=progress)[0], None)
+    mine, theirs = model_scores(subject, [pairs.texts, texts], store=store, progress=progress)
+    return _Scored(subject, mine, theirs)
+
+
+def _promise(
+    asked: Asked, population: Population, scores: Floats, strictest: float | None, step: float
+) -> Promise | None:
+    if asked.budget is None:
+        return None
+    negatives = population.negatives(scores)
+    return promise(negatives, budget=asked.budget, strictest=strictest, step=step, bound=asked.bound)
+
+
+def _matches(asked: Asked, population: Population, old: _Scored | None, new: _Scored) -> list[Match]:
+    if old is None or asked.old_cutoff is None:
+        return []
+    return [matched(population, old.scores, asked.old_cutoff, new.scores, way) for way in BASES]
+
+
+def _point_of(population: Population, scores: Floats, match: Match) -> Point | None:
+    """What a matched cut-off does, with the noise of its choice in the intervals."""
+    if match.cutoff is None:
+        return None
+    return replace(population.points(scores, [match.cutoff.value])[0], **match.does)  # type: ignore[arg-type]
+
+
+def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest: float | None) -> tuple[float, str]:
+    """The cut-off that slices, rivals and behaviours are shown at, and which one it is."""
+    match = next((one for one in matches if one.way == asked.way and one.cutoff), None)
+    if match and match.cutoff:
+        return match.cutoff.value, f"same {NAMED[asked.way]}"
+    if asked.own is not None:
+        return asked.own, "your cut-off"
+    if made and made.cutoff is not None and asked.budget is not None:
+        return made.cutoff, f"keeping {100 * asked.budget:g}%"
+    if asked.old_cutoff is not None:
+        return asked.old_cutoff, "the old number"
+    if strictest is not None:
+        return strictest, f"the strictest that accepts {MIN_ACCEPTED} pairs"
+    raise DataError(f"fewer than {MIN_ACCEPTED} pairs can be accepted, so no cut-off can be told. Remedy: more pairs")
+
+
+def _grid(scores: Floats) -> list[float]:
+    """Round cut-offs, from where nearly everything is accepted to the highest score."""
+    low, high = (float(np.quantile(scores, q)) for q in (0.005, 1.0))
+    raw = max((high - low) / STEPS, 1e-9)
+    unit = 10.0 ** math.floor(math.log10(raw))
+    apart = next(unit * k for k in (1, 2, 5, 10) if unit * k >= raw)
+    digits = max(0, -math.floor(math.log10(apart) + 1e-9))
+    first = math.floor(low / apart)
+    return [round(k * apart, digits) for k in range(first, math.ceil(high / apart) + 1)]
+
+
+def _rivals(asked: Asked, population: Population, scores: Floats, at: float) -> Iterator[Rival]:
+    """Word overlap and tf-idf on the same pairs, where they have the model's recall, or its hits."""
+    way: Base = "recall" if population.has("recall") else "hits"
+    for name, theirs in rival_scores(population.pairs).items():
+        step, false = step_of(theirs), None
+        match = matched(population, scores, at, theirs, way, least=1)
+        if match.cutoff and population.has("false_accepts"):
+            false = population.points(theirs, [match.cutoff.value])[0].false_accepts
+        strictest = population.strictest(theirs, accepted=MIN_ACCEPTED, step=step)
+        made = _promise(asked, population, theirs, strictest, step)
+        kept = population.points(theirs, [made.cutoff])[0] if made and made.cutoff is not None else None
+        yield Rival(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))
+
+
+def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> tuple[tuple[Slice, ...], list[str]]:
+    """The values of further columns with enough clusters of negatives, and what is said of the others."""
+    pairs, found, few = population.pairs, list[Slice](), 0
+    for column, values in pairs.slices.items():
+        counts = Counter(value for value in values if value)
+        if not 1 < len(counts) <= len(values) // 2:
+            continue  # one value tells nothing, and a column of ids has no slices
+        for value in sorted(counts):
+            items = [i for i, other in enumerate(values) if other == value]
+            mine = pairs.only(items)
+            clusters = mine.clusters_of(NEGATIVE)
+            if clusters < MIN_SLICE_CLUSTERS:
+                few += 1
+                continue
+            labelled = {POSITIVE, NEGATIVE} <= set(mine.labels.tolist())
+            own = Population(mine, positives=asked.positives if labelled else None, seed=population.seed)
+            point = own.points(scores[items], [at])[0]
+            found.append(Slice(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
+    found.sort(key=lambda one: -one.clusters)
+    left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
+    more = f"{len(found) - MOST_SLICES} further slices are left out: those with the most clusters are shown"
+    return tuple(found[:MOST_SLICES]), [*([left] if few else []), *([more] if len(found) > MOST_SLICES else [])]
+
+
+def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, matches: Sequence[Match]) -> Iterator[str]:
+    labels = set(pairs.labels.tolist())
+    if NEGATIVE not in labels:
+        yield "no pair has label 0, so nothing is said of false accepts"
+    if POSITIVE not in labels:
+        yield "no pair has label 1, so nothing is said of recall"
+    elif asked.positives is None:
+        yield "precision needs the share of production's pairs that are positive: --positives 0.05"
+    yield from (f"same {NAMED[one.way]}: {one.refused}" for one in matches if one.refused)
+    if new.probes is None:
+        yield f"{new.subject.label} has the vectors of its file alone, so nothing is said of behaviour"
+    elif old is not None and old.probes is None:
+        yield f"{old.subject.label} has the vectors of its file alone: behaviour is that of {new.subject.label}"
+
+
+def _examples(pairs: Pairs, scores: Floats, at: float) -> tuple[Example, ...]:
+    """The negatives with the highest scores that are accepted, one a cluster."""
+    items = pairs.of(NEGATIVE)
+    items = items[np.argsort(-scores[items], kind="stable")]
+    first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])
+    chosen = [i for i in items[first].tolist() if scores[i] >= at][:EXAMPLES]
+    return tuple(Example(pairs.first[i], pairs.second[i], float(scores[i])) for i in chosen)
+
+
+def _described(loaded: Pairs, pairs: Pairs) -> Described:
+    counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
+    return Described(
+        pairs.name, len(pairs.first), len(set(pairs.clusters)), counts[POSITIVE], counts[NEGATIVE], counts[UNKNOWN],
+        pairs.clusters_of(NEGATIVE), pairs.hard, len(pairs.skipped), len(loaded.first) - len(pairs.first),
+    )  # fmt: skip

@@ -1,0 +1,53 @@
+"""cutoff.html and cutoff.json: the answers of `encheck cutoff` on one page, and for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from encheck.deciding import cutoff_charts as charts
+from encheck.deciding import cutoff_text as text
+from encheck.deciding.cutoff import CutoffReport
+from encheck.deciding.cutoff_json import as_json
+from encheck.reporting.html.page import page
+from encheck.reporting.html.payload import pack
+from encheck.reporting.results import write_named
+
+PAGE, RAW = "cutoff.html", "cutoff.json"
+TITLES = {
+    "kept": "a cut-off keeps the budget", "broken": "no cut-off keeps the budget",
+    "undecided": "it cannot be told", "no promise asked": "cut-offs side by side",
+}  # fmt: skip
+
+
+def render(found: CutoffReport) -> str:
+    """The page; every text in it is escaped, by the template or by being packed."""
+    specs = {
+        "sweep": ("What every cut-off accepts, with 95% bands over clusters. Dotted: the cut-offs of the answers.",
+                  charts.sweep(found)),
+        "trade": ("What a share of false accepts buys, beside scorers that need no understanding, and chance.",
+                  charts.trade(found)),
+        "behaviours": (f"What gets through at {text.at(found.at)}: the embedded probes by kind, with 95% intervals.",
+                       charts.behaviours(found)),
+    }  # fmt: skip
+    drawn = {name: (caption, spec) for name, (caption, spec) in specs.items() if spec}
+    return page(
+        PAGE,
+        pack({"charts": {name: spec for name, (_, spec) in drawn.items()}, "cases": {}, "texts": []}),
+        found=found,
+        title=TITLES[found.outcome],
+        lines=list(text.answers(found)),
+        notes=list(text.notes(found)),
+        data=text.of_data(found.data),
+        pictures=[{"id": name, "caption": caption, "spec": spec} for name, (caption, spec) in drawn.items()],
+        head=text.HEAD,
+        cells=text.cells,
+        rate=text.rate,
+        at=text.at,
+    )
+
+
+def write(found: CutoffReport, folder: Path) -> Path:
+    """Write the page and the JSON into a folder; the path of the page. UsageError where the disk does not take it."""
+    write_named(folder / RAW, as_json(found))
+    write_named(folder / PAGE, render(found))
+    return folder / PAGE

@@ -1,0 +1,190 @@
+"""What `encheck cutoff` says on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from encheck.deciding.behaviours import UNRELATED, Behaviour
+from encheck.deciding.cutoff import CutoffReport, Described, Rival
+from encheck.deciding.matching import NAMED, Match
+from encheck.deciding.promise import MIN_ACCEPTED, Promise
+from encheck.deciding.rates import Point, Rate
+from encheck.reporting.text import table
+from encheck.statistics.bounds import units_needed
+
+ROWS, MOST_KINDS = 12, 5
+HEAD = ("cut-off", "accepted", "hits", "false accepts", "recall", "precision")
+
+
+def percent(share: float) -> str:
+    """A share in percent, with a digit behind the point below 10%.
+
+    >>> percent(0.31), percent(0.047), percent(0.0)
+    ('31%', '4.7%', '0%')
+    """
+    digits = 1 if 0 < share < 0.0995 or 0.9005 < share < 1 else 0
+    return f"{share:.{digits}%}"
+
+
+def rate(found: Rate | None) -> str:
+    """A rate with its interval; a dash where there is none.
+
+    >>> rate(Rate(0.047, 0.031, 0.069))
+    '4.7% [3.1, 6.9]'
+    """
+    if found is None:
+        return "-"
+    low, high = (f"{100 * end:.1f}".removesuffix(".0") for end in (found.low, found.high))
+    return f"{percent(found.value)} [{low}, {high}]"
+
+
+def at(cutoff: float) -> str:
+    """A cut-off, as it is typed.
+
+    >>> at(0.82), at(0.7124)
+    ('0.82', '0.7124')
+    """
+    return f"{cutoff:.4f}".rstrip("0").rstrip(".") if abs(cutoff) < 100 else f"{cutoff:g}"
+
+
+def lines(found: CutoffReport) -> Iterator[str]:
+    """The whole answer."""
+    yield of_data(found.data)
+    yield ""
+    yield from answers(found)
+    yield ""
+    yield f"all cut-offs of {found.model}, each rate with its 95% interval over clusters"
+    yield from table([HEAD, *(cells(point) for point in some(found.sweep))])
+    if found.slices:
+        yield ""
+        head = ("slice", "negatives", "clusters", *HEAD[2:])
+        rows = [(s.name, str(s.negatives), str(s.clusters), *cells(s.point)[2:]) for s in found.slices]
+        yield from table([head, *rows])
+    yield from (f"note: {text}" for text in notes(found))
+
+
+def of_data(data: Described) -> str:
+    """How many pairs there are, and of what kind."""
+    parts = [f"{data.positives:,} positive" if data.positives else "", f"{data.negatives:,} negative"
+             f" ({data.negative_clusters:,} clusters)" if data.negatives else "",
+             f"{data.unlabelled:,} without a label" if data.unlabelled else ""]  # fmt: skip
+    return f"{data.name}: {data.pairs:,} pairs in {data.clusters:,} clusters: {', '.join(filter(None, parts))}"
+
+
+def answers(found: CutoffReport) -> Iterator[str]:
+    """What was asked, each in a line."""
+    named = ((found.baseline, found.old), (f"{found.model} at the old number", found.same_number),
+             (f"{found.model} at your cut-off", found.own))  # fmt: skip
+    said = [f"{name} {at(point.cutoff)}: {of_point(point)}" for name, point in named if point]
+    yield from said[: 1 if found.old else 0]
+    yield from (of_match(found, match, point) for match, point in found.matches)
+    yield from said[1 if found.old else 0 :]
+    if found.promise:
+        yield f"{found.model}, {of_promise(found.promise, found.kept, found.strictest)}"
+    if found.behaviours:
+        yield f"what gets through at {at(found.at)} ({found.why}): {through(found.behaviours)}"
+    if found.rivals:
+        yield f"beside it: {', '.join(beside(found.rivals))}{chance(found)}"
+
+
+def of_match(found: CutoffReport, match: Match, point: Point | None) -> str:
+    """A cut-off of the new model that does the same; of the one that was asked for, with what else it does."""
+    head = f"{found.model}, same {NAMED[match.way]}"
+    if match.cutoff is None or point is None:
+        return f"{head}: cannot tell, {match.refused}"
+    ends = f"{at(match.cutoff.value)} [{at(match.cutoff.low)}, {at(match.cutoff.high)}]"
+    does = of_point(point, but=match.way) if match.way == found.asked.way else ""
+    changes = [f"{NAMED[base]} {points(change)}" for base, change in match.change.items()]
+    moved = f"; change: {', '.join(changes)}" if does and changes else ""
+    return f"{head}: {ends}{f': {does}{moved}' if does else ''}"
+
+
+def points(change: Rate) -> str:
+    """A difference of two rates.
+
+    >>> points(Rate(-0.012, -0.03, 0.001))
+    '-1.2 points [-3.0, +0.1]'
+    """
+    return f"{100 * change.value:+.1f} points [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"
+
+
+def of_point(point: Point, *, but: str = "") -> str:
+    """What a cut-off does, in words."""
+    parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision") if base != but]
+    return ", ".join(f"{name.replace('_', ' ')} {rate(value)}" for name, value in parts if value is not None)
+
+
+def of_promise(made: Promise, kept: Point | None, strictest: Point | None) -> str:
+    """Whether the budget is kept, and where not, what is nearest or missing."""
+    budget = f"{100 * made.budget:g}%"
+    if made.outcome == "kept" and kept:
+        return f"keeping {budget}: {at(kept.cutoff)} and above, with 95% confidence: {of_point(kept)}"
+    if strictest is None or strictest.false_accepts is None:
+        return f"keeping {budget}: cannot tell, fewer than {MIN_ACCEPTED} pairs to accept"
+    if made.outcome == "broken":
+        best = f"best {rate(strictest.false_accepts)} at {at(strictest.cutoff)}"
+        return f"keeping {budget}: no cut-off; {best}, the strictest that accepts {MIN_ACCEPTED} pairs"
+    least, second = (units_needed(hits, made.budget) for hits in (0, 1))
+    missing = made.needed - made.clusters
+    short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
+    return (
+        f"keeping {budget}: cannot tell. {budget} takes {least:,} independent negatives without one false accept, "
+        f"{second:,} with one; there are {made.clusters:,} clusters of negatives, and {short}"
+    )
+
+
+def through(behaviours: Sequence[Behaviour]) -> str:
+    """The kinds that get through most often, and those that should; unrelated texts always."""
+    said = {b.kind: f"{b.name} {percent(b.accepted.value)}" for b in behaviours}
+    wrong = [b.kind for b in behaviours if not b.kept and b.kind != UNRELATED]
+    named = [said[kind] for kind in (*wrong[:MOST_KINDS], UNRELATED) if kind in said]
+    more = len(wrong) - MOST_KINDS
+    right = [said[b.kind] for b in behaviours if b.kept]
+    listed = ", ".join(named) + (f" ({more} more kinds on the page)" if more > 0 else "")
+    return f"{listed}; of what should: {', '.join(right)}" if right else listed
+
+
+def beside(rivals: Sequence[Rival]) -> Iterator[str]:
+    """What the same recall, or the same hits, costs a scorer that needs no understanding."""
+    for one in rivals:
+        if one.false_accepts:
+            yield f"{one.name} {rate(one.false_accepts)} false accepts"
+
+
+def chance(found: CutoffReport) -> str:
+    """What it costs whoever accepts at random: as many negatives as positives."""
+    point = next((p for p in (found.own, found.kept, found.strictest) if p and p.cutoff == found.at), None)
+    point = point or next((p for _, p in found.matches if p and p.cutoff == found.at), None)
+    same = point.recall or point.hits if point else None
+    how = "recall" if point and point.recall else "hits"
+    return f", chance {percent(same.value)}; all at the same {how}" if same else ""
+
+
+def cells(point: Point) -> tuple[str, ...]:
+    """A row of the sweep."""
+    rates = (point.hits, point.false_accepts, point.recall, point.precision)
+    return (at(point.cutoff), f"{point.accepted:,}", *map(rate, rates))
+
+
+def some(sweep: Sequence[Point]) -> list[Point]:
+    """A dozen of the cut-offs, evenly."""
+    step = max(1, -(-len(sweep) // ROWS))
+    return list(sweep[::step])
+
+
+def notes(found: CutoffReport) -> Iterator[str]:
+    """What the figures hold for, and what could not be said."""
+    if found.data.unlabelled:
+        yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are as they came"
+    if found.data.negatives:
+        yield (
+            "false accepts are the mean over clusters of the share of negatives that is accepted, and hold for "
+            "negatives drawn as these were"
+        )
+    if found.data.hard:
+        yield f"the negatives of {found.data.name} were {found.data.hard}: those of production are others"
+    if found.data.skipped:
+        yield f"{found.data.skipped:,} malformed rows are left out"
+    if found.data.left_out:
+        yield f"{found.data.left_out:,} pairs are left out: a file of vectors lacks their texts"
+    yield from found.unsaid

@@ -1,0 +1,132 @@
+"""The cut-off of a new model that does what the old model's cut-off did.
+
+In each replicate of one bootstrap over clusters, both models see the same pairs, and the new cut-off is chosen anew. So
+the interval of the cut-off, and of what it does, holds the noise of the choice too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.deciding.promise import MIN_ACCEPTED
+from encheck.deciding.rates import BASES, Base, Part, Population, Rate, precision
+from encheck.statistics.bootstrap import interval
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+REPLICATES = 2_000
+WEIGHTS_AT_ONCE = 2_000_000
+ROUNDING = 1e-9  # of sums of weights
+NAMED = {"hits": "hits", "false_accepts": "false accepts", "recall": "recall"}
+COUNTED = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The new model's cut-off for the same `way`; `accepted` of what is counted had the old model accepted.
+
+    `does` has hits, false accepts, recall and precision at it, as far as the data can say; `change` what becomes of
+    the first three, new less old. Where `refused` says why, there is no cut-off.
+    """
+
+    way: Base
+    accepted: int
+    cutoff: Rate | None
+    does: dict[str, Rate]
+    change: dict[str, Rate]
+    refused: str = ""
+
+
+def matched(
+    population: Population, old: Floats, old_cutoff: float, new: Floats, way: Base, *, least: int = MIN_ACCEPTED
+) -> Match:
+    """The cut-off of `new` at which the share that `way` counts is that of `old` at its cut-off.
+
+    It lies half way between two scores: at one of them, the pairs between the two would be lost or won by chance.
+    Refused where the old cut-off accepts fewer than `least` of what is counted, or where the data lack the label.
+    """
+    if not population.has(way):
+        return Match(way, 0, None, {}, {}, f"no pair is labelled as {COUNTED[way][:-1]}")
+    accepted = int((old[population.items(way)] >= old_cutoff).sum())
+    if accepted < least:
+        few = f"the old cut-off accepts {accepted} {COUNTED[way]}, but {least} are needed to choose by"
+        return Match(way, accepted, None, {}, {}, few)
+    both = _Both(population, old, old_cutoff, new, way)
+    point = both.chosen(np.ones((1, population.clusters), np.float32))
+    rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
+    slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
+    drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
+    cutoff, *rates = (_rate(float(value), drawn[:, k]) for k, value in enumerate(point[0]))
+    names = both.names
+    return Match(way, accepted, cutoff, dict(zip(names, rates, strict=False)),
+                 {base: rates[len(names) + k] for k, base in enumerate(both.bases) if base != way})  # fmt: skip
+
+
+def _rate(value: float, replicates: Floats) -> Rate:
+    low, high = interval(replicates)
+    return Rate(value, float(low), float(high))
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Two models on the same pairs."""
+
+    population: Population
+    old: Floats
+    old_cutoff: float
+    new: Floats
+    way: Base
+
+    @property
+    def bases(self) -> list[Base]:
+        """What the data can say."""
+        return [base for base in BASES if self.population.has(base)]
+
+    @property
+    def names(self) -> list[str]:
+        """What the new cut-off does."""
+        return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
+
+    def chosen(self, weights: NDArray[np.float32]) -> Floats:
+        """The new cut-off in each replicate, what it does (as `names`), and its changes (as `bases`); shape [r, k]."""
+        cutoffs = self._cutoffs(weights)
+        shares = {base: self._shares(base, weights, cutoffs) for base in self.bases}
+        does = [new for new, _ in shares.values()]
+        if (positives := self.population.positives) is not None:
+            does.append(precision(shares["recall"][0], shares["false_accepts"][0], positives))
+        return np.stack([cutoffs, *does, *(new - old for new, old in shares.values())], axis=1)
+
+    def _cutoffs(self, weights: NDArray[np.float32]) -> Floats:
+        """Half way from the last score that is accepted to the first one that is not; shape [r]."""
+        items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
+        target = drawn @ (self.old[items] >= self.old_cutoff)
+        order = np.argsort(-self.new[items], kind="stable")
+        scores, total = self.new[items][order], np.cumsum(drawn[:, order], axis=1)
+        last = (total >= target[:, None] - ROUNDING).argmax(axis=1)
+        after = total > total[np.arange(len(total)), last][:, None] + ROUNDING
+        following = np.where(after.any(axis=1), after.argmax(axis=1), last)
+        found: Floats = np.where(np.isfinite(target), (scores[last] + scores[following]) / 2, np.nan)
+        return found
+
+    def _shares(self, base: Base, weights: NDArray[np.float32], cutoffs: Floats) -> tuple[Floats, Floats]:
+        """What the new model accepts at each replicate's cut-off, and the old one at its own; shape [r]."""
+        items, drawn = self.population.items(base), self._item_weights(base, weights)
+        order = np.argsort(-self.new[items], kind="stable")
+        counts = np.searchsorted(-self.new[items][order], -cutoffs, side="right")
+        total = np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn[:, order], axis=1)], axis=1)
+        return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_cutoff)[items]
+
+    def _item_weights(self, base: Base, weights: NDArray[np.float32]) -> Floats:
+        """The weight of each item in each replicate, of all together 1 (NaN where none is drawn); shape [r, m]."""
+        parts = self.population.parts(base)
+        return np.concatenate([_weighed(self.population.pairs.codes, part, weights) for part in parts], axis=1)
+
+
+def _weighed(codes: Codes, part: Part, weights: NDArray[np.float32]) -> Floats:
+    drawn = weights[:, codes[part.items]].astype(np.float64) * part.worth
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = drawn * (part.share / drawn.sum(axis=1, keepdims=True))
+    return found

@@ -1,0 +1,144 @@
+"""The pairs that a cut-off is chosen on, and their scores under models and under surface scorers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.clusters import clusters_of, sample_clusters
+from encheck.datasets.load import load, names
+from encheck.datasets.pairs import production
+from encheck.datasets.parts import TEST
+from encheck.datasets.reader import BadRows
+from encheck.errors import DataError
+from encheck.running.encoding import Encoding
+from encheck.running.scorer import similarity_of
+from encheck.running.subject import Subject
+from encheck.store import Store
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.system.paths import typed
+from encheck.system.progress import Progress
+from encheck.types import content_hash
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+NEGATIVE, POSITIVE, UNKNOWN = 0, 1, -1
+OWN = "pairs:"
+RIVALS = {"jaccard": "word overlap", "tf-idf": "tf-idf"}
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs in order: `first` and `second` [n], `labels` [n] (1, 0, or -1 where nobody said), `clusters` [n].
+
+    `slices` has columns of further values, "" where a pair has none. `hard` says how the negatives were made, where
+    they were made to be hard. `skipped` are rows that were left out.
+    """
+
+    name: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    labels: NDArray[np.int8]
+    clusters: tuple[str, ...]
+    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hard: str = ""
+    skipped: tuple[str, ...] = ()
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The number of each pair's cluster, from 0; shape [n]."""
+        found: Codes = np.unique(np.array(self.clusters, dtype=str), return_inverse=True)[1].astype(np.intp)
+        return found
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Both texts of each pair."""
+        return list(zip(self.first, self.second, strict=True))
+
+    def of(self, label: int) -> Codes:
+        """Which pairs have this label; shape [m]."""
+        return np.flatnonzero(self.labels == label)
+
+    def clusters_of(self, label: int) -> int:
+        """How many clusters have a pair with this label."""
+        return len(np.unique(self.codes[self.of(label)]))
+
+    def ranks(self, seed: int) -> Floats:
+        """A random number from 0 to 1 for each pair, the same wherever it stands in the file; shape [n]."""
+        keys = (content_hash(f"cut-off/{seed}", *pair) for pair in self.texts)
+        return np.array([int(key, 16) for key in keys], np.float64) / 2.0**64
+
+    def only(self, kept: Sequence[int]) -> Pairs:
+        """Some of the pairs."""
+        first, second, clusters = (tuple(c[i] for i in kept) for c in (self.first, self.second, self.clusters))
+        slices = {name: tuple(values[i] for i in kept) for name, values in self.slices.items()}
+        return replace(
+            self, first=first, second=second, labels=self.labels[list(kept)], clusters=clusters, slices=slices
+        )
+
+
+def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Pairs:
+    """The pairs of `--data`: with `pairs:FILE` labels may be missing, and further columns are slices.
+
+    Of other data, the part that is measured. DataError where they hold no pairs of sentences.
+    """
+    found = _own(spec, BadRows(skip=skip_bad_rows)) if spec.startswith(OWN) else _public(spec, sample, seed)
+    if not found.first:
+        raise DataError(f"--data={spec} has no pairs of two texts: a cut-off is chosen on pairs:FILE, mrpc, qqp, ...")
+    if sample is None or len(set(found.clusters)) <= sample:
+        return found
+    chosen = sample_clusters(found.clusters, sample, seed=seed)
+    return found.only([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
+
+
+def _own(spec: str, bad: BadRows) -> Pairs:
+    path = typed(spec.removeprefix(OWN))
+    if not path.is_file():
+        raise DataError(f"--data={spec}: {path} {'is a folder' if path.is_dir() else 'does not exist'}")
+    made = list(production(Path(path), bad))
+    rows = [row for row, _ in made]
+    labels = [UNKNOWN if row.label is None else row.label for row in rows]
+    columns = Counter(name for _, values in made for name in values)
+    slices = {name: tuple(values.get(name, "") for _, values in made) for name in sorted(columns)}
+    return Pairs(
+        path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
+        tuple(clusters_of(rows)), slices, skipped=tuple(bad.skipped),
+    )  # fmt: skip
+
+
+def _public(spec: str, sample: int | None, seed: int) -> Pairs:
+    data = load(spec, sample=sample, seed=seed)
+    module = names().get(spec.partition(":")[0].partition("@")[0])
+    has_test = any(pair.split in TEST for pair in data.pairs)
+    kept = [pair for pair in data.pairs if not has_test or pair.split in TEST]
+    labels = np.array([UNKNOWN if pair.label is None else pair.label for pair in kept], np.int8)
+    return Pairs(
+        data.name, tuple(p.first for p in kept), tuple(p.second for p in kept), labels, tuple(p.cluster for p in kept),
+        hard=getattr(module, "NEGATIVES", ""), skipped=data.skipped,
+    )  # fmt: skip
+
+
+def model_scores(
+    subject: Subject, pairs: Iterable[Sequence[tuple[str, str]]], *, store: Store, progress: Progress
+) -> list[Floats]:
+    """The score of each pair of each list, from the store where it is there; EncoderError where the model fails."""
+    lists = [list(some) for some in pairs]
+    every = [pair for some in lists for pair in some]
+    Encoding({subject.label: subject}, store).encode({subject.label: every}, progress=progress)
+    if subject.error:
+        raise subject.error
+    score = similarity_of(subject)
+    return [score([a for a, _ in some], [b for _, b in some]) for some in lists]
+
+
+def rival_scores(pairs: Pairs) -> dict[str, Floats]:
+    """The scores of word overlap, and of tf-idf counted in these texts, by the scorer's name."""
+    counted = Frequencies.of((*pairs.first, *pairs.second))
+    both = (pairs.first, pairs.second)
+    return {name: WEIGHTED[name](*both, counted) if name in WEIGHTED else SURFACE[name](*both) for name in RIVALS}

@@ -1,0 +1,197 @@
+"""What cut-offs accept: hits, false accepts, recall and precision, with one bootstrap over clusters for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.deciding.pairs import NEGATIVE, POSITIVE, UNKNOWN, Pairs
+from encheck.deciding.promise import Negatives
+from encheck.errors import DataError, UsageError
+from encheck.statistics.bootstrap import bootstrap_weights, interval, widened
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Base = Literal["hits", "false_accepts", "recall"]
+BASES: tuple[Base, ...] = ("hits", "false_accepts", "recall")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A figure with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one cut-off does; `accepted` pairs of those that hits are counted on. None: the data cannot say."""
+
+    cutoff: float
+    accepted: int
+    hits: Rate
+    false_accepts: Rate | None
+    recall: Rate | None
+    precision: Rate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Items that make up `share` of a base, each with the weight `worth` before clusters are drawn; shape [m]."""
+
+    items: Codes
+    worth: Floats
+    share: float = 1.0
+
+
+class Population:
+    """Pairs as a sample of production.
+
+    False accepts and recall are means over clusters. Hits are the share of pairs that are accepted: of those without a
+    label where there are some, since these are as they came, else of all; with `positives`, the share of production's
+    pairs that are positive, hits are recall and false accepts weighed by it.
+    """
+
+    def __init__(self, pairs: Pairs, *, positives: float | None = None, seed: int = 0) -> None:
+        self.pairs, self.positives, self.seed = pairs, positives, seed
+        self.clusters = int(pairs.codes.max()) + 1
+        if self.clusters < 2:
+            raise DataError(
+                f"{pairs.name}: all {len(pairs.first):,} pairs are one cluster, so nothing says how sure a figure is. "
+                "Remedy: pairs of more topics, or a column `cluster` that tells them apart"
+            )
+        labelled = {label: pairs.of(label) for label in (NEGATIVE, POSITIVE)}
+        if positives is not None and not all(map(len, labelled.values())):
+            raise UsageError("--positives weighs pairs with label 1 and label 0, but the data do not have both")
+        self._parts = {
+            "false_accepts": self._even(labelled[NEGATIVE], 1.0),
+            "recall": self._even(labelled[POSITIVE], 1.0),
+        } | {"hits": self._hits(labelled)}
+
+    def _even(self, items: Codes, share: float) -> tuple[Part, ...]:
+        sizes = np.bincount(self.pairs.codes[items], minlength=self.clusters)
+        return (Part(items, 1 / sizes[self.pairs.codes[items]], share),) if len(items) else ()
+
+    def _hits(self, labelled: Mapping[int, Codes]) -> tuple[Part, ...]:
+        unknown = self.pairs.of(UNKNOWN)
+        if len(unknown) or self.positives is None:
+            items = unknown if len(unknown) else np.arange(len(self.pairs.first))
+            return (Part(items, np.ones(len(items))),)
+        return (
+            *self._even(labelled[POSITIVE], self.positives),
+            *self._even(labelled[NEGATIVE], 1 - self.positives),
+        )
+
+    @cached_property
+    def weights(self) -> NDArray[np.float32]:
+        """How often each cluster is drawn in each replicate; shape [replicates, clusters]."""
+        return bootstrap_weights(self.clusters, self.seed)
+
+    def parts(self, base: Base) -> tuple[Part, ...]:
+        """The items that a figure is counted on; none where the data lack the label."""
+        return self._parts[base]
+
+    def items(self, base: Base) -> Codes:
+        """The same as one array."""
+        return np.concatenate([part.items for part in self._parts[base]])
+
+    def has(self, base: Base) -> bool:
+        """Whether the data can say this."""
+        return bool(self._parts[base])
+
+    def negatives(self, scores: Floats) -> Negatives:
+        """What a promise rests on; DataError where no pair has label 0."""
+        items = self.pairs.of(NEGATIVE)
+        if not len(items):
+            raise DataError(
+                f"{self.pairs.name}: no pair has label 0. A false accept is a pair with label 0 that is accepted. "
+                "Remedy: label some pairs of production that mean different things"
+            )
+        return Negatives(scores[items], self.pairs.codes[items], self.pairs.ranks(self.seed)[items])
+
+    def strictest(self, scores: Floats, *, accepted: int, step: float) -> float | None:
+        """The highest cut-off on the grid that accepts so many pairs of those that hits are counted on."""
+        values = np.sort(scores[self.items("hits")])[::-1]
+        if len(values) < accepted:
+            return None
+        digits = max(0, -int(np.floor(np.log10(step) + 0.5)))
+        return round(float(np.floor(values[accepted - 1] / step + 1e-9)) * step, digits)
+
+    def points(self, scores: Floats, cutoffs: Sequence[float]) -> list[Point]:
+        """What each of these cut-offs does."""
+        cuts = np.asarray(cutoffs, float)
+        both = {base: self._shares(base, scores, cuts) for base in BASES if self.has(base)}
+        rates = {base: self._rates(base, *both[base]) for base in both}
+        precisions = self._precisions(both, rates) if self.positives is not None else [None] * len(cuts)
+        accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
+        none: list[Rate | None] = [None] * len(cuts)
+        return [
+            Point(float(cut), int(count), hits, false, recall, exact)
+            for cut, count, hits, false, recall, exact in zip(
+                cuts, accepted, rates["hits"], rates.get("false_accepts", none), rates.get("recall", none), precisions,
+                strict=True,
+            )
+        ]  # fmt: skip
+
+    def _shares(self, base: Base, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
+        """The share that each cut-off accepts, shape [k], and in each replicate, shape [replicates, k]."""
+        value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
+        for part in self.parts(base):
+            codes = self.pairs.codes[part.items]
+            table = np.zeros((self.clusters, len(cuts) + 1))
+            columns = [part.worth * (scores[part.items] >= cut) for cut in cuts]
+            for k, column in enumerate([*columns, part.worth]):
+                table[:, k] = np.bincount(codes, column, minlength=self.clusters)
+            drawn = (self.weights @ table.astype(np.float32)).astype(np.float64)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                value += part.share * table[:, :-1].sum(axis=0) / table[:, -1].sum()
+                replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
+        return value, replicates
+
+    def _rates(self, base: Base, values: Floats, replicates: Floats) -> list[Rate]:
+        items = self.items(base)
+        n, clusters = len(items), len(np.unique(self.pairs.codes[items]))
+        low, high = interval(replicates)
+        found = []
+        for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
+            found.append(Rate(value, *widened(value, a, b, n=n, clusters=clusters)))
+        return found
+
+    def _precisions(
+        self, both: Mapping[Base, tuple[Floats, Floats]], rates: Mapping[Base, list[Rate]]
+    ) -> list[Rate | None]:
+        """By Bayes' rule; where few negatives are accepted, no surer than false accepts themselves are."""
+        assert self.positives is not None
+        value, drawn = (
+            precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
+        )  # fmt: skip
+        low, high = interval(drawn)
+        found: list[Rate | None] = []
+        for k, one in enumerate(value.tolist()):
+            ends = [
+                precision(np.array(rates["recall"][k].value), np.array(end), self.positives).item()
+                for end in (rates["false_accepts"][k].high, rates["false_accepts"][k].low)
+            ]
+            is_there = np.isfinite(one)
+            found.append(
+                Rate(one, float(np.fmin(low[k], ends[0])), float(np.fmax(high[k], ends[1]))) if is_there else None
+            )
+        return found
+
+
+def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats:
+    """The share of accepted pairs that are positive, by Bayes' rule, where `positives` of all are.
+
+    >>> precision(np.array([0.8]), np.array([0.01]), 0.05).round(3).tolist()
+    [0.808]
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = positives * recall / (positives * recall + (1 - positives) * false_accepts)
+    return found

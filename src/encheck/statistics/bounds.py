@@ -1,0 +1,80 @@
+"""Upper bounds of a mean of independent units that hold in small samples: exact for shares, by betting for numbers.
+
+Both are tests of "the mean is `share` or more" that reject less the larger a unit is. So where units fall with a
+cut-off, one error rate holds for all cut-offs at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+ALPHA = 0.05
+_MOST_UNITS = 2**31
+# Stakes, in parts of the largest that cannot lose everything, and how much is put on each. Half lies on the largest,
+# which wins most where no unit is above 0.
+_STAKES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+_PARTS = np.array([0.5, *[0.5 / 9] * 9])
+
+
+def upper_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> float:
+    """Clopper and Pearson's (1934, Biometrika 26) one-sided upper bound of a share of n independent units.
+
+    >>> round(upper_of_share(0, 299), 4), upper_of_share(3, 3)
+    (0.01, 1.0)
+    """
+    from scipy.special import betaincinv
+
+    return float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
+
+
+def most_hits(n: int, share: float, *, alpha: float = ALPHA) -> int:
+    """The largest number of hits among n units at which the share is still shown to be `share` or less; -1 for none.
+
+    >>> most_hits(298, 0.01), most_hits(299, 0.01), most_hits(473, 0.01)
+    (-1, 0, 1)
+    """
+    low, high = -1, n
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _at_most(middle, n, share) <= alpha else (low, middle)
+    return low
+
+
+def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
+    """How many units show that the share is `share` or less where so many of them are hits.
+
+    >>> units_needed(0, 0.01), units_needed(1, 0.01)
+    (299, 473)
+    """
+    low, high = hits, hits + 1
+    while _at_most(hits, high, share) > alpha and high < _MOST_UNITS:
+        low, high = high, high * 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _at_most(hits, middle, share) <= alpha else (middle, high)
+    return high
+
+
+def _at_most(hits: int, n: int, share: float) -> float:
+    """P(so many hits or fewer) of n units that are hits with probability `share`."""
+    from scipy.special import bdtr
+
+    return float(bdtr(hits, n, share)) if hits < n else 1.0
+
+
+def wealth(units: Floats, share: float) -> float:
+    """What bets against "the mean is `share` or more" have made of 1; units from 0 to 1, shape [n].
+
+    A bet of L on a unit x pays 1 + L (share - x). Stakes are fixed beforehand and shared out over ten sizes, so what is
+    won falls with every unit. Under the hypothesis its mean is 1 or less, so 1 / alpha or more comes in a share alpha
+    of samples at most (Waudby-Smith and Ramdas 2024, JRSS B 86, sections 4.1 and 4.4; Markov's inequality).
+
+    >>> bool(wealth(np.zeros(345), 0.01) >= 20), bool(wealth(np.zeros(344), 0.01) >= 20)
+    (True, False)
+    """
+    stakes = _STAKES / (1 - share)
+    with np.errstate(divide="ignore"):
+        grown = np.log1p(stakes[:, None] * (share - units[None, :])).sum(axis=1)
+    return float(_PARTS @ np.exp(np.minimum(grown, 700)))
