@@ -113,7 +113,9 @@ def test_too_few_accepted_pairs_are_refused(sample):
     assert match.refused == "the old cut-off accepts 29 pairs, but 30 are needed to choose by"
     negatives = found.only(np.flatnonzero(found.labels <= 0).tolist())
     kept = found.labels <= 0
-    assert "no pair is labelled as positive" in matched(Population(negatives), old[kept], 0, new[kept], "recall").refused
+    assert (
+        "no pair is labelled as positive" in matched(Population(negatives), old[kept], 0, new[kept], "recall").refused
+    )
 
 
 def test_what_cannot_be_measured_is_refused():

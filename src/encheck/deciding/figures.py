@@ -69,9 +69,8 @@ class Log:
         value, sums = float(total[0] / total[1]), self.resampler.totals(both)
         with np.errstate(invalid="ignore", divide="ignore"):
             low, high = map(float, interval(sums[:, 0] / sums[:, 1]))
-        if 0 <= value <= 1:
-            low, high = widened(value, low, high, n=len(part), clusters=self.worth)
-        return Figure(value, low, high)
+        ends = widened(min(value, 1.0), low, high, n=len(part), clusters=self.worth)
+        return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
         """The mean of `after` less `before`, shape [n] each."""

@@ -11,7 +11,7 @@ being in one part: so it has seen nothing that it is judged by.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.near_duplicates import near_duplicates
 from encheck.deciding.figures import Figure
-from encheck.deciding.linear import FEWEST_TEXTS, KINDS, TEXTS_A_DIMENSION, Adapter, Codes, Kind, fits, held_back
+from encheck.deciding.linear import FEWEST_TEXTS, KINDS, TEXTS_A_DIMENSION, Adapter, Codes, fits, held_back
 from encheck.deciding.sides import Answered, Asked, Side, Vectors, answered
 from encheck.similarity import ROUNDING, cosine, words
 from encheck.types import content_hash
@@ -28,10 +28,12 @@ from encheck.types import content_hash
 Floats = NDArray[np.float64]
 Name = Literal["same", "compatible", "adapter", "re-index", "cannot tell"]
 COMPATIBLE = 0.98  # of the recall within the new model's own vectors, at the lower bound
+FEWEST_CLUSTERS = 183  # that show `COMPATIBLE` where all is found (Clopper-Pearson)
 SAME_LENGTH = 0.01  # relative
 PARTS = 5
 MOST_TEXTS = 20_000  # that maps are fitted on
 HASHED_WORDS = 4_096
+UNSEEN = -1
 AS_IT_COMES, MAPPED = "as it comes", "with the adapter"
 
 
@@ -94,11 +96,13 @@ def compared(old: Side, new: Side, asked: Asked, *, repeated: Side | None) -> Sp
     if lowest is not None and lowest >= 1 - ROUNDING and _same_lengths(old, new):
         why = f"the lowest cosine of the same text is {np.floor(lowest * 1e5) / 1e5:.5f}"
         return Space("same", why, sizes, median, lowest, (_direct(old, new, asked),), controls)
-    routes, made, texts = _routes(old, new, asked)
-    stranger = _stranger(new, old, asked)
-    theirs, _, _ = _routes(old, stranger, asked)
-    name, why = _verdict(routes, theirs, sizes, texts)
-    return Space(name, why, sizes, median, lowest, routes, controls | {"an unrelated model": theirs}, made, texts)
+    texts = _Texts.of(old, asked)
+    routes = _routes(old, new, asked, texts)
+    theirs = _routes(old, _stranger(new, old, asked), asked, texts, only=(AS_IT_COMES, MAPPED))
+    name, why = _verdict(routes, theirs, sizes, len(texts.places))
+    made = _final(old, new, texts) if any(one.name == MAPPED for one in routes) else None
+    known = controls | {"an unrelated model": theirs}
+    return Space(name, why, sizes, median, lowest, routes, known, made, len(texts.places))
 
 
 def _verdict(routes: Sequence[Route], theirs: Sequence[Route], sizes: tuple[int, int], texts: int) -> tuple[Name, str]:
@@ -114,7 +118,7 @@ def _verdict(routes: Sequence[Route], theirs: Sequence[Route], sizes: tuple[int,
         if route in own and own[route].high >= COMPATIBLE:
             return "cannot tell", (
                 f"{own[route].says} of what it should find is found {route}: {100 * COMPATIBLE:g}% is neither shown "
-                "nor ruled out. Remedy: more queries"
+                f"nor ruled out. Remedy: more queries, in {FEWEST_CLUSTERS} clusters or more"
             )
     return "re-index", _why_not(own, sizes, texts)
 
@@ -156,10 +160,18 @@ def _same_lengths(old: Side, new: Side) -> bool:
 
 def _direct(old: Side, new: Side, asked: Asked) -> Route:
     """New queries among old documents, as they come."""
+    return _as_it_comes(old, new, asked, _own(new))
+
+
+def _own(new: Side) -> Answered:
+    """What new queries find among new documents."""
     assert new.queries is not None
-    own = answered(new.queries, new.documents, similarity=new.similarity)
-    found = answered(new.queries, old.documents, similarity=old.similarity)
-    return _route(AS_IT_COMES, own, found, asked)
+    return answered(new.queries, new.documents, similarity=new.similarity)
+
+
+def _as_it_comes(old: Side, new: Side, asked: Asked, own: Answered) -> Route:
+    assert new.queries is not None
+    return _route(AS_IT_COMES, own, answered(new.queries, old.documents, similarity=old.similarity), asked)
 
 
 def _route(
@@ -177,78 +189,89 @@ def _route(
     return Route(name, top, of_right, int((tables[:, 3 if of_right else 1] > 0).sum()))
 
 
-def _routes(old: Side, new: Side, asked: Asked) -> tuple[tuple[Route, ...], Adapter | None, int]:
-    """Every way to search old documents with new queries, the map to use, and how many texts it was fitted on."""
+def _routes(
+    old: Side, new: Side, asked: Asked, texts: _Texts, *, only: Collection[str] = (AS_IT_COMES, MAPPED, *KINDS)
+) -> tuple[Route, ...]:
+    """The ways to search old documents with new queries, each with what it finds."""
     assert new.queries is not None
-    own = answered(new.queries, new.documents, similarity=new.similarity)
-    found = [_direct(old, new, asked)] if old.dimension == new.dimension else []
-    texts = _Texts.of(old, new, asked)
-    unit = old.similarity == "cosine"
-    parts = held_back(texts.groups, PARTS)
-    mapped = _mapped(texts, parts, new.queries, unit=unit)
-    of_query, of_document = texts.parts(parts)
-    for name, vectors in mapped.items():
+    own = _own(new)
+    found = [_as_it_comes(old, new, asked, own)] if old.dimension == new.dimension else []
+    of_query, of_document = texts.parts
+
+    def counts(query: int, row: int) -> bool:
+        return bool(of_document[row] in (of_query[query], UNSEEN))
+
+    for name, vectors in _mapped(old, new, texts, only).items():
         rows = answered(vectors, old.documents, similarity=old.similarity)
-        found.append(_route(name, own, rows, asked, lambda i, row: bool(of_document[row] in (of_query[i], -1))))
-    made = next(iter(fits(texts.new, texts.old, texts.groups, unit=unit).values()), None) if mapped else None
-    return tuple(found), made[0] if made else None, len(texts.groups)
+        found.append(_route(name, own, rows, asked, counts))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
 class _Texts:
-    """The texts that maps are fitted on: `new` [n, d] and `old` [n, e] vectors, numbered groups of near-duplicates.
+    """The texts that maps are fitted on, the same of all models.
 
-    `places` are the row of each among the documents, then the queries, of which there are `documents` and `queries`.
+    `places` are their rows among the documents, then the queries, of which there are `documents` and `queries`;
+    `groups` numbers near-duplicates, `part` the part of each text.
     """
 
-    new: Vectors
-    old: Vectors
-    groups: Codes
     places: Codes
+    groups: Codes
+    part: Codes
     documents: int
     queries: int
 
     @classmethod
-    def of(cls, old: Side, new: Side, asked: Asked) -> _Texts:
-        assert new.queries is not None
-        has_queries = old.queries is not None
-        every = [*asked.documents, *(asked.texts if has_queries else ())]
+    def of(cls, old: Side, asked: Asked) -> _Texts:
+        every = [*asked.documents, *(asked.texts if old.queries is not None else ())]
         chosen = sorted(dict(zip(every, range(len(every)), strict=True)).items(), key=lambda one: content_hash(one[0]))
         places = np.sort(np.array([place for _, place in chosen[:MOST_TEXTS]], np.intp))
-        x = np.concatenate([new.documents, *([new.queries] if has_queries else [])])[places]
-        y = np.concatenate([old.documents, *([old.queries] if old.queries is not None else [])])[places]
         alike = near_duplicates([every[place] for place in places])
         groups = np.unique(np.array(alike), return_inverse=True)[1].astype(np.intp)
-        return cls(x, y, groups, places, len(asked.documents), len(asked.queries))
+        return cls(places, groups, held_back(groups, PARTS), len(asked.documents), len(asked.queries))
 
-    def parts(self, parts: Codes) -> tuple[Codes, Codes]:
-        """The part of each query and of each document; queries that no map saw have any, documents -1.
+    @property
+    def parts(self) -> tuple[Codes, Codes]:
+        """The part of each query and of each document, `UNSEEN` of a document that no map saw: it counts for all.
 
-        Such a document counts for every query, since no map saw it.
+        A query that no map saw can be in any part.
         """
-        found = np.full(self.documents + self.queries, -1, np.intp)
-        found[self.places] = parts
+        found = np.full(self.documents + self.queries, UNSEEN, np.intp)
+        found[self.places] = self.part
         of_query = found[self.documents :]
-        return np.where(of_query < 0, np.arange(self.queries) % PARTS, of_query), found[: self.documents]
+        return np.where(of_query == UNSEEN, np.arange(self.queries) % PARTS, of_query), found[: self.documents]
+
+    def of_both(self, old: Side, new: Side) -> tuple[Vectors, Vectors]:
+        """The vectors of the texts, new and old; shape [n, d] each."""
+        assert new.queries is not None
+        if old.queries is None:
+            return new.documents[self.places], old.documents[self.places]
+        both = ((one.documents, one.queries) for one in (new, old))
+        x, y = (np.concatenate([one for one in some if one is not None])[self.places] for some in both)
+        return x, y
 
 
-def _mapped(texts: _Texts, parts: Codes, queries: Vectors, *, unit: bool) -> dict[str, Vectors]:
-    """The queries under maps that saw nothing of their part: by kind, and under the one that each fit chose."""
-    of_query, _ = texts.parts(parts)
-    found: dict[str, Vectors] = {}
-    wanted: set[str] = {MAPPED, *KINDS}
-    for part in range(PARTS):
-        seen, mine = parts != part, of_query == part
-        if not mine.any():
-            continue
-        fitted = fits(texts.new[seen], texts.old[seen], texts.groups[seen], unit=unit)
-        made: dict[Kind, Adapter] = {kind: one for kind, (one, _) in fitted.items()}
-        named: dict[str, Adapter] = {**made} | ({MAPPED: next(iter(made.values()))} if made else {})
-        wanted &= {*named}
-        for name, adapter in named.items():
-            place = found.setdefault(name, np.zeros((len(queries), texts.old.shape[1]), np.float32))
-            place[mine] = adapter(queries[mine])
-    return {name: found[name] for name in (MAPPED, *KINDS) if name in wanted and name in found}
+def _final(old: Side, new: Side, texts: _Texts) -> Adapter | None:
+    """The map to use, fitted on all texts."""
+    fitted = fits(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine")
+    return next((made for made, _ in fitted.values()), None)
+
+
+def _mapped(old: Side, new: Side, texts: _Texts, only: Collection[str]) -> dict[str, Vectors]:
+    """The new queries under maps that saw nothing of their part: by kind, and under the one that each fit chose."""
+    assert new.queries is not None
+    queries, (of_query, _) = new.queries, texts.parts
+    x, y = texts.of_both(old, new)
+    found = {name: np.zeros((len(queries), y.shape[1]), np.float32) for name in (MAPPED, *KINDS) if name in only}
+    for part in np.unique(of_query):
+        seen, mine = texts.part != part, of_query == part
+        fitted = fits(x[seen], y[seen], texts.groups[seen], unit=old.similarity == "cosine")
+        made: dict[str, Adapter] = {kind: one for kind, (one, _) in fitted.items()}
+        named = ({MAPPED: next(iter(made.values()))} if made else {}) | made
+        found = {name: vectors for name, vectors in found.items() if name in named}
+        for name, vectors in found.items():
+            vectors[mine] = named[name](queries[mine])
+    return found
 
 
 def _stranger(new: Side, old: Side, asked: Asked) -> Side:
