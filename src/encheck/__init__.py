@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from encheck.api.candidates import gate
     from encheck.api.checks import run
+    from encheck.api.costing import compare_costs
     from encheck.api.cutoffs import cutoff
     from encheck.api.loading import load_data, load_model
     from encheck.api.results import Result, Results
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Result", "Results", "__version__", "claim", "cutoff", "gate", "load_data", "load_model", "run", "upgrade",
+    "Result", "Results", "__version__", "claim", "compare_costs", "cutoff", "gate", "load_data", "load_model", "run",
+    "upgrade",
 ]  # fmt: skip
 
 _HOMES = {
     "claim": "encheck.claims",
+    "compare_costs": "encheck.api.costing",
     "cutoff": "encheck.api.cutoffs",
     "gate": "encheck.api.candidates",
     "load_data": "encheck.api.loading",

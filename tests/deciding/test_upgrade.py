@@ -17,12 +17,12 @@ import encheck
 from encheck.cli import app
 from encheck.deciding import shipping
 from encheck.deciding.changes import Better, Changes, Moved
-from encheck.deciding.figures import Figure, Log
 from encheck.deciding.linear import allowed, fits, held_back
 from encheck.deciding.score_ranges import mapped
 from encheck.deciding.shipping import Gated
 from encheck.deciding.space import Route, Space
 from encheck.errors import DataError, EncheckError, UsageError
+from encheck.statistics.figures import Figure, Log
 from encheck.statistics.rank_overlap import rbo
 
 VOCABULARY = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("ane", "ilo", "urk", "est", "ova", "iny", "ash", "omp")]

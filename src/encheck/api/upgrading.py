@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.api.checks import Option, arguments_of, run
+from encheck.api.checks import Option, run
 from encheck.api.loading import Spec, as_option
+from encheck.api.settings import settings_of
 from encheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,17 +110,8 @@ class _Asked:
 
     def settings(self) -> Settings:
         """The settings of both models, the new one first; UsageError says what is wrong with an option."""
-        from encheck.options import PREFIX, add_options, from_options
-
-        parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False, add_help=False)
-        add_options(_Group(parser), prefix=PREFIX)
-        given = [*arguments_of(self.options), f"--{PREFIX}data={self.data}"]
-        given += [f"--{PREFIX}queries={self.queries}"] if self.queries else []
-        try:
-            parsed = parser.parse_args(given)
-        except argparse.ArgumentError as error:
-            raise UsageError(str(error)) from error
-        return replace(from_options(parsed, root=Path.cwd()), models=(self.new, self.old))
+        log = {"queries": self.queries} if self.queries else {}
+        return settings_of([self.new, self.old], [self.data], {**self.options, **log})
 
     def of_one(self, model: str, label: str) -> dict[str, Any]:
         """The options of a run of one model: its arguments are those for both, and those under its label."""
@@ -136,16 +127,6 @@ class _Asked:
     def _arguments(self) -> list[str]:
         given = self.options.get("model_arg") or ()
         return [given] if isinstance(given, str) else list(given)
-
-
-@dataclass(frozen=True)
-class _Group:
-    """An argparse parser that takes options as pytest's groups do."""
-
-    parser: argparse.ArgumentParser
-
-    def addoption(self, *names: str, **attributes: Any) -> None:
-        self.parser.add_argument(*names, **attributes)
 
 
 @dataclass(frozen=True, kw_only=True)

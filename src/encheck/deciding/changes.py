@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.figures import Figure, Log
 from encheck.deciding.sides import Answered, Asked
 from encheck.gating.answers import share
 from encheck.gating.judged import Asked as Judged
@@ -16,6 +15,7 @@ from encheck.gating.judgements import Judgements
 from encheck.metrics.search import ndcg, recall
 from encheck.scoring.answers import NOT_FOUND, Answers
 from encheck.scoring.scale import DECIMALS
+from encheck.statistics.figures import Figure, Log
 from encheck.statistics.rank_overlap import rbo
 from encheck.types import content_hash
 

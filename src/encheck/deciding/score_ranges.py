@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.deciding.figures import Figure, Log
 from encheck.deciding.sides import Answered, Asked, Side
 from encheck.similarity import SIMILARITIES
 from encheck.statistics.bootstrap import interval
+from encheck.statistics.figures import Figure, Log
 
 Floats = NDArray[np.float64]
 PERCENTILES = (5, 25, 50, 75, 95)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from encheck.datasets.collection import Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
-from encheck.deciding.figures import Log
 from encheck.encoders.protocol import Encoder
 from encheck.errors import EncoderError, UsageError
 from encheck.running.encoding import Encoding
@@ -18,6 +17,7 @@ from encheck.running.repeating import again
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.scoring.nearest import nearest
+from encheck.statistics.figures import Log
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress

@@ -13,16 +13,17 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.near_duplicates import near_duplicates
-from encheck.deciding.figures import Figure
 from encheck.deciding.linear import FEWEST_TEXTS, KINDS, TEXTS_A_DIMENSION, Adapter, Codes, fits, held_back
 from encheck.deciding.sides import Answered, Asked, Side, Vectors, answered
 from encheck.similarity import ROUNDING, cosine, words
+from encheck.statistics.figures import Figure
 from encheck.types import content_hash
 
 Floats = NDArray[np.float64]
@@ -135,8 +136,8 @@ def _why_not(own: Mapping[str, Figure], sizes: tuple[int, int], texts: int) -> s
         found.insert(0, f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now")
     if texts < FEWEST_TEXTS:
         found.append(f"{texts} texts are too few to fit a map, which takes {FEWEST_TEXTS}")
-    elif texts < TEXTS_A_DIMENSION * sizes[1]:
-        found.append(f"{texts:,} texts allow a map of low rank alone; {TEXTS_A_DIMENSION * sizes[1]:,} allow all")
+    elif texts < (needed := ceil(TEXTS_A_DIMENSION * sizes[1] * PARTS / (PARTS - 1))):
+        found.append(f"{texts:,} texts allow a map of low rank alone; {needed:,} allow all")
     return "; ".join(found)
 
 

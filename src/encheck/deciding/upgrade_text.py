@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from encheck.deciding.figures import Figure
 from encheck.deciding.score_ranges import PERCENTILES
 from encheck.reporting.text import table
+from encheck.statistics.figures import Figure
 
 Raw = Mapping[str, Any]
 Rows = list[tuple[str, ...]]
