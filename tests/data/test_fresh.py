@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
+from measuring import Vectors, measured
 
 from encheck.datasets import fresh, probes
 from encheck.datasets.fresh.frames import frames
@@ -14,64 +16,63 @@ from encheck.errors import DataError
 from encheck.items import crossed
 from encheck.metrics import adjusted_rate, both_directions, directions_mean
 from encheck.scoring.differences import SCORERS, differences
-from encheck.scoring.scores import CrossedScores, Scale
-from encheck.similarity import cosine
-from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits, keeps_meaning
 
 SEEDS = (1, 2)
 CROSSED = ("role_reversal", "binding", "comparative", "temporal", "negation")
 MIRRORED = ("number", "entity")
-GROUPS = fresh.groups(1)
-TEXTS = [text for g in GROUPS for text in (g.source, *(v.text for v in g.variants))]
-ITEMS = {seed: {} for seed in SEEDS}
-for seed in SEEDS:
-    data = probes.dataset(list(fresh.groups(seed)))
-    ITEMS[seed] = {name: crossed(name)(data, 1, None) for name in (*CROSSED, *MIRRORED)}
 
 
-class Vectors:
-    """Pairs scored by the vectors of a fake."""
-
-    decision = None
-
-    def __init__(self, encoder):
-        self.encoder = encoder
-
-    def pairs(self, first, second):
-        return cosine(self.encoder.encode(first), self.encoder.encode(second)).astype(float)
+def groups():
+    return fresh.groups(1)  # made once a process
 
 
-ORACLE, CONTRARY = Vectors(Oracle(fresh=1)), Vectors(Contrary(fresh=1))
+@cache
+def texts():
+    return [text for g in groups() for text in (g.source, *(v.text for v in g.variants))]
+
+
+@cache
+def items(seed, name):
+    return crossed(name)(data(seed), 1, None)
+
+
+@cache
+def data(seed):
+    return probes.dataset(list(fresh.groups(seed)))
+
+
+@cache
+def vectors(fake):
+    return Vectors(fake(fresh=1))
 
 
 def scores(name, by):
-    items = ITEMS[1][name].kept
-    return CrossedScores.measured(items, by, Resampler([i.cluster for i in items]), Scale(0.1))
+    return measured(items(1, name).kept, by)
 
 
 def test_a_seed_gives_the_same_groups_again_and_another_seed_others():
     again = fresh.groups.__wrapped__(1)
-    assert again == GROUPS
-    shared = {g.source for g in GROUPS} & {g.source for g in fresh.groups(2)}
-    assert len(shared) < len(GROUPS) / 4
+    assert again == groups()
+    shared = {g.source for g in groups()} & {g.source for g in fresh.groups(2)}
+    assert len(shared) < len(groups()) / 4
 
 
 def test_no_text_of_the_embedded_probes_is_made():
     written = {g.source for g in load("probes").groups} | {v.text for g in load("probes").groups for v in g.variants}
-    assert not written & set(TEXTS)
+    assert not written & set(texts())
 
 
 @pytest.mark.parametrize("name", [*CROSSED, *MIRRORED])
 def test_each_phenomenon_has_forty_frames_and_two_hundred_and_forty_groups(name):
-    kept, excluded = ITEMS[1][name].kept, ITEMS[1][name].excluded
+    kept, excluded = items(1, name).kept, items(1, name).excluded
     assert len(kept) >= 240
     assert len({item.cluster for item in kept}) >= 40
     assert not [reason for reason in excluded if "written" not in reason]
 
 
 def test_no_text_stands_twice():
-    assert [text for text, count in Counter(TEXTS).items() if count > 1] == []
+    assert [text for text, count in Counter(texts()).items() if count > 1] == []
 
 
 @pytest.mark.parametrize(
@@ -85,11 +86,11 @@ def test_no_text_stands_twice():
     ],
 )
 def test_texts_are_well_formed(wrong):
-    assert [text for text in TEXTS if re.search(wrong, text)] == []
+    assert [text for text in texts() if re.search(wrong, text)] == []
 
 
 def test_edits_give_the_text_and_every_text_says_why_it_holds():
-    for group in GROUPS:
+    for group in groups():
         for variant in group.variants:
             assert apply_edits(group.source, variant.edits) == variant.text
             assert variant.certificate
@@ -97,22 +98,22 @@ def test_edits_give_the_text_and_every_text_says_why_it_holds():
 
 
 def test_a_group_has_its_frame_for_a_cluster_and_no_free_paraphrase():
-    assert {g.cluster for g in GROUPS} == {frame.id for frame in frames()}
-    assert all(g.paraphrase == g.source and g.split == "gate" for g in GROUPS)
-    assert len({g.id for g in GROUPS}) == len(GROUPS)
+    assert {g.cluster for g in groups()} == {frame.id for frame in frames()}
+    assert all(g.paraphrase == g.source and g.split == "gate" for g in groups())
+    assert len({g.id for g in groups()}) == len(groups())
 
 
 def test_numbers_start_from_either_notation_and_are_near_middle_and_far():
-    sources = [g.source for g in GROUPS if re.search("^They live on the .* floor|^Article ", g.source)]
+    sources = [g.source for g in groups() if re.search("^They live on the .* floor|^Article ", g.source)]
     assert len({bool(re.search(r"\d", source)) for source in sources}) == 2
-    sizes = Counter(re.findall(r"\((near|middle|far)\)", " ".join(v.certificate for g in GROUPS for v in g.variants)))
+    sizes = Counter(re.findall(r"\((near|middle|far)\)", " ".join(v.certificate for g in groups() for v in g.variants)))
     assert min(sizes["near"], sizes["middle"], sizes["far"]) > 100
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", CROSSED)
 def test_the_surfaces_of_both_sides_differ_equally_far(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in ITEMS[seed][name].kept])
+    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
     kept, changed = found.mean(axis=0)
     sizes = (np.abs(kept) + np.abs(changed)) / 2
     assert (found[:, 0, 0] > 0).all()
@@ -123,7 +124,7 @@ def test_the_surfaces_of_both_sides_differ_equally_far(name, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", MIRRORED)
 def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in ITEMS[seed][name].kept])
+    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
     assert (np.abs(found.mean(axis=(0, 1))) < 0.005).all()
     assert (found > 0).any(axis=(0, 1)).all()
     assert (found < 0).any(axis=(0, 1)).all()
@@ -132,14 +133,14 @@ def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(na
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", [*CROSSED, *MIRRORED])
 def test_surface_scorers_win_one_half(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in ITEMS[seed][name].kept])
+    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
     assert (np.abs(np.sign(found).mean(axis=(0, 1))) < 0.06).all()  # of wins less losses: 0.53 of them at most
 
 
 @pytest.mark.parametrize("name", [*CROSSED, *MIRRORED])
 def test_the_oracle_passes_and_who_prefers_the_changed_edit_wins_nothing(name):
-    assert both_directions(scores(name, ORACLE)).low >= 0.8
-    assert directions_mean(scores(name, CONTRARY)).high < 0.5
+    assert both_directions(scores(name, vectors(Oracle))).low >= 0.8
+    assert directions_mean(scores(name, vectors(Contrary))).high < 0.5
 
 
 def test_a_bag_of_words_is_not_above_one_half():
@@ -150,15 +151,15 @@ def test_a_bag_of_words_is_not_above_one_half():
 
 def test_the_oracle_knows_what_every_fresh_text_means():
     known = dict(probes.meanings(1))
-    for group in GROUPS:
+    for group in groups():
         assert known[group.source][1] == 0
         assert all(known[v.text][1] == 0 for v in group.variants if keeps_meaning(v.relation))
 
 
 def test_fresh_probes_are_loaded_by_their_seed():
     data = load("probes:fresh=1")
-    assert (data.name, data.rows, data.pairs) == ("probes-fresh=1", len(GROUPS), ())
-    assert [g.id for g in data.groups if not g.side] == [g.id for g in GROUPS]
+    assert (data.name, data.rows, data.pairs) == ("probes-fresh=1", len(groups()), ())
+    assert [g.id for g in data.groups if not g.side] == [g.id for g in groups()]
     assert data.fingerprint != load("probes:fresh=2").fingerprint
 
 
@@ -174,4 +175,4 @@ def test_a_file_of_that_name_is_read_by_its_path(tmp_path, monkeypatch):
     (tmp_path / "fresh=1").write_text("", "utf-8")
     with pytest.raises(DataError, match="fresh=1 holds no row"):
         load("probes:./fresh=1")
-    assert load("probes:fresh=1").rows == len(GROUPS)
+    assert load("probes:fresh=1").rows == len(groups())

@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,97 +15,108 @@ from encheck.surface import SURFACE
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "recipes"))
 import check_probes
 
-DATA = load("probes")
-WHOLE = [g for g in DATA.groups if not g.side]
-BASE = [g for g in WHOLE if not g.is_contrast]
-CONTRASTS = check_probes.of_phenomena(list(check_probes.contrasts(DATA.groups)))
 CROSSED = {"role_reversal": 225, "temporal": 120, "binding": 150, "comparative": 150}
 MIRRORED = ("negation", "number", "quantifier", "modality", "entity")
 LARGE = ("negation", "number", "antonym")
 
 
+@cache
+def whole():
+    return [g for g in load("probes").groups if not g.side]
+
+
+@cache
+def base():
+    return [g for g in whole() if not g.is_contrast]
+
+
+@cache
+def contrasts():
+    return check_probes.of_phenomena(list(check_probes.contrasts(load("probes").groups)))
+
+
 def groups_of(name):
-    return {c.group for c in CONTRASTS[name]}
+    return {c.group for c in contrasts()[name]}
 
 
 def test_sentences_of_the_base_are_of_many_domains_and_registers():
-    domains = Counter(group.id.rpartition("-")[0] for group in BASE)
-    assert len(BASE) >= 600
+    domains = Counter(group.id.rpartition("-")[0] for group in base())
+    assert len(base()) >= 600
     assert len(domains) >= 18
     registers = {"support", "product", "review", "legal", "medical", "api", "chat", "headline", "search"}
-    every = Counter(group.id.rpartition("-")[0] for group in WHOLE)
+    every = Counter(group.id.rpartition("-")[0] for group in whole())
     assert min(every[name] for name in registers - {"headline"}) >= 50
     assert sum(every[name] for name in registers) >= 800
 
 
 def test_texts_have_what_users_texts_have():
-    texts = [g.source for g in WHOLE]
+    texts = [g.source for g in whole()]
     for what in ("http", '"', "é", "_", ". ", "%", "€", "$", "`"):
         assert sum(what in text for text in texts) >= 5, what
 
 
 def test_no_skeleton_has_more_than_a_few_groups_of_the_base():
-    assert max(Counter(group.cluster for group in BASE).values()) <= 8
+    assert max(Counter(group.cluster for group in base()).values()) <= 8
 
 
 @pytest.mark.parametrize(("name", "least"), CROSSED.items())
 def test_there_are_crossed_groups_enough(name, least):
     assert len(groups_of(name)) >= least
-    sides = Counter(c.favours for c in CONTRASTS[name])
+    sides = Counter(c.favours for c in contrasts()[name])
     assert sides["kept"] == sides["changed"] == len(groups_of(name))
 
 
 @pytest.mark.parametrize("name", CROSSED)
 @pytest.mark.parametrize("scorer", SURFACE)
 def test_the_sides_of_crossed_groups_differ_equally_far_on_the_surface(name, scorer):
-    near, far = check_probes.matched(CONTRASTS[name], scorer)
+    near, far = check_probes.matched(contrasts()[name], scorer)
     assert abs(near - far) <= max(0.2 * max(near, far), 0.002)
 
 
 @pytest.mark.parametrize("name", MIRRORED)
 @pytest.mark.parametrize("scorer", SURFACE)
 def test_the_surface_wins_about_half_of_mirrored_contrasts(name, scorer):
-    assert 0.44 <= check_probes.won(CONTRASTS[name], scorer) <= 0.56
-    found = check_probes.differences(CONTRASTS[name], scorer)
+    assert 0.44 <= check_probes.won(contrasts()[name], scorer) <= 0.56
+    found = check_probes.differences(contrasts()[name], scorer)
     assert min((found > 0).mean(), (found < 0).mean()) > 0.1
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_gate_has_items_and_clusters_enough_of_the_large_phenomena(name):
-    gate = [c for c in CONTRASTS[name] if c.split == "gate"]
+    gate = [c for c in contrasts()[name] if c.split == "gate"]
     assert len(gate) >= 800
     assert len({c.cluster for c in gate}) >= 500
 
 
 @pytest.mark.parametrize("name", check_probes.NAMES)
 def test_the_two_variants_alone_do_not_tell_which_is_kept(name):
-    some = CONTRASTS[name]
+    some = contrasts()[name]
     right = check_probes.right_by_variants(some, characters=False)
     assert check_probes.upper(right, [c.group for c in some]) < 0.65
 
 
 def test_a_sixth_is_for_development():
-    share = sum(group.split == "dev" for group in WHOLE) / len(WHOLE)
+    share = sum(group.split == "dev" for group in whole()) / len(whole())
     assert abs(share - 1 / 6) < 0.03
 
 
 def test_the_quick_part_is_small_and_has_every_phenomenon():
     quick = load("probes", quick=True)
     marked = [g for g in quick.groups if not g.side]
-    assert len(quick.groups) < len(DATA.groups)
+    assert len(quick.groups) < len(load("probes").groups)
     assert {name for name in check_probes.NAMES if groups_of(name) & {g.id for g in marked}} == set(check_probes.NAMES)
     assert 30 <= sum(not g.is_contrast for g in marked) <= 60
 
 
 def test_rewrites_share_few_words_and_hard_negatives_many():
-    rewrite = [(g.source, g.variant("rewrite").text) for g in BASE]
-    hard = [(g.source, g.variant("hard_negative").text) for g in BASE]
+    rewrite = [(g.source, g.variant("rewrite").text) for g in base()]
+    hard = [(g.source, g.variant("hard_negative").text) for g in base()]
     assert jaccard(*zip(*rewrite, strict=True)).max() <= 0.36
     assert jaccard(*zip(*hard, strict=True)).min() >= 0.59
 
 
 def test_passages_hold_their_sentence_in_its_place():
-    passages = [group for group in BASE if group.passage]
+    passages = [group for group in base() if group.passage]
     assert len(passages) >= 150
     for group in passages:
         for sentences in (3, 8):

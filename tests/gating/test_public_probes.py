@@ -2,6 +2,7 @@
 
 import pytest
 from gate_fakes import results
+from measuring import Vectors, measured
 
 from encheck.datasets.load import load
 from encheck.encoders.fake import Oracle
@@ -9,32 +10,13 @@ from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.weighing import weigh
 from encheck.ids import CaseId
 from encheck.items import crossed
-from encheck.scoring.scores import CrossedScores, Scale
-from encheck.similarity import cosine
-from encheck.statistics.bootstrap import Resampler
 
 CASE = "number_is_seen_in_both_directions"
 SEED = 11
 
 
-class Vectors:
-    """Pairs scored by the vectors of an encoder."""
-
-    decision = None
-
-    def __init__(self, encoder):
-        self.encoder = encoder
-
-    def pairs(self, first, second):
-        return cosine(self.encoder.encode(first), self.encoder.encode(second)).astype(float)
-
-
-KNOWS = Vectors(Oracle(fresh=SEED))
-CHEATS = Vectors(Oracle())  # it has the embedded probes by heart; a random direction elsewhere
-
-
-def measured(encoder, items):
-    scores = CrossedScores.measured(items, encoder, Resampler([i.cluster for i in items]), Scale(0.1))
+def tables(encoder, items):
+    scores = measured(items, Vectors(encoder))
     return {f"{CASE}/m-d-1": scores.frame(CaseId(CASE, "m", "d", "1"), items).to_columns()}
 
 
@@ -43,9 +25,10 @@ def gate(folder, items):
     said = results(tested="number", check=CASE) | {
         "claims": {CASE: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
     }
-    before = measured(KNOWS, items)
+    cheats = Oracle()  # it has the embedded probes by heart; a random direction elsewhere
+    before = tables(Oracle(fresh=SEED), items)
     save(folder, said, tables_of(said, before, "m"), model="m")
-    return weigh(read(folder), said, measured(CHEATS, items), model="m").decision
+    return weigh(read(folder), said, tables(cheats, items), model="m").decision
 
 
 @pytest.mark.parametrize(("data", "outcome"), [("probes", "pass"), (f"probes:fresh={SEED}", "block")])

@@ -625,6 +625,7 @@ def everything(maker):
     return [(getattr(variant, "text", variant), getattr(variant, "certificate", "")) for variant in found]
 
 
+@pytest.mark.long
 def test_variants_are_the_same_in_every_process_and_for_every_hash_seed(request):
     import os
 

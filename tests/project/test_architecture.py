@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -84,8 +85,14 @@ def layer(name):
     return next(i for i, names in enumerate(LAYERS) if part in names)
 
 
-NAMED = [(name, tree) for name, tree in modules() if name != "encheck"]
-NAMES = {name for name, _ in NAMED}
+@cache
+def named():
+    return [(name, tree) for name, tree in modules() if name != "encheck"]
+
+
+@cache
+def names():
+    return {name for name, _ in named()}
 
 
 def modules_of(tree):
@@ -93,13 +100,13 @@ def modules_of(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             found = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in NAMES else node.module for name in found if {name, node.module} & NAMES)
+            yield from (name if name in names() else node.module for name in found if {name, node.module} & names())
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in NAMES)
+            yield from (alias.name for alias in node.names if alias.name in names())
 
 
 def test_modules_import_from_their_own_package_or_from_below():
-    pairs = [(name, other) for name, tree in NAMED for other in modules_of(tree) if name != "encheck.__main__"]
+    pairs = [(name, other) for name, tree in named() for other in modules_of(tree) if name != "encheck.__main__"]
     across = [(name, other) for name, other in pairs if name.split(".")[1] != other.split(".")[1]]
     assert len(across) > 500
     assert [f"{name} imports {other}" for name, other in across if layer(other) >= layer(name)] == []
@@ -107,18 +114,18 @@ def test_modules_import_from_their_own_package_or_from_below():
 
 def test_no_module_imports_itself_by_way_of_others():
     try:
-        tuple(TopologicalSorter({name: set(modules_of(tree)) for name, tree in NAMED}).static_order())
+        tuple(TopologicalSorter({name: set(modules_of(tree)) for name, tree in named()}).static_order())
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
 def test_only_the_edge_imports_pytest():
-    inside = [(name, tree) for name, tree in NAMED if name.split(".")[1] not in MAY_IMPORT_PYTEST]
+    inside = [(name, tree) for name, tree in named() if name.split(".")[1] not in MAY_IMPORT_PYTEST]
     assert [name for name, tree in inside if "pytest" in set(imported(tree))] == []
 
 
 def test_heavy_libraries_are_imported_where_they_are_used():
-    early = {name: {i.partition(".")[0] for i in imported(tree, top_only=True)} & HEAVY for name, tree in NAMED}
+    early = {name: {i.partition(".")[0] for i in imported(tree, top_only=True)} & HEAVY for name, tree in named()}
     assert {name: libraries for name, libraries in early.items() if libraries} == {}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -177,9 +178,14 @@ def packaged_models() -> Path:
     return Path(str(resources.files("encheck") / "models.yaml"))
 
 
+@cache
+def _packaged() -> dict[str, ModelConfig]:
+    return read_models(packaged_models())
+
+
 def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
     """The packaged entries, with those of the user's own models.yaml over them."""
-    entries = read_models(packaged_models())
+    entries = dict(_packaged())
     if own is not None and own.exists():
         entries |= read_models(own)
     return entries

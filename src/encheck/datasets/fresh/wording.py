@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import accumulate
 
 from encheck.types import Edit
@@ -24,6 +25,7 @@ def sentence(text: str) -> str:
     return BEGIN.sub(lambda found: found[0].upper(), chosen)
 
 
+@lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
 def edits(source: str, text: str) -> tuple[Edit, ...]:
     """What turns the source into the text, word by word.
 

@@ -60,6 +60,16 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
 
 def page(template: str, payload: str, **context: Any) -> str:
     """A page from a template of this package, with its style and scripts in it and a policy that allows no others."""
+    scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
+    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
+    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    return _environment().get_template(template).render(**shared, **context)
+
+
+@cache
+def _environment() -> Any:
+    """The templates of this package, compiled once a process."""
     import jinja2
 
     loader = jinja2.FunctionLoader(_read)
@@ -67,11 +77,7 @@ def page(template: str, payload: str, **context: Any) -> str:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
     environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
-    scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
-    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
-    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
-    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
-    return environment.get_template(template).render(**shared, **context)
+    return environment
 
 
 def _visible(value: Any) -> Any:
