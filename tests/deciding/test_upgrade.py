@@ -157,7 +157,7 @@ def test_the_controls_say_what_chance_and_batches_do(upgraded):
     assert batches["top10"]["value"] == 1
     assert stranger[0]["top10"]["value"] < 0.3
     assert stranger[1]["name"] == "with the adapter"
-    assert stranger[1]["right"]["high"] < 0.98
+    assert stranger[1]["top10"]["high"] < 0.98
 
 
 def test_an_adapter_does_what_the_page_says(place, tmp_path, upgraded):
@@ -372,6 +372,50 @@ def test_wrong_use_is_one_clear_message(place, new, old, how, error, said):
     asked = {"data": f"retrieval:{place / 'labels.jsonl'}", "gate": False, "timing": False, **how}
     with pytest.raises(error, match=said):
         encheck.upgrade(new, old, **asked)
+
+
+def test_a_place_that_takes_no_files_is_said_before_anything_is_encoded(place, tmp_path):
+    tmp_path.joinpath("file").write_text("")
+    asked = {"data": f"retrieval:{place / 'labels.jsonl'}", "report_dir": tmp_path / "file" / "report"}
+    with pytest.raises(UsageError, match="cannot write into"):
+        encheck.upgrade("encheck.encoders.fake:Nan", "encheck.encoders.fake:Nan", **asked)
+
+
+def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from encheck.api import upgrading
+
+    ran = []
+    row = {"row": "number/probes/1", "family": "meaning changed", "baseline": 0.7, "candidate": 0.6, "change": -0.1,
+           "low": -0.2, "high": -0.05, "outcome": "block", "gates": True}  # fmt: skip
+    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "families": [],
+               "remedies": [], "reported_only": {}, "notes": [], "partial": [], "not_selected": [], "balanced": {"baseline": 0.7, "candidate": 0.6},
+               "contracts": [], "searches": [], "seed_noise": 0.0, "replicates": None}  # fmt: skip
+    gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
+    monkeypatch.setattr(upgrading, "run", lambda **how: ran.append(how) or SimpleNamespace(raw={"gate": gate}))
+    found = encheck.upgrade(
+        "upgrade_fakes:Turned", "upgrade_fakes:Words", data=f"retrieval:{place / 'labels.jsonl'}", checks="number",
+        timing=False, report_dir=tmp_path, seed="1",
+    )  # fmt: skip
+    assert [one["model"] for one in ran] == ["upgrade_fakes:Words", "upgrade_fakes:Turned"]
+    assert ran[0]["save_baseline"] == ran[1]["baseline"]
+    assert {(*one["data"], one["checks"], one["seed"]) for one in ran} == {
+        ("probes", f"retrieval:{place / 'labels.jsonl'}", "(number) or retrieval", "1")
+    }
+    assert (found.outcome, found.exit_code) == ("do not ship", 1)
+    assert found.raw["gate"]["rows"] == [row]
+    assert "number/probes/1" in tmp_path.joinpath("upgrade.html").read_text("utf-8")
+    assert found.checklist[0] == "keep upgrade_fakes-Words in use"
+
+
+def test_model_arguments_go_to_the_model_that_they_name():
+    from encheck.api.upgrading import _Asked
+
+    given = {"model_arg": ["new:dtype=bfloat16", "old:prompt=query: ", "max_length=64"]}
+    asked = _Asked("new", "old", "data", None, given)
+    assert asked.of_one("old", "old")["model_arg"] == ["prompt=query: ", "max_length=64"]
+    assert asked.of_one("new", "new")["model_arg"] == ["dtype=bfloat16", "max_length=64"]
 
 
 def test_a_folder_of_scores_holds_no_vectors(tmp_path):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from encheck.deciding.space import Space
     from encheck.deciding.upgrade import Upgrade
     from encheck.options import Settings
+    from encheck.system.progress import Progress
 
 STORED = "vectors:"
 SEARCH = "retrieval"
@@ -37,6 +38,7 @@ def upgrade(
     qrels: Spec | None = None,
     report_dir: Spec | None = None,
     verbose: bool = False,
+    progress: Progress | None = None,
     **options: Option,
 ) -> Upgrade:
     """Say whether a new model may take the place of an old one, and what has to change with it (docs/upgrade.md).
@@ -54,6 +56,7 @@ def upgrade(
         qrels: judgements of people, as `encheck data judge` keeps them. Default: those beside the log.
         report_dir: a folder for upgrade.json, upgrade.html, adapter.npz and the gate's report. Default: none.
         verbose: print what the runs of the gate print.
+        progress: where to show progress of the search. Default: nowhere.
         options: other options of `encheck run`, with underscores (store, device, dtype, sample, seed, model_arg,
             passage_words, skip_bad_rows, ...). A model argument without a label is for both models.
 
@@ -67,19 +70,22 @@ def upgrade(
     """
     from encheck.deciding.upgrade import PAGE, Wanted, measure
     from encheck.deciding.upgrade_page import render
+    from encheck.options import cutoff_of
     from encheck.reporting.results import write_named
+    from encheck.system.progress import Progress
 
     if refused := [name for name in OF_ITSELF if name in options]:
         raise UsageError(f"{refused[0]} is no option of upgrade(): it takes a new and an old model, and data")
-    cutoffs = tuple(map(float, [cutoff] if isinstance(cutoff, int | float) else cutoff))
-    wanted = Wanted(cutoffs=cutoffs, qrels=Path(qrels).expanduser() if qrels else None, timing=timing)
+    cutoffs = map(cutoff_of, [cutoff] if isinstance(cutoff, int | float) else cutoff)
+    known = tuple(one for one in cutoffs if one is not None)
+    wanted = Wanted(cutoffs=known, qrels=Path(qrels).expanduser() if qrels else None, timing=timing)
     folder = Path(report_dir).expanduser() if report_dir else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         if options.pop("no_store", False):
             options["store"] = Path(scratch, "store.sqlite")
         asked = _Asked(as_option(new), _known(as_option(old)), data, str(queries) if queries else None, options)
         weigh = _Gate(asked=asked, checks=checks, scratch=Path(scratch), folder=folder, wanted=gate, verbose=verbose)
-        found = measure(asked.settings(), wanted, gate=weigh, folder=folder, quiet=not verbose)
+        found = measure(asked.settings(), wanted, gate=weigh, folder=folder, progress=progress or Progress(quiet=True))
     if folder:
         write_named(folder / PAGE, render(found.raw))
     return found
@@ -165,7 +171,7 @@ class _Gate:
         found = run(**self.asked.of_one(self.asked.new, new), **how, baseline=kept, report_dir=report)
         said = found.raw["gate"]
         lines = (*shown.headline(said), *(line for one in said["against"] for line in shown.explained(one)))
-        return Gated(said["outcome"], tuple(lines), said, str(report) if self.folder else "")
+        return Gated(said["outcome"], tuple(dict.fromkeys(lines)), said, str(report) if self.folder else "")
 
     @property
     def _checks(self) -> str:

@@ -55,6 +55,7 @@ def upgrade(
     """
     from encheck.api.upgrading import upgrade as upgraded
     from encheck.deciding.upgrade_text import lines
+    from encheck.system.progress import Progress
 
     folder = report_dir or Path("reports/upgrade")
     with told():
@@ -63,6 +64,7 @@ def upgrade(
             new, baseline, data=data, queries=queries, cutoff=tuple(cutoff or ()), checks=checks, gate=gate,
             timing=timing, qrels=qrels, report_dir=folder, model_arg=model_arg, sample=sample, seed=str(seed),
             device=device, dtype=dtype, passage_words=str(passage_words), skip_bad_rows=skip_bad_rows, store=store,
+            progress=Progress(),
         )  # fmt: skip
     say(lines(found.raw))
     tell(f"page: {folder / 'upgrade.html'}", err=True)

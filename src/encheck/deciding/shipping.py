@@ -19,6 +19,7 @@ EXIT_CODES: Mapping[Outcome, int] = MappingProxyType(
     {"ship": 0, "ship with these changes": 0, "do not ship": 1, "cannot tell": 10}
 )
 PRIMARY = "recall@1"
+REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Gated:
     lines: tuple[str, ...]
     said: Mapping[str, Any] | None = None
     folder: str = ""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The weightiest lines: of a gate that blocks, the first three."""
+        return self.lines[: REASONS if self.outcome == "block" else 1]
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ def verdict(space: Space, gated: Gated, changed: Changes | None, needed: Sequenc
     """Weigh them: the same vectors need no gate, a gate that blocks goes before all, and what is open stays open."""
     needed = tuple(needed)
     if gated.outcome == "block":
-        return Verdict("do not ship", gated.lines, needed)
+        return Verdict("do not ship", gated.reasons, needed)
     if space.name == "same":
         return _shipped(needed, (f"{space.says}: what a query finds and how texts compare stays as it is",))
     search = _search(changed)
@@ -60,10 +66,10 @@ def verdict(space: Space, gated: Gated, changed: Changes | None, needed: Sequenc
         blocked = [why for outcome, why in search if outcome == "block"]
         if blocked:
             return Verdict("do not ship", tuple(blocked), needed)
-        return Verdict("cannot tell", (*gated.lines, *(why for _, why in search)), needed)
+        return Verdict("cannot tell", (*gated.reasons, *(why for _, why in search)), needed)
     if gated.outcome == "inconclusive":
-        return Verdict("cannot tell", gated.lines, needed)
-    return _shipped(needed, gated.lines)
+        return Verdict("cannot tell", gated.reasons, needed)
+    return _shipped(needed, gated.reasons)
 
 
 def _shipped(needed: tuple[str, ...], why: tuple[str, ...]) -> Verdict:

@@ -109,24 +109,26 @@ def compared(old: Side, new: Side, asked: Asked, *, repeated: Side | None) -> Sp
 def _verdict(routes: Sequence[Route], theirs: Sequence[Route], sizes: tuple[int, int], texts: int) -> tuple[Name, str]:
     own, strange = ({one.name: one.decides for one in some} for some in (routes, theirs))
     names: tuple[tuple[str, Name], ...] = ((AS_IT_COMES, "compatible"), (MAPPED, "adapter"))
+    found = {route: f"{figure.says} of what it should find is found {route}" for route, figure in own.items()}
     for route, name in names:
         if route in own and own[route].low >= COMPATIBLE:
-            said = f"{own[route].says} of what it should find is found {route}"
-            if not _is_reached(own[route], strange.get(route)):
-                return name, said
-            return "cannot tell", f"{said}, but an unrelated model finds {strange[route].says}: any model would do here"
+            return name, f"{found[route]}{_beside(own[route], strange.get(route))}"
     for route, _ in names:
         if route in own and own[route].high >= COMPATIBLE:
             return "cannot tell", (
-                f"{own[route].says} of what it should find is found {route}: {100 * COMPATIBLE:g}% is neither shown "
-                f"nor ruled out. Remedy: more queries, in {FEWEST_CLUSTERS} clusters or more"
+                f"{found[route]}: {100 * COMPATIBLE:g}% is neither shown nor ruled out. Remedy: more queries, in "
+                f"{FEWEST_CLUSTERS} clusters or more"
             )
     return "re-index", _why_not(own, sizes, texts)
 
 
-def _is_reached(one: Figure, stranger: Figure | None) -> bool:
-    """Whether a model that is not related may find as much: then the figure says nothing."""
-    return stranger is not None and stranger.high >= one.low
+def _beside(one: Figure, stranger: Figure | None) -> str:
+    """What a model that knows words alone reaches the same way, where that is as much."""
+    if stranger is None or stranger.high < one.low:
+        return ""
+    return (
+        f"; a model that knows words alone finds {stranger.says} of its own the same way: these texts are easy to map"
+    )
 
 
 def _why_not(own: Mapping[str, Figure], sizes: tuple[int, int], texts: int) -> str:

@@ -56,14 +56,17 @@ class Upgrade:
 
 
 def measure(
-    settings: Settings, wanted: Wanted, *, gate: Callable[[Space], Gated], folder: Path | None, quiet: bool = False
+    settings: Settings, wanted: Wanted, *, gate: Callable[[Space], Gated], folder: Path | None, progress: Progress
 ) -> Upgrade:
     """Hold the new model against the old one: `settings` name these two, in this order, and one data set.
 
     `gate` is asked once it is known whether the vectors are the same. upgrade.json, and the adapter where there is one,
     go to the folder. UsageError for what cannot be compared, EncoderError where a model fails.
     """
-    store, progress = open_store(settings), Progress(quiet=quiet)
+    if folder is not None:
+        with into(folder):
+            pass  # a place that takes no files is said before anything is encoded
+    store = open_store(settings)
     subjects = resolve_models(settings, store)
     (data,) = resolve_data(settings).values()
     asked = Asked.of(data, seed=settings.seed)
