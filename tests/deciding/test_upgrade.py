@@ -389,9 +389,10 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     ran = []
     row = {"row": "number/probes/1", "family": "meaning changed", "baseline": 0.7, "candidate": 0.6, "change": -0.1,
            "low": -0.2, "high": -0.05, "outcome": "block", "gates": True}  # fmt: skip
-    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "families": [],
-               "remedies": [], "reported_only": {}, "notes": [], "partial": [], "not_selected": [], "balanced": {"baseline": 0.7, "candidate": 0.6},
-               "contracts": [], "searches": [], "seed_noise": 0.0, "replicates": None}  # fmt: skip
+    empty = {key: [] for key in ("families", "partial", "not_selected", "contracts", "searches", "remedies", "notes")}
+    scores = {"balanced": {"baseline": 0.7, "candidate": 0.6}, "seed_noise": 0.0, "replicates": None}
+    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "reported_only": {}}
+    against |= empty | scores
     gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
     monkeypatch.setattr(upgrading, "run", lambda **how: ran.append(how) or SimpleNamespace(raw={"gate": gate}))
     found = encheck.upgrade(
