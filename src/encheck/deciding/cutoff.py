@@ -169,11 +169,14 @@ def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
         settings.data[0], sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows
     )
     store = open_store(settings)
+    subjects: list[Subject] = []
     try:
-        subjects = list(resolve_models(settings, store).values())
+        subjects += resolve_models(settings, store).values()
         kept = _with_vectors(pairs, subjects, skip=settings.skip_bad_rows)
         return _report(asked, pairs, kept, subjects, store, progress or Progress())
     finally:
+        if store.size() > store.limit:
+            store.prune(keep=[one.fingerprint for one in subjects])
         store.close()
 
 

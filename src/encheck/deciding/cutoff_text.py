@@ -184,7 +184,7 @@ def notes(found: CutoffReport) -> Iterator[str]:
     if found.data.hard:
         yield f"the negatives of {found.data.name} were {found.data.hard}: those of production are others"
     if found.data.skipped:
-        yield f"{found.data.skipped:,} malformed rows are left out"
+        yield f"left out, since they are malformed: {found.data.skipped:,} of the rows"
     if found.data.left_out:
-        yield f"{found.data.left_out:,} pairs are left out: a file of vectors lacks their texts"
+        yield f"left out, since a file of vectors lacks their texts: {found.data.left_out:,} of the pairs"
     yield from found.unsaid

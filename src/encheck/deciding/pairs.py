@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
-from encheck.datasets.load import load, names
-from encheck.datasets.pairs import production
+from encheck.datasets.load import is_path, load, names
+from encheck.datasets.pairs import FORMATS, production
 from encheck.datasets.parts import TEST
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
@@ -26,6 +27,7 @@ from encheck.system.paths import typed
 from encheck.system.progress import Progress
 from encheck.types import content_hash
 
+log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 NEGATIVE, POSITIVE, UNKNOWN = 0, 1, -1
@@ -88,7 +90,8 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
 
     Of other data, the part that is measured. DataError where they hold no pairs of sentences.
     """
-    found = _own(spec, BadRows(skip=skip_bad_rows)) if spec.startswith(OWN) else _public(spec, sample, seed)
+    own = _own_path(spec)
+    found = _own(spec, own, BadRows(skip=skip_bad_rows)) if own else _public(spec, sample, seed)
     if not found.first:
         raise DataError(f"--data={spec} has no pairs of two texts: a cut-off is chosen on pairs:FILE, mrpc, qqp, ...")
     if sample is None or len(set(found.clusters)) <= sample:
@@ -97,8 +100,18 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
     return found.only([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
 
 
-def _own(spec: str, bad: BadRows) -> Pairs:
-    path = typed(spec.removeprefix(OWN))
+def _own_path(spec: str) -> str:
+    """The file of pairs that a specification names, with or without its kind; empty for other data."""
+    if spec.startswith(OWN):
+        return spec.removeprefix(OWN)
+    if is_path(spec) and Path(spec).suffix.lower() in FORMATS:
+        log.warning("--data=%s was taken for --data=%s%s", spec, OWN, spec)
+        return spec
+    return ""
+
+
+def _own(spec: str, name: str, bad: BadRows) -> Pairs:
+    path = typed(name)
     if not path.is_file():
         raise DataError(f"--data={spec}: {path} {'is a folder' if path.is_dir() else 'does not exist'}")
     made = list(production(Path(path), bad))

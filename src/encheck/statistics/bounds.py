@@ -69,7 +69,7 @@ def wealth(units: Floats, share: float) -> float:
 
     A bet of L on a unit x pays 1 + L (share - x). Stakes are fixed beforehand and shared out over ten sizes, so what is
     won falls with every unit. Under the hypothesis its mean is 1 or less, so 1 / alpha or more comes in a share alpha
-    of samples at most (Waudby-Smith and Ramdas 2024, JRSS B 86, sections 4.1 and 4.4; Markov's inequality).
+    of samples at most (Waudby-Smith and Ramdas 2024, JRSS B 86; Markov's inequality).
 
     >>> bool(wealth(np.zeros(345), 0.01) >= 20), bool(wealth(np.zeros(344), 0.01) >= 20)
     (True, False)

@@ -1,0 +1,210 @@
+"""`encheck cutoff` from the command to its page: pairs of a file, two models, every way to end."""
+
+import csv
+import json
+from importlib import resources
+
+import jsonschema
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import encheck
+from encheck.cli import app
+from encheck.deciding.cutoff_text import at, lines
+from encheck.deciding.pairs import load_pairs
+from encheck.errors import DataError, EncoderError, UsageError
+
+HOSTILE = "<script>alert(1)</script>"
+LABELS = {"1": 60, "0": 310, "": 90}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """cache.csv, and vectors of two models under which a pair's texts meet at a cosine that its label gives."""
+    place = tmp_path_factory.mktemp("cache")
+    rng, rows = np.random.default_rng(1), []
+    texts, vectors = [], {"old": [], "new": []}
+    for label, count in LABELS.items():
+        for i in range(count):
+            pair = [f"{side} {label or 'open'} {i}" for side in ("question", "cached")]
+            pair[0] += HOSTILE if label == "0" and i == 309 else ""
+            meant = {"1": 0.85, "0": 0.3, "": rng.choice([0.3, 0.85])}[label]
+            for name, noise in (("old", 0.05), ("new", 0.02)):
+                cosine = np.clip(meant + rng.normal(0, noise), -1, 1)
+                vectors[name] += [[1.0, 0.0], [cosine, (1 - cosine**2) ** 0.5]]
+            texts += pair
+            rows.append({"first": pair[0], "second": pair[1], "label": label, "channel": ("app", "web")[i % 2]})
+    for name, some in vectors.items():
+        table = pyarrow.table({"text": texts, "vector": some})
+        pyarrow.parquet.write_table(table, place / f"{name}.parquet")
+    with (place / "cache.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+    return place
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    """Both models, from their vectors alone."""
+    return encheck.cutoff(
+        f"vectors:{folder}/new.parquet", f"pairs:{folder}/cache.csv", max_false_accepts=0.01, positives=0.2,
+        baseline=f"vectors:{folder}/old.parquet@0.7", own=0.5, store=folder / "store.sqlite", report_dir=folder,
+    )  # fmt: skip
+
+
+def test_the_promise_the_matches_and_the_old_number_are_answered(found):
+    assert (found.outcome, found.exit_code) == ("kept", 0)
+    assert found.promise.cutoff == found.kept.cutoff < 0.45
+    assert found.kept.recall.value == 1
+    assert [match.refused for match, _ in found.matches] == [
+        "", "the old cut-off accepts 0 negatives, but 30 are needed to choose by", "",
+    ]  # fmt: skip
+    match, point = found.chosen
+    assert match.way == "hits"
+    assert point.hits.value == pytest.approx(found.old.hits.value)
+    assert found.same_number.cutoff == 0.7
+    assert (found.own.cutoff, found.at, found.why) == (0.5, point.cutoff, "same hits")
+    assert {one.name for one in found.slices} == {"channel=app", "channel=web"}
+    assert [one.name for one in found.rivals] == ["word overlap", "tf-idf"]
+    assert found.behaviours == ()  # nobody can score the probes
+    assert any("nothing is said of behaviour" in text for text in found.unsaid)
+
+
+def test_the_terminal_says_it_in_lines_that_can_be_read(found):
+    said = list(lines(found))
+    assert said[0] == "cache: 460 pairs in 459 clusters: 60 positive, 310 negative (310 clusters), 90 without a label"
+    assert said[2].startswith("old 0.7: hits ")
+    assert said[3].startswith(f"new, same hits: {at(found.at)} [")
+    assert any(line.startswith("new, keeping 1%: 0.3") and "with 95% confidence" in line for line in said)
+    assert any(line.startswith("beside it: word overlap") and "chance" in line for line in said)
+
+
+def test_the_json_keeps_its_schema_and_holds_all_of_it(found, folder):
+    schema = json.loads((resources.files("encheck.deciding") / "cutoff.schema.json").read_text("utf-8"))
+    raw = json.loads((folder / "cutoff.json").read_text("utf-8"))
+    jsonschema.validate(raw, schema, cls=jsonschema.Draft202012Validator)
+    assert (raw["outcome"], raw["promise"]["cutoff"]) == ("kept", found.promise.cutoff)
+    assert len(raw["sweep"]) == len(found.sweep) > 20
+
+
+def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found, chromium):
+    text = (folder / "cutoff.html").read_text("utf-8")
+    assert HOSTILE not in text
+    page, said = chromium.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((folder / "cutoff.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.wait_for_selector("#sweep svg, #sweep canvas")
+    assert page.locator("h1").inner_text() == "encheck cutoff: new in the place of old"
+    assert page.locator(".banner").inner_text().startswith("A cut-off keeps the budget.")
+    assert said == []
+
+
+def test_a_second_run_is_the_same_to_the_last_digit(folder, found):
+    again = encheck.cutoff(
+        f"vectors:{folder}/new.parquet", f"pairs:{folder}/cache.csv", max_false_accepts=0.01, positives=0.2,
+        baseline=(f"vectors:{folder}/old.parquet", 0.7), own=0.5, store=folder / "store.sqlite",
+    )  # fmt: skip
+    assert list(lines(again)) == list(lines(found))
+
+
+@pytest.fixture
+def command(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return lambda *args: CliRunner().invoke(app, ["cutoff", *args, "--store=store.sqlite", "--report-dir=out"])
+
+
+OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        ((OWN[0], "--data=cache.csv"), 0, "new, keeping 1%: 0.3"),
+        ((*OWN, "--max-false-accepts=0.001"), 10, "2,995 independent negatives without one false accept"),
+        (("jaccard", "--data=pairs:cache.csv", "--max-false-accepts=0.05"), 1, "keeping 5%: no cut-off; best "),
+        ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "cannot tell, the old cut-off accepts "),
+        ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's cut-off"),
+        ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),
+        ((*OWN, "--max-false-accepts=1"), 4, "--max-false-accepts is 1, but should be a share between 0 and 1"),
+        ((*OWN, "--same=luck"), 4, "unknown way to match 'luck'"),
+        ((*OWN, "--bound=t"), 4, "unknown bound 't'"),
+        ((*OWN, "--cutoff=nan"), 4, "--cutoff is nan, but should be a number"),
+        ((OWN[0], "--data=pairs:gone.csv"), 4, "gone.csv does not exist"),
+        (("vectors:few.parquet", OWN[1]), 4, "has no vector of 2 of 920 texts"),
+    ],
+)
+def test_every_end_has_its_exit_code_and_one_clear_message(command, folder, args, code, said):
+    some = pyarrow.parquet.read_table(folder / "new.parquet").slice(2)
+    pyarrow.parquet.write_table(some, folder / "few.parquet")
+    done = command(*args)
+    assert done.exit_code == code, done.output + done.stderr
+    assert said in done.output + done.stderr
+
+
+def test_pairs_without_vectors_are_left_out_where_that_was_asked_for(command, folder):
+    some = pyarrow.parquet.read_table(folder / "new.parquet").slice(2)
+    pyarrow.parquet.write_table(some, folder / "few.parquet")
+    done = command("vectors:few.parquet", OWN[1], "--skip-bad-rows")
+    assert done.exit_code == 0
+    assert "459 pairs in 459 clusters" in done.output
+    assert "left out, since a file of vectors lacks their texts: 1 of the pairs" in done.output
+
+
+def test_a_model_that_computes_is_asked_for_the_probes_too(folder):
+    found = encheck.cutoff("bag-of-words", f"pairs:{folder}/cache.csv", store=folder / "store.sqlite", own=0.9)
+    by_kind = {one.kind: one for one in found.behaviours}
+    assert by_kind["antonym"].accepted.value > 0.3 > by_kind["unrelated"].accepted.value
+    assert by_kind["paraphrase"].kept
+    assert not by_kind["antonym"].kept
+    assert all(one.accepted.low <= one.accepted.value <= one.accepted.high for one in found.behaviours)
+    assert not any(kind.endswith(("_mirror", "_control", "_kept")) for kind in by_kind)
+
+
+def write(path, text):
+    path.write_text(text, "utf-8")
+    return f"pairs:{path}"
+
+
+def test_labels_may_be_missing_and_further_columns_are_slices(tmp_path):
+    spec = write(tmp_path / "p.csv", "sentence1,sentence2,label,topic,way\na,b,1,t,app\nc,d,,t,\ne,f,0,u,web\n")
+    found = load_pairs(spec)
+    assert found.labels.tolist() == [1, -1, 0]
+    assert found.clusters == ("t", "t", "u")
+    assert dict(found.slices) == {"way": ("app", "", "web")}
+    bare = load_pairs(write(tmp_path / "q.jsonl", '{"first": "a", "second": "b"}\n{"first": "c", "second": "d"}\n'))
+    assert bare.labels.tolist() == [-1, -1]
+    with pytest.raises(DataError, match=r"r.csv:3: the label is 'x', but should be 0 or 1"):
+        load_pairs(write(tmp_path / "r.csv", "first,second,label\na,b,1\nc,d,x\n"))
+    with pytest.raises(DataError, match="no column 'second'"):
+        load_pairs(write(tmp_path / "s.csv", "first,label\na,1\n"))
+
+
+def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
+    spec = write(tmp_path / "p.csv", "first,second,label\na,b,1\nc,d,1\n")
+    with pytest.raises(DataError, match="no pair has label 0"):
+        encheck.cutoff("jaccard", spec)
+    spec = write(tmp_path / "q.csv", "first,second,label,cluster\na,b,1,x\nc,d,0,x\n")
+    with pytest.raises(DataError, match="all 2 pairs are one cluster"):
+        encheck.cutoff("jaccard", spec)
+    with pytest.raises(DataError, match="has no pairs of two texts"):
+        load_pairs(write(tmp_path / "t.jsonl", '{"query": "a", "document": "b"}\n').replace("pairs:", "retrieval:"))
+
+
+def test_a_file_that_lacks_a_text_and_a_folder_of_a_baseline_are_refused(tmp_path, folder):
+    spec = write(tmp_path / "p.csv", "first,second,label\nnobody,knows,0\nc,d,1\n")
+    with pytest.raises(EncoderError, match="has no vector of 4 of 4 texts"):
+        encheck.cutoff(f"vectors:{folder}/new.parquet", spec)
+    (tmp_path / "baseline.json").write_text("{}", "utf-8")
+    with pytest.raises(UsageError, match="holds scores of other items"):
+        encheck.cutoff("jaccard", spec, baseline=f"{tmp_path}@0.5")
+
+
+def test_negatives_that_were_made_to_be_hard_are_said_to_be(folder):
+    found = encheck.cutoff("jaccard", "probes", max_false_accepts=0.5, store=folder / "store.sqlite")
+    assert "the negatives of probes were written to be hard: those of production are others" in "\n".join(lines(found))

@@ -1,0 +1,47 @@
+"""The user's own cut-off in a run: answered on the terminal, in the summary and on the page, or said not to be."""
+
+import pytest
+from test_reporting import results, row
+
+from encheck.reporting import markdown, terminal
+from encheck.reporting.cut_offs import lines, unanswered
+from encheck.reporting.html import page as html
+
+CHECK = "paraphrase_is_nearer_than_non_paraphrase"
+
+
+def share(metric, label, value, **more):
+    low, high = (value or 0) - 0.02, (value or 0) + 0.03
+    shown = {"value": value, "low": low, "high": high, "n": 1_200, "verdict": None, "aim": None,
+             "floor": None, "curve": [], "surface": {}}  # fmt: skip
+    params = {"label": label, "threshold": 0.8}
+    return row(id=f"{CHECK}/m-d-1/{metric}/{label}", check=CHECK, property="paraphrase", metric=metric, params=params,
+               **(shown | more))  # fmt: skip
+
+
+ROWS = (share("recall", 1, 0.71), share("false_positive_rate", 0, 0.047))
+SAID = (
+    "m on d at the cut-off 0.8: recall 0.71 [0.69, 0.74] of 1,200 pairs with label 1, "
+    "false accepts 0.05 [0.03, 0.08] of 1,200 pairs with label 0"
+)
+
+
+def test_a_cut_off_is_answered_wherever_people_look():
+    found = results(row(), *ROWS)
+    assert next(lines(found)) == SAID
+    assert SAID in list(terminal.lines(found))
+    assert "- m on d at the cut-off 0.8: recall 0.71 " in markdown.render(found)
+    assert SAID in html.render(found, {})
+
+
+def test_without_a_cut_off_nothing_is_said():
+    assert list(lines(results(row()))) == []
+    assert unanswered(None, [row()]) == []
+
+
+@pytest.mark.parametrize("rows", [(), (row(),), (share("recall", 1, None, low=None, high=None),)])
+def test_a_cut_off_that_was_held_against_nothing_is_noted(rows):
+    assert unanswered(0.8, rows) == [
+        "--cutoff=0.8 was held against nothing: no check of labelled pairs (property paraphrase) ran"
+    ]
+    assert unanswered(0.8, [*rows, *ROWS]) == []
