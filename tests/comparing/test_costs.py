@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.comparing.costs import Cost, Measured, Row, _beaten_by, _inseparable
-from encheck.errors import UsageError
+from encheck.errors import ConfigError, UsageError
 from encheck.running.speed import Speed
 
 
@@ -45,6 +45,13 @@ def row(name, quality, *, speed=100.0, dimension=384, price=None):
 )
 def test_a_model_is_left_out_where_another_is_better_in_something_and_worse_in_nothing(one, other, beaten):
     assert _beaten_by(one, [one, other]) == beaten
+
+
+def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("models.yaml").write_text("paid:\n  adapter: encheck.encoders.fake:Random\n  price: -1\n")
+    with pytest.raises(ConfigError, match="price"):
+        encheck.compare_costs(["paid", "random"])
 
 
 def test_models_within_noise_are_said_to_be():

@@ -52,7 +52,8 @@ class Better:
     """Which first answers became better or worse, and which changed otherwise; counts of different queries.
 
     `source` is "labels" or "judgements". Of labels, `figures` has what recall@1 and nDCG@10 were, are and changed by,
-    with intervals. Of judgements, `unjudged` counts changed queries that nobody judged.
+    with intervals. Of judgements, `unjudged` counts changed queries that nobody judged. `clusters` says
+    how many clusters of one weight would say as much.
     """
 
     source: str
@@ -60,6 +61,7 @@ class Better:
     worse: int
     other: int
     unjudged: int
+    clusters: int
     figures: Mapping[str, tuple[float, float, Figure]]
 
 
@@ -116,7 +118,9 @@ def _by_labels(before: Answered, after: Answered, asked: Asked) -> Better:
     won = np.array([[one.rows[i][0] in asked.right[i] for i in judged] for one in (before, after)])
     changed = np.array([before.rows[i][:1] != after.rows[i][:1] for i in judged])
     better, worse = int((won[1] & ~won[0]).sum()), int((won[0] & ~won[1]).sum())
-    return Better("labels", better, worse, int(changed.sum()) - better - worse, 0, _figures(before, after, asked))
+    return Better(
+        "labels", better, worse, int(changed.sum()) - better - worse, 0, asked.log.worth, _figures(before, after, asked)
+    )
 
 
 def _figures(before: Answered, after: Answered, asked: Asked) -> dict[str, tuple[float, float, Figure]]:
@@ -150,7 +154,7 @@ def _by_people(before: Answered, after: Answered, asked: Asked, judgements: Judg
         return None
     counts = {answer: sum(one == answer for one in said.values()) for answer in ("before", "after", "equal", "neither")}
     other = counts["equal"] + counts["neither"]
-    return Better("judgements", counts["after"], counts["before"], other, len(pairs) - len(said), {})
+    return Better("judgements", counts["after"], counts["before"], other, len(pairs) - len(said), asked.log.worth, {})
 
 
 def _changed(before: Answered, after: Answered, asked: Asked) -> Sequence[Judged]:

@@ -13,6 +13,7 @@ from encheck.deciding.sides import Side
 from encheck.deciding.space import MAPPED, Space
 from encheck.gating.answers import DELTA
 from encheck.gating.types import Outcome as GateOutcome
+from encheck.verdict import MIN_CLUSTERS
 
 Outcome = Literal["ship", "ship with these changes", "do not ship", "cannot tell"]
 EXIT_CODES: Mapping[Outcome, int] = MappingProxyType(
@@ -93,6 +94,8 @@ def _by_labels(better: Better) -> tuple[GateOutcome, str]:
         f"{PRIMARY} goes from {100 * before:.1f}% to {100 * after:.1f}% "
         f"({100 * change.value:+.1f} points [{100 * change.low:+.1f}, {100 * change.high:+.1f}])"
     )
+    if better.clusters < MIN_CLUSTERS:
+        return "inconclusive", f"{said}, over {better.clusters} clusters: {MIN_CLUSTERS} are needed"
     if change.high < 0 and change.value <= -DELTA:
         return "block", said
     return ("pass" if change.low > -DELTA else "inconclusive"), said

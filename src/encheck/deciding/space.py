@@ -25,6 +25,7 @@ from encheck.deciding.sides import Answered, Asked, Side, Vectors, answered
 from encheck.similarity import ROUNDING, cosine, words
 from encheck.statistics.figures import Figure
 from encheck.types import content_hash
+from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 Name = Literal["same", "compatible", "adapter", "re-index", "cannot tell"]
@@ -100,18 +101,20 @@ def compared(old: Side, new: Side, asked: Asked, *, repeated: Side | None) -> Sp
     texts = _Texts.of(old, asked)
     routes = _routes(old, new, asked, texts)
     theirs = _routes(old, _stranger(new, old, asked), asked, texts, only=(AS_IT_COMES, MAPPED))
-    name, why = _verdict(routes, theirs, sizes, len(texts.places))
+    name, why = _verdict(routes, theirs, sizes, len(texts.places), clusters=asked.log.worth)
     made = _final(old, new, texts) if any(one.name == MAPPED for one in routes) else None
     known = controls | {"an unrelated model": theirs}
     return Space(name, why, sizes, median, lowest, routes, known, made, len(texts.places))
 
 
-def _verdict(routes: Sequence[Route], theirs: Sequence[Route], sizes: tuple[int, int], texts: int) -> tuple[Name, str]:
+def _verdict(
+    routes: Sequence[Route], theirs: Sequence[Route], sizes: tuple[int, int], texts: int, *, clusters: int
+) -> tuple[Name, str]:
     own, strange = ({one.name: one.decides for one in some} for some in (routes, theirs))
     names: tuple[tuple[str, Name], ...] = ((AS_IT_COMES, "compatible"), (MAPPED, "adapter"))
     found = {route: f"{figure.says} of what it should find is found {route}" for route, figure in own.items()}
     for route, name in names:
-        if route in own and own[route].low >= COMPATIBLE:
+        if route in own and own[route].low >= COMPATIBLE and clusters >= MIN_CLUSTERS:
             return name, f"{found[route]}{_beside(own[route], strange.get(route))}"
     for route, _ in names:
         if route in own and own[route].high >= COMPATIBLE:
