@@ -359,7 +359,7 @@ def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     ("name", "says"),
     [
         ("rnu", "unknown command 'rnu'; did you mean 'run'?"),
-        ("frobnicate", "unknown command 'frobnicate'. There are: c"),
+        ("frobnicate", "unknown command 'frobnicate'. There are: "),
     ],
 )
 def test_an_unknown_command_names_the_nearest_and_what_exists(encheck, name, says):

@@ -20,7 +20,7 @@ WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it th
 
 PANELS = {
     "Decide": ("run", "gate", "cutoff", "upgrade", "compare"),
-    "Look": ("data", "models", "show", "report", "export"),
+    "Look": ("data", "models", "show", "report", "export", "comment"),
     "More": ("store",),
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from encheck.reporting import contamination, cut_offs, gate, view
 from encheck.reporting.commands import commands
@@ -16,6 +16,9 @@ from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
 from encheck.system.terminal import LINES, visible
+
+if TYPE_CHECKING:
+    import jinja2
 
 Row = Mapping[str, Any]
 
@@ -68,7 +71,7 @@ def page(template: str, payload: str, **context: Any) -> str:
 
 
 @cache
-def _environment() -> Any:
+def _environment() -> jinja2.Environment:
     """The templates of this package, compiled once a process."""
     import jinja2
 
