@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.comparing.costs import Cost, Measured, Row, _beaten_by, _inseparable
-from encheck.errors import ConfigError, UsageError
+from encheck.errors import ConfigError, EncoderError, UsageError
 from encheck.running.speed import Speed
 
 
@@ -108,6 +108,11 @@ def test_wrong_use_is_one_clear_message(labels, models, how, said):
     asked = {name: f"retrieval:{labels}" if value == "labels" else value for name, value in how.items()}
     with pytest.raises(UsageError, match=said):
         encheck.compare_costs(models, **asked)
+
+
+def test_a_model_that_fails_midway_is_named(some_probes):
+    with pytest.raises(EncoderError, match=r"nan: .*holds NaN"):
+        encheck.compare_costs(["random", "nan"], behaviour=some_probes, checks="number")
 
 
 @pytest.mark.parametrize(

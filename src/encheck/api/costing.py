@@ -59,7 +59,9 @@ def compare_costs(
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         selected = f"({checks}) or {SEARCH}" if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
-        run(specs, data=sets, checks=selected, verbose=verbose, report_dir=scratch, **options)
+        ran = run(specs, data=sets, checks=selected, verbose=verbose, report_dir=scratch, **options)
+        if failed := [one for one in ran.raw["models"] if one["error"]]:
+            raise EncoderError(f"{failed[0]['label']}: {failed[0]['error']}")
         sides = read_models([Path(scratch)])
     seed = settings.seed
     if not data:
