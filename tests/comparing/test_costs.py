@@ -110,9 +110,15 @@ def test_wrong_use_is_one_clear_message(labels, models, how, said):
         encheck.compare_costs(models, **asked)
 
 
-def test_a_model_that_fails_midway_is_named(some_probes):
-    with pytest.raises(EncoderError, match=r"nan: .*holds NaN"):
-        encheck.compare_costs(["random", "nan"], behaviour=some_probes, checks="number")
+def test_a_model_that_fails_midway_is_named(monkeypatch):
+    from types import SimpleNamespace
+
+    from encheck.api import costing
+
+    models = [{"label": "random", "error": None}, {"label": "oracle", "error": "it broke"}]
+    monkeypatch.setattr(costing, "run", lambda *_, **__: SimpleNamespace(raw={"models": models}))
+    with pytest.raises(EncoderError, match="oracle: it broke"):
+        encheck.compare_costs(["random", "oracle"])
 
 
 @pytest.mark.parametrize(
