@@ -14,7 +14,7 @@ import pytest
 
 from encheck import options
 from encheck.claims import lines_of
-from encheck.controller import arguments, collection, outcomes, unknown_names
+from encheck.controller import arguments, canaries, collection, outcomes, unknown_names
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.system.terminal import guard_log, visible
@@ -49,6 +49,7 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     collection.register_markers(config)
+    canaries.register_marker(config)
     guard_log()
     with usage_errors():
         options.refuse_wrong(config.option)
@@ -137,6 +138,11 @@ def _clear_report(config: pytest.Config) -> None:
         from encheck.controller.write import clear
 
         clear(Path(folder))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Hold the models of tests that are marked `encheck_canary` against their canaries."""
+    canaries.hold(item)
 
 
 @pytest.hookimpl(wrapper=True)

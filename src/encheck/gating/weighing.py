@@ -11,13 +11,14 @@ from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, win_rates
 from encheck.gating.baseline import Baseline, tables_of
+from encheck.gating.capabilities import parts, pooled
+from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.endpoints import RANKS, Beside, beside
 from encheck.gating.kept import Kept
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
-from encheck.gating.pairing import rows as gate_rows
+from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
@@ -156,7 +157,7 @@ def _sampled(results: Results) -> set[str]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The gate rows by name, slices among them; what the decision weighs of them, and why other cases gate nothing."""
+    """The gate rows, slices and parts by name; what the decision weighs of them, and why other cases gate nothing."""
 
     rows: Mapping[str, list[Compared]]
     paired: Sequence[Paired]
@@ -169,7 +170,8 @@ class _Rows:
         rows = gate_rows(compared, rule)
         slices, left_out = sliced(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        return cls(rows | slices, pooled(compared, rule, slices), judged | left_out)
+        named = rows | slices | {name: part.cases for name, part in parts(rows).items()}
+        return cls(named, pooled(compared, rule, slices), judged | left_out)
 
     @property
     def beside(self) -> dict[str, tuple[Beside, ...]]:
