@@ -1,13 +1,15 @@
 """Speed of the generators, side by side in one run, as rates and ratios.
 
     python benchmarks/generators.py --mrpc path/to/MRPC [--peer PYTHON] [--rounds 15]
+    python benchmarks/generators.py --mrpc path/to/MRPC --all
 
 Rates are of sentences a second. "From memory" has parses, what is read off them, and what the tagger decided of each
 edit in memory; "parses and decisions" is without what is read off parses, "parses and tags" also without the edits and
 their texts, which are kept with a decision. "Cold" has an empty store and names what parsing and re-tagging alone
 take of it, with only the components that a generator needs. `--peer` is the Python of an environment that has nlpaug;
 it runs in turn with ours, on the same sentences, and needs WordNet where NLTK finds it (its tagger's model is replaced
-by one that this script trains on the treebank, `--treebank`).
+by one that this script trains on the treebank, `--treebank`). `--all` has processor time alone: of every generator and
+level in turn, with the parses there, as a share of what parsing takes; what is read once is loaded before.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ import spacy
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.base import Generator
+from encheck.generators.base import Generator, name_of
 from encheck.generators.synonym import synonym
+from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
 from encheck.language.english import English
+from encheck.language.identify import is_english
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
 from encheck.types import Group
@@ -110,6 +114,27 @@ def cold(groups: list[Group], generator: Generator, folder: Path) -> tuple[float
     return whole, parse, tag
 
 
+def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
+    """(generator, processor time as a share of that of parsing), all its levels together, and "all" with the parse."""
+    english = English()
+    warm_up, texts = groups[:20], [group.source for group in groups[20:]]
+    for work, levels in WORKS:
+        for level in levels:
+            Maker(0, english).variants(warm_up, work, level=level)
+    is_english("zwei Wörter mehr")
+    start = time.process_time()
+    english.parse_all(texts)
+    parse, maker, total = time.process_time() - start, Maker(0, english), 1.0
+    for work, levels in WORKS:
+        start = time.process_time()
+        for level in levels:
+            maker.variants(groups[20:], work, level=level)
+        share = (time.process_time() - start) / parse
+        total += share
+        yield name_of(work), share
+    yield "all, with the parse", total
+
+
 def products(groups: list[Group]) -> tuple[float, float]:
     """Sentences that are parsed in a second: with spaCy's own matrix products, and with numpy's, which we take."""
     texts, ours = [group.source for group in groups], Pipeline()
@@ -155,8 +180,13 @@ def main() -> None:
     parser.add_argument("--treebank", type=Path, help="UD English EWT, for the peer's tagger")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--stream", type=int, default=0, help="stream so many sentences, and tell the peak memory")
+    parser.add_argument("--all", action="store_true", help="every generator, as a share of what parsing takes")
     options = parser.parse_args()
     groups = list(load(f"mrpc:{options.mrpc}", sample=1_000).groups)[:1_000]
+    if options.all:
+        for name, share in all_of_them(groups):
+            print(f"| {name} | {share:.2f} |")
+        return
     print("| what | synonym | antonym |\n| --- | --- | --- |")
     if options.stream:  # first, since the peak is the process's
         made, peak = stream(groups, options.stream)

@@ -54,6 +54,16 @@ def listed_beside(*bases: str) -> Callable[[Function], Function]:
     return mark
 
 
+def seeded_as(name: str) -> Callable[[Function], Function]:
+    """Give generators that belong together the same randomness: that of this name."""
+
+    def mark(generator: Function) -> Function:
+        generator.seeded_as = name  # type: ignore[attr-defined]
+        return generator
+
+    return mark
+
+
 def name_of(generator: Generator) -> str:
     """What lock files and listings call a generator: "antonym", or "antonym+control" for one beside another."""
     return getattr(generator, "label", generator.__name__)

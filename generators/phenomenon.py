@@ -1,24 +1,27 @@
 """The phenomena of the probes, each with the edits that belong to it.
 
 Of each, one edit keeps the meaning, one changes it, and one is a control, another plausible statement of the same
-place. They were written by hand (docs/probes.md).
+place. They were written by hand (docs/probes.md); on other text those of `MADE` are made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from random import Random
-from typing import Literal, cast
+from typing import Literal
 
-from encheck.generators.base import Generator
-from encheck.generators.written import written
+from encheck.generators import number
+from encheck.generators.base import Generator, Outcome
+from encheck.generators.written import unwritten, written
 from encheck.language.english import English
-from encheck.types import Group, Variant
+from encheck.statistics.draws import Draws
+from encheck.types import Group
 
 PHENOMENA = (
     "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
 )  # fmt: skip
-Side = Literal["kept", "changed", "control"]
+Side = Literal["kept", "changed", "control", "mirror"]
+MADE: Mapping[str, Mapping[str, Generator]] = {"number": number.SIDES}  # by phenomenon and side, of any English text
 
 
 @cache
@@ -31,10 +34,15 @@ def phenomenon(name: str, side: Side) -> Generator:
     if name not in PHENOMENA:
         raise ValueError(f"{name!r} is no phenomenon of the probes; there are {', '.join(PHENOMENA)}")
     relation = name if side == "changed" else f"{name}_{side}"
+    made = MADE.get(name, {}).get(side)
 
-    def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-        return written(group, relation, level=level) or f"no {relation} edit was written for this sentence"
+    def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+        if made is not None and not group.variants:
+            return made(group, level=level, rng=rng, english=english)
+        return written(group, relation, level=level) or unwritten(f"{relation} edit")
 
     generate.__name__ = relation
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
-    return cast(Generator, generate)
+    generate.is_made = made is not None  # type: ignore[attr-defined]
+    generate.seeded_as = getattr(made, "seeded_as", relation)  # type: ignore[attr-defined]
+    return generate

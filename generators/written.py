@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from encheck.types import Group, Variant
+from encheck.types import Group, Lacking, Variant
+
+PROBES = "hand-written probes"
 
 
 def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:
     """The hand-written variant of this relation and level, or None where this sentence has none."""
     return group.variant(relation, level)
+
+
+def unwritten(what: str) -> Lacking:
+    """Why a sentence has nothing that only hands write.
+
+    >>> unwritten("number_kept edit")
+    'no number_kept edit was written for this sentence'
+    """
+    return Lacking(f"no {what} was written for this sentence", needs=PROBES)

@@ -3,6 +3,9 @@
     python recipes/judge_variants.py draw --data mrpc:DIR qqp:DIR --out DIR [--peer PYTHON --treebank DIR]
     python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
     python recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
+    python recipes/judge_variants.py triples --generator number --data texts:FILE mrpc:DIR --out DIR [--level 1]
+    python recipes/judge_variants.py read-triples --out DIR --judge A.txt B.txt
+    python recipes/judge_variants.py coverage --generator number --data texts:FILE mrpc:DIR [--sentences 300]
 
 `draw` takes 300 sentences of each set by seed (`--sentences`), makes a synonym edit and an antonym edit of each with
 encheck, and with nlpaug where `--peer` names a Python that has it (benchmarks/generators.py says how; `--beside` for a
@@ -11,6 +14,13 @@ item: the number; s (same meaning), o (opposite, or the clause turned round) or 
 variant is no good English. `report` writes a table of ids, words and judgements, without sentences, and prints what
 `rates` prints of one: rates, coverage and Cohen's kappa, by set or together. With the data sets it counts, of encheck's
 edits, those alone that are still made, and says how many of today's edits were judged.
+
+`triples` draws sentences of which a phenomenon's generator makes a kept edit, a changed edit and a control
+(`--sentences` of each set), and writes batches: a number, the sentence (0), and the three texts in random order (1,
+2, 3). A judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x behind it
+where the text is no good English: "17 s dx d". `read-triples` prints how many triples are right, all three relations
+and their English confirmed, by each judge and by both, with Wilson's interval, by set and together; and the triples
+that are not.
 """
 
 from __future__ import annotations
@@ -18,7 +28,9 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,11 +39,19 @@ from typing import Any
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
+from encheck.generators.phenomenon import phenomenon
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
+HOLDS = re.compile(
+    r"(?<!\w)[$€£]?\d[\d.,]*(?!\w)|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+    r"|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+    r"|thousand|million|billion|dozen)\b",
+    re.IGNORECASE,
+)
+SIDES = ("kept", "changed", "control")
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
 import json, random, sys
@@ -110,6 +130,97 @@ def draw(args: argparse.Namespace) -> None:
     print(len(items), "variants in", -(-len(items) // BATCH), "batches")
 
 
+def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """As many sentences of a set as are wanted of which all sides are made, drawn by seed, each with its texts."""
+    groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
+    distinct = list({group.source: group for group in groups if not group.variants}.values())
+    random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
+    maker, found = Maker(0), []
+    for start in range(0, len(distinct), 10 * BATCH):
+        some = distinct[start : start + 10 * BATCH]
+        levels = {side: args.level if side == "changed" else 1 for side in SIDES}
+        made = [maker.variants(some, phenomenon(args.generator, side), level=levels[side]) for side in SIDES]
+        for group, *texts in zip(some, *made, strict=True):
+            if all(isinstance(one, Variant) for one in texts):
+                sides = dict(zip(SIDES, ((one.text, one.certificate) for one in texts), strict=True))
+                found.append({"set": spec, "source": group.source, "sides": sides})
+        if len(found) >= args.sentences:
+            break
+    return found[: args.sentences]
+
+
+def triples(args: argparse.Namespace) -> None:
+    args.out.mkdir(parents=True, exist_ok=True)
+    rng = random.Random(args.seed)
+    items = [item for spec in args.data for item in drawn_triples(spec, args)]
+    rng.shuffle(items)
+    for item in items:
+        item["order"] = rng.sample(SIDES, len(SIDES))
+    (args.out / "key.json").write_text(json.dumps(items, ensure_ascii=False), "utf-8")
+    for start in range(0, len(items), BATCH // 3):
+        with (args.out / f"triples-{start // (BATCH // 3) + 1:02d}.txt").open("w", encoding="utf-8") as file:
+            for i, item in enumerate(items[start : start + BATCH // 3], start):
+                texts = [item["source"], *(item["sides"][side][0] for side in item["order"])]
+                file.write("\n".join([str(i), *(f"{n} {text}" for n, text in enumerate(texts)), ""]))
+    print(len(items), "triples of", args.generator)
+
+
+def said_of_triples(path: Path) -> dict[int, list[str]]:
+    """Number -> what was said of each text, in the order of the sheet."""
+    rows = (line.split() for line in path.read_text("utf-8").splitlines() if line.strip())
+    return {int(row[0]): row[1:] for row in rows}
+
+
+def _is_right(order: list[str], answers: list[str]) -> bool:
+    """Whether every text of a triple is said to have its relation, in good English."""
+    wanted = {"kept": "s", "changed": "do", "control": "do"}
+    if len(answers) != len(order):
+        raise SystemExit(f"{answers} should be an answer for each of {len(order)} texts")
+    return all("x" not in one and one[0] in wanted[side] for side, one in zip(order, answers, strict=True))
+
+
+def wilson(right: int, count: int) -> tuple[float, float]:
+    """The 95% interval of a share (Wilson 1927)."""
+    z, share = 1.96, right / count
+    middle, spread = (
+        share + z * z / (2 * count),
+        z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)),
+    )
+    return (middle - spread) / (1 + z * z / count), (middle + spread) / (1 + z * z / count)
+
+
+def read_triples(args: argparse.Namespace) -> None:
+    items = json.loads((args.out / "key.json").read_text("utf-8"))
+    judges = [said_of_triples(path) for path in args.judge]
+    good = [[_is_right(item["order"], judge[i]) for judge in judges] for i, item in enumerate(items)]
+    print("| set | triples | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
+    for name in (*dict.fromkeys(item["set"] for item in items), "all"):
+        some = [one for one, item in zip(good, items, strict=True) if name in ("all", item["set"])]
+        right = [sum(one[0] for one in some), sum(one[1] for one in some), sum(map(all, some))]
+        shares = " | ".join(f"{n / len(some):.1%}" for n in right)
+        low, high = wilson(right[2], len(some))
+        print(f"| {name.partition(':')[0]} | {len(some)} | {shares} | {low:.1%} to {high:.1%} |")
+    for i, (item, one) in enumerate(zip(items, good, strict=True)):
+        if not all(one):
+            answers = "; ".join(" ".join(judge[i]) for judge in judges)
+            print(f"\n{i} {item['order']} {answers}\n  {item['source']}")
+            print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
+
+
+def coverage(args: argparse.Namespace) -> None:
+    """Of `--sentences` sentences that hold a number, drawn by seed, the share of which each side is made."""
+    print("| set | sentences | " + " | ".join(SIDES) + " |\n" + "| --- " * (2 + len(SIDES)) + "|")
+    for spec in args.data:
+        data = load(spec, sample=None)
+        texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
+        holding = [text for text in texts if HOLDS.search(text)]
+        some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
+        groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0)
+        made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
+        shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
+        print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")
+
+
 def said(path: Path) -> dict[int, tuple[str, bool]]:
     """Number -> (meaning, whether it is good English)."""
     rows = (line.split() for line in path.read_text("utf-8").splitlines() if line.strip())
@@ -175,7 +286,9 @@ def rates(args: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("draw", "report", "rates"))
+    works = {"draw": draw, "report": report, "rates": rates, "triples": triples, "read-triples": read_triples,
+             "coverage": coverage}  # fmt: skip
+    parser.add_argument("what", choices=works)
     parser.add_argument("--data", nargs="+", default=[], help="sets as NAME:PATH")
     parser.add_argument("--sentences", type=int, default=300, help="so many of each set")
     parser.add_argument("--seed", type=int, default=SEED, help="of the draw")
@@ -185,11 +298,13 @@ def main() -> None:
     parser.add_argument("--treebank", type=Path)
     parser.add_argument("--judge", type=Path, nargs=2)
     parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))
+    parser.add_argument("--generator", default="number", help="the phenomenon that triples are of")
+    parser.add_argument("--level", type=int, default=1, help="of the changed edit of triples")
     parser.add_argument("--together", action="store_true", help="rates over all sets")
     args = parser.parse_args()
-    if args.out is None and args.what != "rates":
+    if args.out is None and args.what not in ("rates", "coverage"):
         parser.error(f"{args.what} needs --out")
-    {"draw": draw, "report": report, "rates": rates}[args.what](args)
+    works[args.what](args)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+NEEDS = "needs "  # what the message of a skipped check begins with where it says what the data lack
+
 
 class EncheckError(Exception):
     """Base of all of them."""
@@ -65,7 +67,23 @@ class StoreError(EncheckError):
 
 
 class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not a fault
-    """This data has no item for this check."""
+    """This data has no item for this check; `needs` names what the data lack, where one thing would give it some.
+
+    >>> str(NothingToMeasure("own has no label", needs="labelled pairs"))
+    'needs labelled pairs: own has no label'
+    """
+
+    def __init__(self, said: str, *, needs: str = "") -> None:
+        super().__init__(f"{NEEDS}{needs}: {said}" if needs else said)
+
+
+def needed(reason: str) -> str:
+    """What the data of a skipped check lack, by its reason; empty where the reason is another.
+
+    >>> needed("needs labelled pairs: own has no label"), needed("own has no text")
+    ('labelled pairs', '')
+    """
+    return reason.removeprefix(NEEDS).partition(": ")[0] if reason.startswith(NEEDS) else ""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

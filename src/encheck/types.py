@@ -44,6 +44,22 @@ def content_hash(*texts: str) -> str:
     return hashlib.sha256("\x00".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+class Lacking(str):
+    """A reason why a sentence has no variant that ends where the data have what it `needs`.
+
+    >>> Lacking("no number edit was written", needs="hand-written probes").needs
+    'hand-written probes'
+    """
+
+    needs: str
+
+    def __new__(cls, reason: str, *, needs: str) -> Lacking:
+        """The reason with what it needs."""
+        made = super().__new__(cls, reason)
+        made.needs = needs
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Characters `start` to `end` of the source give way to `text`."""

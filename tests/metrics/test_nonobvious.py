@@ -392,7 +392,9 @@ def test_a_scope_that_leaves_no_non_obvious_pair_skips_the_check(run, tmp_path):
     outcome = run(
         "-m", "nonobvious", "--encheck-model=overlap", write(tmp_path / "own.csv", corpus()), "--encheck-median-scope=1"
     )
-    outcome.stdout.fnmatch_lines(["*skipped: pairs has no pair that is Pn (non-obvious) by the median scope 1.0*"])
+    outcome.stdout.fnmatch_lines(
+        ["*skipped: nonobvious: pairs has no pair that is Pn (non-obvious) by the median scope 1.0*"]
+    )
     assert outcome.ret == 5
 
 

@@ -184,8 +184,27 @@ def test_the_items_that_went_wrong_are_those_that_the_figure_does_not_count(epsi
 def test_what_was_not_run_is_said_with_its_reason():
     skipped = row(id="x/m-d-1/none", check="x", metric=None, value=None, low=None, high=None, floor=None, aim=None,
                   verdict="skipped", reason="d has no chains", n=0, clusters=0, curve=[])  # fmt: skip
-    page = html.render(results(row(), skipped), items())
-    assert "x, level 1, m on d: d has no chains" in page
+    found = results(row(), skipped)
+    assert "<li>antonym: d has no chains</li>" in html.render(found, items())
+    assert "- m on d: skipped: antonym: d has no chains" in markdown.render(found)
+
+
+def test_skips_of_one_reason_are_one_line_a_model():
+    """Each reason once, however many checks it skips: they stand in no table."""
+    named = ("negation", "number", "number", "sts")
+    reasons = [f"needs {what}: d has none of {i}" for i, what in enumerate([*["probes"] * 3, "scores"])]
+    skipped = [
+        row(id=f"c{i}/m-d-1/none", check=f"c{i}", property=name, metric=None, value=None, low=None, high=None,
+            floor=None, aim=None, verdict="skipped", reason=reason, n=0, clusters=0, curve=[])
+        for i, (name, reason) in enumerate(zip(named, reasons, strict=True))
+    ]  # fmt: skip
+    found = results(row(), *skipped)
+    shown = list(terminal.lines(found))
+    assert [line for line in shown if "skipped" in line] == ["  skipped: 2 properties need probes; sts needs scores"]
+    page = html.render(found, items())
+    assert "<li>2 properties need probes (negation, number)</li><li>sts needs scores</li>" in page
+    assert 'class="verdict skipped">skipped' not in page
+    assert "c0" not in markdown.render(found)
 
 
 def test_a_baseline_is_shown_as_a_trend():

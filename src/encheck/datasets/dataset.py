@@ -52,7 +52,8 @@ class Dataset:
         pairs = (f"{p.id}{p.label}{'' if p.score is None else p.score}" for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         contrasts = (f"{one.id}{one.cluster}" for one in self.contrasts)
-        return content_hash(*pairs, *variants, *contrasts)
+        texts = (f"{g.id}{g.cluster}" for g in self.groups if not self.pairs and not g.variants)
+        return content_hash(*pairs, *variants, *contrasts, *texts)
 
     def quick_part(self) -> Self:
         """The groups that a quick run takes, with their pairs; the data themselves where none is marked."""

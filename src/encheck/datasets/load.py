@@ -87,6 +87,10 @@ def load(
         found = module.collection(place, bad, *([passages] if name == PASSAGES else []))
         licence = "its data card has it" if of_hub else module.LICENCE
         return replace(_searched(called, found, licence, sample, seed, bad), version=of_hub)
+    if hasattr(module, "texts"):
+        plain: Dataset = module.texts(called, path, bad, part=reading, sample=sample, seed=seed)
+        _tell_skipped(called, bad)
+        return plain
     if hasattr(module, "contrasts"):
         written: Dataset = module.contrasts(called, _place(path), bad, sample=sample, seed=seed)
         _tell_skipped(called, bad)
@@ -201,16 +205,17 @@ def _searched(name: str, found: Collection, licence: str, sample: int | None, se
 
 def _refuse_unfinished(name: str, module: ModuleType) -> None:
     """DataError for a module that lacks what a data set has to have."""
-    offers = [what for what in ("read", "groups", "collection", "contrasts", "embedded") if hasattr(module, what)]
+    readers = ("read", "groups", "collection", "contrasts", "texts", "embedded")
+    offers = [what for what in readers if hasattr(module, what)]
     if not offers or ("embedded" not in offers and not hasattr(module, "FILES")):
-        readers = "no read(), groups(), collection() or contrasts()"
-        lacks = "no FILES, which says what PATH should hold" if offers else readers
+        no_reader = "no read(), groups(), collection(), contrasts() or texts()"
+        lacks = "no FILES, which says what PATH should hold" if offers else no_reader
         raise DataError(f"data set {name!r}: {module.__file__} has {lacks}")
 
 
 def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
     """DataError for a split that the data set has not, or that is not on the hub."""
-    there: Readings = getattr(module, "READINGS", {})
+    there: tuple[str, ...] = (*getattr(module, "READINGS", ()), *getattr(module, "PARTS", ()))
     if reading and not path and hasattr(module, "EDITIONS"):
         if reading not in module.EDITIONS:
             raise DataError(unknown(f"edition of {name}", reading, module.EDITIONS))

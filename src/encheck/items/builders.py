@@ -10,11 +10,13 @@ from encheck.datasets.sides import kept_relation
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import Generator
 from encheck.generators.paper import is_published
+from encheck.generators.written import PROBES
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.scoring.splits import measured_part, tuning_pairs
-from encheck.types import BothOrders, Edit, Group, Item, Items, SentencePair, Triplet, Variant, content_hash
+from encheck.types import BothOrders, Edit, Group, Item, Items, Lacking, SentencePair, Triplet, Variant, content_hash
 
+LABELS, PARAPHRASES = "labelled pairs", "paraphrases"
 Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
@@ -22,6 +24,7 @@ def against_paraphrase(far: Generator) -> Builder:
     """Triplets (source, paraphrase, variant): criteria 3 and 4."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        refuse_without_paraphrase(dataset)
         found = maker.variants(dataset.groups, far, level=int(level))
         return collect(dataset, (_against(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
 
@@ -80,7 +83,9 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
     positive = [p for p in dataset.pairs if p.label == 1]
     for kind, found in (("label 1", positive), (name, negative)):
         if len(found) < 2:
-            raise NothingToMeasure(f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared")
+            raise NothingToMeasure(
+                f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared", needs=LABELS
+            )
     return Items((*positive, *negative))
 
 
@@ -98,7 +103,9 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         if p.first != p.second
     )
     if {item.label for item in kept} != {0, 1}:
-        raise NothingToMeasure(f"{dataset.name} has not both labels: no threshold tells two classes apart")
+        raise NothingToMeasure(
+            f"{dataset.name} has not both labels: no threshold tells two classes apart", needs=LABELS
+        )
     excluded = {
         "no label": len(dataset.pairs) - len(labelled),
         "not of the test part": len(labelled) - len(measured),
@@ -113,7 +120,8 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     graded = [p for p in dataset.pairs if p.score is not None]
     if len(graded) < 2:
         raise NothingToMeasure(
-            f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked"
+            f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked",
+            needs="graded pairs",
         )
     if len({p.score for p in graded}) < 2:
         raise NothingToMeasure(
@@ -138,8 +146,18 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
             kept.append(outcome)
     if not kept:
         reasons = "; ".join(f"{reason}: {count}" for reason, count in excluded.most_common(3)) or "it has no groups"
-        raise NothingToMeasure(f"no sentence of {dataset.name} has what this check compares ({reasons})")
+        needs = {getattr(reason, "needs", "") for reason in excluded} or {"sentences"}
+        raise NothingToMeasure(
+            f"no sentence of {dataset.name} has what this check compares ({reasons})",
+            needs=needs.pop() if len(needs) == 1 else "",
+        )
     return Items(tuple(_numbered(kept)), dict(excluded))
+
+
+def refuse_without_paraphrase(dataset: Dataset) -> None:
+    """NothingToMeasure where no sentence has a paraphrase: nothing is made in vain."""
+    if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
+        raise NothingToMeasure(f"every paraphrase of {dataset.name} equals its sentence", needs=PARAPHRASES)
 
 
 def _numbered(items: Iterable[Item]) -> Iterator[Item]:
@@ -183,12 +201,12 @@ def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant 
 
 def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
     if group.passage is None:
-        return "no passage was written around this sentence"
+        return Lacking("no passage was written around this sentence", needs=PROBES)
     there = [name for name in phenomena if group.variant(name)] or ["antonym"]
     sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
-        return "no edit that keeps the meaning was written beside the phenomenon"
+        return Lacking("no edit that keeps the meaning was written beside the phenomenon", needs=PROBES)
     name, near, far = both[int(content_hash(group.source), 16) % len(both)]
     source, kept, changed = (
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)

@@ -11,7 +11,7 @@ from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
 from encheck.ids import ItemId
-from encheck.items.builders import Builder, collect
+from encheck.items.builders import Builder, collect, refuse_without_paraphrase
 from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
 from encheck.scoring.splits import TEST, tuning_pairs
@@ -31,6 +31,7 @@ def swap_chains(sources: Sources | None = None) -> Builder:
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        refuse_without_paraphrase(dataset)
         measured = measured_groups(dataset.groups)
         stated = measured if sources is None else _restated(measured, sources, maker)
         groups = [group for group in stated if isinstance(group, Group)]
@@ -133,6 +134,7 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
 
     A continuation that ends earlier gives a shorter chain, of one member at least.
     """
+    refuse_without_paraphrase(dataset)
     stated = measured_groups(dataset.groups)
     groups = continued([group for group in stated if isinstance(group, Group)], maker)
     cuts = [cut for cut in CUTS if cut <= int(level)]

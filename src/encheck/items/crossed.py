@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
+from encheck.generators.phenomenon import MADE
+from encheck.generators.phenomenon import Side as SideName
+from encheck.generators.phenomenon import phenomenon as edits_of
+from encheck.generators.written import PROBES
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
 from encheck.scoring.differences import favour
-from encheck.types import Crossed, Group, Items, Side, Variant, content_hash
+from encheck.types import Crossed, Group, Items, Lacking, Side, Variant, content_hash
 
-MIRROR = "mirror"
+MIRROR: SideName = "mirror"
+MIRRORED: tuple[SideName, ...] = ("kept", "changed", MIRROR)
 
 
 def crossed(phenomenon: str) -> Builder:
-    """Crossed groups of one phenomenon, in the crossed or in the mirrored form (docs/probes.md)."""
+    """Crossed groups of one phenomenon, in the crossed or in the mirrored form (docs/probes.md).
 
-    def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-        return collect(dataset, (_crossed(dataset, g, phenomenon) for g in dataset.groups if not g.side))
+    Of text without hand-written edits the mirrored form is made where there are generators of all three texts.
+    """
+
+    def build(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+        groups = [group for group in dataset.groups if not group.side]
+        return collect(dataset, (_crossed(dataset, g, phenomenon) for g in _with_edits(groups, phenomenon, maker)))
 
     return build
 
 
-def _crossed(dataset: Dataset, group: Group, phenomenon: str) -> Outcome:
+def _with_edits(groups: Sequence[Group], phenomenon: str, maker: Maker) -> Iterator[Group | str]:
+    """The groups with their edits, written or made; or why one has none."""
+    bare = [group for group in groups if not group.variants]
+    if phenomenon not in MADE or MIRROR not in MADE[phenomenon] or not bare:
+        yield from groups
+        return
+    made = zip(*(maker.variants(bare, edits_of(phenomenon, side)) for side in MIRRORED), strict=True)
+    for group in groups:
+        yield group if group.variants else _made(group, next(made))
+
+
+def _made(group: Group, outcomes: Sequence[Variant | str]) -> Group | str:
+    if reasons := [outcome for outcome in outcomes if isinstance(outcome, str)]:
+        return reasons[0]
+    return replace(group, variants=tuple(one for one in outcomes if isinstance(one, Variant)))
+
+
+def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
+    if isinstance(group, str):
+        return group
     sides = _of_one_source(group, phenomenon) or _mirrored(group, phenomenon)
     if sides is None:
-        return f"no crossed edits of {phenomenon} were written for this sentence"
+        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=PROBES)
     first, second = (favour(side.source, side.near, side.far) for side in sides)
     if sides[0].source == sides[1].source and (first < 0 or first + second):
         return "the surface does not favour the kept text on one side and the changed one on the other"

@@ -49,7 +49,7 @@ def _by_heading(found: Collection) -> Iterator[tuple[str, list[Passage]]]:
 def _known(dataset: Dataset, parts: Parts, name: str) -> Items:
     found = dataset.collection
     if found is None or not found.passages:
-        raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH")
+        raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH", needs="articles")
     there = [(text, some) for text, some in parts(found) if len(some) < len(found.headed)]
     counts = Counter(_plain(text) for text, _ in there)
     once = [(text, some) for text, some in there if counts[_plain(text)] == 1]

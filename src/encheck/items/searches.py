@@ -10,10 +10,12 @@ from encheck.datasets.collection import Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
+from encheck.items.builders import PARAPHRASES
 from encheck.items.variants import Maker
 from encheck.types import Documents, Items, LoggedQuery, Query, RankedQuery, Repeated, SentencePair, content_hash
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
+ARTICLES = "articles"
 REPEATED, CUT, TAIL = 32, 64, 3
 MAX_PASSAGE_SENTENCES = 8
 
@@ -28,7 +30,8 @@ def queries(*others: str, counts: bool = False) -> Builder:
         kept = tuple(_query(dataset, others, counts))
         if len(kept) < 2:
             raise NothingToMeasure(
-                f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more"
+                f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more",
+                needs=PARAPHRASES,
             )
         excluded = len(dataset.groups) - len(kept)
         return Items(
@@ -55,9 +58,13 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Each query of a collection in search of its right documents, among all documents."""
     found = dataset.collection
     if found is None:
-        raise NothingToMeasure(f"{dataset.name} has no queries with documents: see --data=retrieval:PATH")
+        raise NothingToMeasure(
+            f"{dataset.name} has no queries with documents: see --data=retrieval:PATH", needs="queries with documents"
+        )
     if found.passages:
-        raise NothingToMeasure(f"{dataset.name} has no judgements: nobody said which document is right for a query")
+        raise NothingToMeasure(
+            f"{dataset.name} has no judgements: nobody said which document is right for a query", needs="judgements"
+        )
     _refuse_few(dataset.name, found)
     documents = found.searched
     rows = {name: row for row, name in enumerate(documents.ids)}
@@ -75,9 +82,11 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """
     found = dataset.collection
     if found is None or not found.passages:
-        raise NothingToMeasure(f"{dataset.name} has no articles without labels: see --data=passages:PATH")
+        raise NothingToMeasure(
+            f"{dataset.name} has no articles without labels: see --data=passages:PATH", needs=ARTICLES
+        )
     if not found.queries:
-        raise NothingToMeasure(f"{dataset.name} has no queries: name the log, --queries=FILE")
+        raise NothingToMeasure(f"{dataset.name} has no queries: name the log, --queries=FILE", needs="a log of queries")
     _refuse_few(dataset.name, found)
     documents = found.searched
     lock = documents.fingerprint
@@ -92,7 +101,9 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 def contrasts(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Two queries and two documents, each of which is right for one."""
     if not dataset.contrasts:
-        raise NothingToMeasure(f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH")
+        raise NothingToMeasure(
+            f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"
+        )
     return Items(dataset.contrasts)
 
 

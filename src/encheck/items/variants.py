@@ -81,7 +81,8 @@ class Maker:
 
     def _held(self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """The same, held to the lock file where there is one; what was written by hand is not locked."""
-        if self.lock is not None and not getattr(generator, "is_written", False):
+        is_made = getattr(generator, "is_made", not getattr(generator, "is_written", False))
+        if self.lock is not None and is_made:
             ours = [i for i, group in enumerate(groups) if not group.variants]
             sources = [groups[i].source for i in ours]
             name = name_of(generator)
@@ -98,7 +99,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     """
     if group.is_contrast and not _is_written(generator, group):
         return "this sentence has written contrasts and no paraphrase: nothing else is made of it"
-    rng = Draws(seed, generator.__name__, group.source)
+    rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
     except EncheckError:

@@ -13,6 +13,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.reporting.collection import describe_collection
 from encheck.reporting.contrasts import describe_contrasts
 from encheck.reporting.text import table
+from encheck.reporting.texts import describe_texts
 from encheck.types import SentencePair
 
 BINS, BAR, SAMPLES = 10, 30, 3
@@ -32,6 +33,9 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         return
     if dataset.contrasts:
         yield from describe_contrasts(dataset, seed=seed)
+        return
+    if not dataset.pairs:
+        yield from describe_texts(dataset, seed=seed)
         return
     facts = [
         (dataset.name, ""),

@@ -115,6 +115,8 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "remedies": list(w.remedies),
         "reported_only": dict(w.reported),
         "notes": list(w.notes),
+        "reindex": asdict(w.reindex) | {"says": w.reindex.says} if w.reindex else None,
+        "cutoffs": [asdict(one) | {"says": one.says} for one in w.cutoffs],
     }
 
 
@@ -242,6 +244,9 @@ def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator
     yield from against["reasons"][:1]
     if gate["outcome"] == "pass" and gate["exit_code"]:
         yield f"The run fails all the same (exit code {gate['exit_code']})"
+    if gate["outcome"] == "pass" and (against.get("reindex") or {}).get("needed"):
+        said = against["reindex"]["says"]
+        yield said[0].upper() + said[1:]
 
 
 def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
@@ -275,6 +280,7 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
 def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[str]:
     """What decided, and what to know beside the table, line by line; `commands` says what to type to decide."""
     yield from against["reasons"]
+    yield from dropped_in(against)
     yield from (f"to decide: {text}" for text in against.get("remedies", ()))
     yield from endpoint.lines(against)
     for search in against.get("searches", ()):
@@ -288,6 +294,13 @@ def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[
     if against["seed_noise"]:
         yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
     yield from against["notes"]
+
+
+def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
+    """Whether stored vectors stay, and what becomes of a cut-off in use; no outcome says either."""
+    if against.get("reindex"):
+        yield against["reindex"]["says"]
+    yield from (one["says"] for one in against.get("cutoffs", ()))
 
 
 def _measured_on(against: Mapping[str, Any]) -> str:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate
+from encheck.reporting import contamination, cut_offs, gate, reference
 from encheck.reporting.text import escape
-from encheck.reporting.view import CRITERIA, WORDS, figure, headline, judged, matrix, sentence, surface, wants
+from encheck.reporting.view import (
+    CRITERIA,
+    WORDS,
+    figure,
+    headline,
+    judged,
+    matrix,
+    not_run,
+    ran,
+    sentence,
+    surface,
+    wants,
+)
 
 ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
 MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
@@ -28,7 +40,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     lines = ["# encheck", *([] if ended else notes), "", *first]
     said = (*headline(results), *cut_offs.lines(results), *contamination.lines(results.get("contamination", ())))
     lines += [f"- {escape(line)}" for line in said]
-    lines += [""]
+    lines += ["", *reference.markdown(results.get("references", ())), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",
@@ -42,7 +54,8 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
         "n",
         "clusters",
     ]
-    lines += ["", *_table([*head, "reason"], [_row(row) for row in judged(results)])]
+    lines += ["", *_table([*head, "reason"], [_row(row) for row in ran(judged(results))])]
+    lines += ["", *(f"- {escape(place)}: skipped: {escape('; '.join(why))}" for place, why in not_run(results).items())]
     lines += ["", "Seconds a property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate
+from encheck.reporting import contamination, cut_offs, gate, reference
 from encheck.reporting.text import table
-from encheck.reporting.view import WORDS, figure, headline, judged, matrix, sentence, surface, wants
+from encheck.reporting.view import WORDS, figure, headline, judged, matrix, ran, sentence, skipped, surface, wants
 from encheck.system.terminal import LINES, visible
 
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
@@ -24,16 +24,20 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"
-        yield from table([COLUMNS, *(_cells(row) for row in rows)])
+        if run := ran(rows):
+            yield from table([COLUMNS, *(_cells(row) for row in run)])
+        if why := skipped(rows):
+            yield f"  skipped: {'; '.join(why)}"
         told = ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell))
         if told:
             yield f"  all four criteria: {cell['all']} ({told})"
         yield ""
+    yield from reference.lines(results.get("references", ()))
     yield from headline(results)
     yield from cut_offs.lines(results)
     yield from contamination.lines(results.get("contamination", ()))
     reasons = sorted(
-        {(r["reason"], WORDS[r["verdict"]]) for r in judged(results) if r["reason"] and r["verdict"] != "fail"}
+        {(r["reason"], WORDS[r["verdict"]]) for r in ran(judged(results)) if r["reason"] and r["verdict"] != "fail"}
     )
     for reason, verdict in reasons:
         yield f"  {verdict}: {reason}"

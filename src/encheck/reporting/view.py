@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from encheck.errors import needed
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
 from encheck.reporting.failures import rounded
@@ -58,6 +59,49 @@ def judged(results: Mapping[str, Any]) -> list[Row]:
     rows = [row for row in results["checks"] if decides(row) or is_shown(row, declared[row["check"]])]
     place = {row["id"]: numbers.get(row["property"], last) for row in rows}
     return sorted(rows, key=lambda r: (r["model"], r["data"], place[r["id"]], r["property"], r["id"]))
+
+
+def ran(rows: Iterable[Row]) -> list[Row]:
+    """The rows of checks that were not skipped."""
+    return [row for row in rows if row["verdict"] != "skipped"]
+
+
+def not_run(results: Mapping[str, Any], *, named: bool = False) -> dict[str, list[str]]:
+    """For each "model on data" of which checks were skipped: why, each reason once; see `skipped`."""
+    found: dict[str, list[Row]] = {}
+    for row in judged(results):
+        found.setdefault(f"{row['model']} on {row['data']}", []).append(row)
+    lines = {place: skipped(rows, named=named) for place, rows in found.items()}
+    return {place: why for place, why in lines.items() if why}
+
+
+def skipped(rows: Iterable[Row], *, named: bool = False) -> list[str]:
+    """Why the checks of these rows were skipped, the reason of most properties first, each once.
+
+    With `named` all properties are, else one that stands alone. A check that is the only one says all of its reason.
+
+    >>> row = {"verdict": "skipped", "reason": "needs labels: own has none"}
+    >>> skipped([row | {"property": "sts"}, row | {"property": "symmetry"}])
+    ['2 properties need labels']
+    """
+    those = [row for row in rows if row["verdict"] == "skipped"]
+    if len(those) == 1 and needed(those[0]["reason"]):
+        return [f"{those[0]['property']} {those[0]['reason']}"]
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in those:
+        needs = needed(row["reason"])
+        found.setdefault((needs, "" if needs else row["reason"]), set()).add(row["property"])
+    some = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    return [_skip(needs, reason, sorted(properties), named=named) for (needs, reason), properties in some]
+
+
+def _skip(needs: str, reason: str, properties: Sequence[str], *, named: bool) -> str:
+    one = len(properties) == 1
+    who = properties[0] if one else f"{len(properties)} properties"
+    names = f" ({', '.join(properties)})" if named and not one else ""
+    if needs:
+        return f"{who} {'needs' if one else 'need'} {needs}{names}"
+    return f"{who}{names}: {reason or 'no reason given'}"
 
 
 def decides(row: Row) -> bool:

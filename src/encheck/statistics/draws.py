@@ -24,6 +24,11 @@ class Draws(Base):
         self._seed = (seed, generator, source)
         self._rng: Random | None = None
 
+    @property
+    def run_seed(self) -> int:
+        """The seed of the run, which other sentences have too."""
+        return self._seed[0]
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.reporting import contamination, cut_offs, gate, view
+from encheck.reporting import contamination, cut_offs, gate, reference, view
 from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
@@ -52,11 +52,13 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         table=table,
         filters={verdict for line in table for verdict in line["verdicts"]},
         trend=trend,
-        not_run=[row for row in results["checks"] if row["verdict"] == "skipped"],
+        not_run=view.not_run(results, named=True),
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         series=series,
         gate=results.get("gate"),
         gates=gate,
+        references=results.get("references", []),
+        reference=reference,
         surface=view.surface,
     )
 
@@ -107,7 +109,7 @@ def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> l
     lines: dict[tuple[str, str, str], dict[str, Row]] = {}
     anchors = {}
     for section in found:
-        for row in section.rows:
+        for row in view.ran(section.rows):
             key = (row["check"], row["data"], row["level"])
             anchors[key] = section.anchor
             lines.setdefault(key, {})[row["model"]] = row

@@ -11,7 +11,7 @@ from encheck.ids import CaseId
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec, series
-from encheck.reporting.view import judged, sentence
+from encheck.reporting.view import judged, ran, sentence
 from encheck.types import Declaration
 
 Row = Mapping[str, Any]
@@ -74,7 +74,7 @@ class Section:
 
 
 def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
-    """A section for each check and data set, in the order of the table of verdicts."""
+    """A section for each check and data set that ran, in the order of the table of verdicts."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in judged(results):
         found.setdefault((row["check"], row["data"]), []).append(row)
@@ -85,6 +85,7 @@ def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
     return [
         _section(key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], frames)
         for key, rows in found.items()
+        if ran(rows)
     ]
 
 

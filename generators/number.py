@@ -1,0 +1,211 @@
+"""Another number in the place of one, and the same number written otherwise: of any English text.
+
+Of a number that can be written in two ways, the kept edit writes it in the other way, and the changed edit writes
+another number in that way: both move as much of the notation. The second source, a mirror, has the other number in the
+way of the text, so that what keeps the text changes the mirror and the other way round (docs/probes.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from encheck.generators.base import Generator, Outcome, listed, seeded_as
+from encheck.generators.written import written
+from encheck.language.edits.articles import article
+from encheck.language.english import English
+from encheck.language.numbers.mention import Form, Mention, Value
+from encheck.language.numbers.mentions import mentions
+from encheck.language.numbers.values import NEAR, SIZES
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+from encheck.surface import tokens
+from encheck.types import Edit, Group, Variant, apply_edits
+
+NAME = "number"
+OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
+ENDED = re.compile(
+    r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)"
+)
+LETTERS = 6  # of a word and the blank behind it
+COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
+Choice = tuple[Form, Value, float]
+
+
+class Plan(NamedTuple):
+    """The number that is edited, its other notation, and the other value of each size that has one."""
+
+    mention: Mention
+    form: Form
+    values: dict[int, Value]
+
+
+@listed(1, 2, 3)
+@seeded_as(NAME)
+def number(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """Another number in another notation: near (level 1), middle (2) or far (3)."""
+    found = _planned(group, "number", level, rng, english)
+    if not isinstance(found, Plan):
+        return found
+    if level not in found.values:
+        return f"no other number that is {SIZES.get(level, level)}"
+    text = found.form.write(found.values[level])
+    return _variant(group.source, found, text, "number", level, f"another value, {SIZES[level]}")
+
+
+@listed(1)
+@seeded_as(NAME)
+def number_kept(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """The same number in another notation."""
+    found = _planned(group, "number_kept", level, rng, english)
+    if not isinstance(found, Plan):
+        return found
+    return _variant(group.source, found, found.form.write(found.mention.value), "number_kept", level, "the same value")
+
+
+@listed(1)
+@seeded_as(NAME)
+def number_mirror(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """Another number in the notation of the text: what the changed edit keeps."""
+    found = _planned(group, "number_mirror", level, rng, english)
+    if not isinstance(found, Plan):
+        return found
+    if level not in found.values:
+        return f"no other number that is {SIZES.get(level, level)}"
+    text = found.mention.own(found.values[level])
+    return _variant(group.source, found, text, "number_mirror", level, f"another value, {SIZES[level]}, same notation")
+
+
+@listed(1)
+@seeded_as(NAME)
+def number_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """Another statement in the place of the number: "12 people" > "other people"."""
+    found = _planned(group, "number_control", level, rng, english)
+    if not isinstance(found, Plan):
+        return found
+    one = found.mention
+    before = group.source[: one.control_start].split()
+    if not one.control or (before and before[-1].lower() in ("a", "an", "the")):
+        return "no other statement for this place"
+    edit = Edit(one.control_start, one.end, _capital(group.source, one.control_start, one.control))
+    text = apply_edits(group.source, (edit,))
+    return Variant(text, "number_control", level, (edit,), NAME, f"{one.kind}: another statement of the same place")
+
+
+SIDES: dict[str, Generator] = {
+    "changed": number, "kept": number_kept, "control": number_control, "mirror": number_mirror,
+}  # fmt: skip
+
+
+def _planned(group: Group, relation: str, level: int, rng: Draws, english: English) -> Plan | Outcome | None:
+    """The plan for a sentence; the hand-written variant where the data have one, or why there is none."""
+    if group.variants:
+        return written(group, relation, level=level)
+    if english.mode == "paper":
+        return "the published recipe has no numbers"
+    return english.read(_planning(rng.run_seed), group.source)
+
+
+@cache
+def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
+    """What reads the plan of a sentence off its parse: the same for all sides and levels of a seed."""
+
+    def plan(_english: English, parse: Parse) -> Plan | str:
+        rng, found = Draws(seed, NAME, parse.text), mentions(parse)
+        if isinstance(found, str):
+            return found
+        ranks = rng.ranks(len(found))
+        plans = (_plan(found[at], rng, len(parse.text)) for at in sorted(range(len(found)), key=ranks.__getitem__))
+        return next((one for one in plans if one), "no other number that is near")
+
+    return plan
+
+
+def _plan(one: Mention, rng: Draws, context: int) -> Plan | None:
+    """What is made of a number; None where no near value can be written in both notations.
+
+    Surfaces favour the kept text or the changed one, as a coin has it where there is a choice: what goes by the surface
+    shall win as often as it loses.
+    """
+    favoured = rng.choice(COIN)
+    near = [(form, *found) for form in one.forms for found in _values(one, form, NEAR, context)]
+    if not near:
+        return None
+    form, _, _ = _chosen(near, favoured, rng)
+    values: dict[int, Value] = {}
+    for size in SIZES:
+        if found := [(form, *one_found) for one_found in _values(one, form, size, context)]:
+            values[size] = _chosen(found, favoured, rng)[1]
+    return Plan(one, form, values)
+
+
+def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
+    """One whose surface favours that side: the changed text as far as may be; else one that favours neither most."""
+    there = [one for one in found if one[2] * favoured > 0]
+    if not there:
+        return min(found, key=lambda one: abs(one[2]))
+    return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
+
+
+def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
+    """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
+    kept, own = _said(form.write, one.value), _said(one.own, one.value)
+    if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
+        return []
+    found = []
+    for value in one.beside(size):
+        said, mirrored = _said(form.write, value), _said(one.own, value)
+        if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
+            found.append((value, _alike(own, kept, context) - _alike(own, said, context)))
+    return found
+
+
+def _alike(own: str, other: str, context: int) -> float:
+    """How alike two texts are that differ in these words alone: by words and by trigrams (see `encheck.surface`)."""
+    return _shared(tokens(own), tokens(other), context / LETTERS) + _shared(_runs(own), _runs(other), context)
+
+
+def _shared(first: Iterable[str], second: Iterable[str], around: float) -> float:
+    """The share of what two texts have in common, with so much around it that they share."""
+    one, other = set(first), set(second)
+    return (around + len(one & other)) / (around + len(one | other))
+
+
+def _runs(text: str) -> list[str]:
+    return [f" {text} "[i : i + 3].lower() for i in range(len(text))]
+
+
+def _said(write: Callable[[Value], str], value: Value) -> str | None:
+    try:
+        return write(value)
+    except ValueError:
+        return None
+
+
+def _variant(source: str, plan: Plan, text: str, relation: str, level: int, why: str) -> Variant:
+    edits = _edits(source, plan.mention, text)
+    said = source[plan.mention.start : plan.mention.end]
+    certificate = f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}"
+    return Variant(apply_edits(source, edits), relation, level, edits, NAME, certificate)
+
+
+def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
+    """The edit, with the full stop that an abbreviation shared with the sentence, a capital, and the article before."""
+    text = _capital(source, one.start, text)
+    if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
+        text += "."
+    edits: tuple[Edit, ...] = (Edit(one.start, one.end, text),)
+    found = re.search(r"\b(an?)\s+$", source[: one.start], re.IGNORECASE)
+    if found and (wanted := article(text)) != found[1].lower():
+        wanted = wanted.capitalize() if found[1][0].isupper() else wanted
+        edits = (Edit(found.start(1), found.end(1), wanted), *edits)
+    return edits
+
+
+def _capital(source: str, start: int, text: str) -> str:
+    """The text with a capital letter where a sentence begins, unless its writer uses no capitals and no full stops."""
+    begins = OPENING.search(source[:start]) is not None and not source[start].islower()
+    uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
+    return text[0].upper() + text[1:] if begins and not uses_none else text

@@ -1,0 +1,521 @@
+"""Counts, percentages, fractions, ranges, ordinals, labels, versions and codes, as they stand in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
+from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, of_number, other, takes_noun
+from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
+from encheck.language.numbers.words import (
+    ONES,
+    ORDINAL_WORDS,
+    ORDINALS,
+    SMALL,
+    WORDS,
+    ordinal,
+    spelled,
+    spelled_ordinal,
+)
+
+Made = Mention | str | None
+Maker = Callable[[re.Match[str], Spot], Made]
+NO_OTHER = "no other way to write the number"
+PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+PART_NAMES = {d: name for name, d in PARTS.items()}
+LABELS = frozenset(
+    """chapter section page room platform level phase step table figure article part question grade gate line day week
+    unit class type stage group route track lane floor channel number no size age lesson act round option item point
+    version season episode volume vol row seat shelf slide game top book inning quarter""".split()
+)
+CODED = frozenset(
+    "order ticket invoice case flight bug issue request booking claim bus train form ref reference".split()
+)
+PERSONS = frozenset("first second third world person party degree reich hand lady base aid place time".split())
+IDIOMS = frozenset("half thought nature world hand party degree person reich guessing estate fiddle wind rate".split())
+DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+COMPOUND_MOST = 100
+SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
+UNITS_AFTER = frozenset(["$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
+LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
+
+
+def cardinal(found: re.Match[str], spot: Spot) -> Made:
+    """A count in digits, or a number that labels something ("chapter 5")."""
+    value, style = read_digits(found["number"])
+    if (
+        spot.before() in LABELS
+        and (not spot.is_modifier or spot.before() == "top")
+        and 0 < value <= COMPOUND_MOST
+        and not style.decimals
+    ):
+        return _label(value, style, spot)
+    if _in_name(spot):
+        return "part of a name"
+    if value < 2 and not style.decimals:
+        return "one or nought: nothing else agrees with it"
+    if reason := _no_count(style, spot):
+        return reason
+    made = forms(value, style)
+    control, start = other(spot) if not style.decimals else ("", -1)
+
+    def beside(size: int) -> list[Fraction]:
+        least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
+        found = others(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
+        return [v * style.size for v in found if v > 0 and v != 1]
+
+    return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside,
+                   control, start)  # fmt: skip
+
+
+def _beside(
+    value: Fraction, decimals: int, size: int, *, least: Fraction, most: Fraction | int = 10**13
+) -> list[Fraction]:
+    found = others(value, decimals=decimals, size=size, least=least, most=most)
+    return [v for v in found if v > 0 and v != 1]
+
+
+def _no_count(style: Style, spot: Spot) -> str:
+    """Why a number in digits is no count; empty where it may be one."""
+    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER:
+        return NO_OTHER
+    if spot.before() in SIGNS or spot.next() in SIGNS:
+        return "a formula"
+    if spot.next_tag() == "CD":
+        return "numbers that hang on each other"
+    if not (style.commas or style.scale or style.decimals):
+        if _is_year(spot):
+            return "a year by itself"
+        if spot.end - spot.start > len("999") and not spot.counts_many:
+            return "part of a name"
+    marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
+    if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
+        return "a mark of a list"
+    after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
+    return "part of a name" if after_noun and not spot.is_modifier and not style.scale else ""
+
+
+def _is_year(spot: Spot) -> bool:
+    text = spot.parse.text[spot.start : spot.end]
+    return len(text) == 4 and 1100 <= int(text) < 2100
+
+
+def _in_name(spot: Spot) -> bool:
+    """Whether a capitalised word stands right before it, and no sentence begins there: "Windows 10", "iPhone 6"."""
+    at = spot.first - 1
+    word = spot.parse.words[at] if at >= 0 else ""
+    if word.islower() or not word[:1].isalpha() or spot.parse.ends[at] + 1 < spot.start:
+        return False
+    if spot.parse.lowers[at] in DAYS:
+        return False
+    return spot.parse.pos[at] == "PROPN" or not word.istitle() or at > 0
+
+
+def _label(value: Fraction, style: Style, spot: Spot) -> Made:
+    word = spot.previous
+
+    def write(v: Fraction) -> str:
+        return whole(v).title() if word[0].isupper() and spot.first > 1 else whole(v)
+
+    at = spot.first - 1
+    before = Spot(spot.parse, spot.parse.starts[at], spot.end).before()
+    bare = word.islower() and spot.parse.pos[at] == "NOUN" and before not in ("the", "a", "an", "this", "that", "each")
+    control, start = (f"another {word}", spot.parse.starts[at]) if bare else ("", -1)
+    beside = partial(others, value, least=1, most=99 if word.lower() == "age" else 999)
+    return Mention(spot.start, spot.end, "label", value, style.write, (Form("words", write),),
+                   lambda size: beside(size=size), control, start)  # fmt: skip
+
+
+def in_words(found: re.Match[str], spot: Spot) -> Made:
+    """A count in words."""
+    text = found["number"]
+    value = words_value(text)
+    if (
+        value is None
+        or value < 2
+        or (text.lower().startswith("a ") and value < 10**3 and spot.before() in ("half", "such"))
+    ):
+        return None
+    is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
+    if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
+        return "a number word that counts nothing"
+    if spot.next() == "of" and spot.next(2) in (
+        "the",
+        "these",
+        "those",
+        "his",
+        "her",
+        "its",
+        "their",
+        "our",
+        "us",
+        "them",
+    ):
+        return None if value < 2 else "a part of a number"
+    control, start = other(spot)
+    big = value >= 10**6 and value % 10**5 == 0
+    digit_forms = [Form("digits", Style(commas=value >= 10**3).write)]
+    if big:
+        name, size = ("billion", 10**9) if value >= 10**9 else ("million", 10**6)
+        digit_forms.append(Form(f"digits and {name}", Style(False, 1 if value % size else 0, True, f" {name}").write))
+
+    def write(v: Fraction) -> str:
+        spoken = whole(v)
+        if text.lower().startswith("a "):
+            spoken = re.sub("^one ", "a ", spoken)
+        return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
+
+    beside = partial(_beside, value, 0, least=Fraction(2))
+    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside, control, start)
+
+
+def dozen(found: re.Match[str], spot: Spot) -> Made:
+    """Dozens: "two dozen eggs"."""
+    count = words_value(found["number"])
+    if count is None or spot.next() == "of":
+        return None
+    value = count * 12
+
+    def write(v: Fraction) -> str:
+        if v % 12:
+            raise ValueError(f"{v} is no number of dozens")
+        said = f"{'a' if v == 12 else whole(v / 12)} dozen"
+        return said[0].upper() + said[1:] if found[0][0].isupper() else said
+
+    sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8)}
+    control, start = other(spot)
+    return Mention(spot.start, spot.end, "cardinal", value, write, (Form("digits", Style().write),),
+                   lambda size: [v for k in sizes[size] for v in (value + 12 * k, value - 12 * k) if v > 0],
+                   control, start)  # fmt: skip
+
+
+def percent(found: re.Match[str], spot: Spot) -> Made:
+    """A percentage: its sign or its word, in digits or words."""
+    text = found["number"]
+    if text[0].isalpha():
+        count = words_value(text)
+        if count is None:
+            return None
+        value, style = count, Style()
+    else:
+        value, style = read_digits(text)
+    sign = found["sign"]
+    own = _percent_writer(text, style, sign)
+    made = [Form("per cent", lambda v: f"{style.write(v)} percent")] if sign.strip() == "%" or text[0].isalpha() else []
+    if sign.strip() != "%":
+        made.append(Form("%", lambda v: f"{style.write(v)}%"))
+    if not text[0].isalpha() and (words := said(value, style)) is not None:
+        made.append(Form("words", lambda v: f"{words(v)} percent"))
+    most = Fraction(100) if value <= 100 else Fraction(10**6)
+    beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)
+    return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside, *_share(spot))
+
+
+def _percent_writer(text: str, style: Style, sign: str) -> Write:
+    if not text[0].isalpha():
+        return lambda v: style.write(v) + sign
+    title = text[0].isupper()
+    return lambda v: (whole(v).capitalize() if title else whole(v)) + sign
+
+
+def _share(spot: Spot) -> tuple[str, int]:
+    """A control for a percentage, and where it begins."""
+    start = of_number(spot)
+    if spot.next() == "of":
+        return ("another share", start) if takes_noun(spot, start) else ("", -1)
+    if spot.is_modifier:
+        return other(spot)
+    before = spot.before()
+    if before in CHANGES:
+        return "by another margin", spot.start
+    if before == "by":
+        return "another margin", spot.start
+    return ("another level", spot.start) if before in ("at", "to", "from") else ("", -1)
+
+
+def fraction(found: re.Match[str], spot: Spot) -> Made:
+    """A fraction: 3/4, or two thirds."""
+    if found["below"]:
+        upper, lower = int(found["above"]), int(found["below"])
+    else:
+        upper, lower = int(words_value(found["count"]) or 0), PARTS[found["part"].lower().removesuffix("s")]
+    if not 0 < upper < lower or lower not in PART_NAMES or spot.is_modifier or spot.before() in ("a", "an", "the"):
+        return NO_OTHER
+    is_words, dash = not found["below"], "-" if "-" in found[0] else " "
+
+    def words(v: Fraction) -> str:
+        name = PART_NAMES[v.denominator]
+        if v.denominator == 2:
+            return "one half" if is_words else "half"
+        said = f"{'one' if v.numerator == 1 else whole(Fraction(v.numerator))}{dash if is_words else ' '}{name}"
+        said = said if v.numerator == 1 else f"{said}s"
+        return said[0].upper() + said[1:] if is_words and found[0][0].isupper() else said
+
+    def digits(v: Fraction) -> str:
+        return f"{v.numerator}/{v.denominator}"
+
+    own, form = (words, Form("digits", digits)) if is_words else (digits, Form("words", words))
+    value = Fraction(upper, lower)
+    if own(value) != found[0]:
+        return NO_OTHER
+    control = ("another share", spot.start) if spot.next() == "of" and not spot.is_title else ("", -1)
+    return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_fractions, value), *control)
+
+
+def _fractions(value: Fraction, size: int) -> list[Fraction]:
+    every = sorted({Fraction(n, d) for d in (3, 4, 5) for n in range(1, d)})
+    reach = {NEAR: (0.0, 0.16), MIDDLE: (0.16, 0.4), FAR: (0.4, 1.0)}[size]
+    return [v for v in every if v != value and reach[0] < abs(float(v - value)) <= reach[1]]
+
+
+def mixed(found: re.Match[str], spot: Spot) -> Made:
+    """A number and a half: 2 1/2, 2½, two and a half."""
+    count = words_value(found["words"]) if found["words"] else Fraction(found["whole"])
+    if count is None or count < 1:
+        return None
+    value = count + Fraction(1, 2)
+    tail = found[0][len(found["words"] or found["whole"]) :]
+
+    def own(v: Fraction) -> str:
+        return (whole(v - Fraction(1, 2)) if found["words"] else str(int(v))) + tail
+
+    other_form = Form("words", halves) if found["whole"] else Form("digits", Style(decimals=1).write)
+    sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8, 10)}
+
+    def beside(size: int) -> list[Fraction]:
+        return [v for k in sizes[size] for v in (value - k, value + k) if v > 1]
+
+    return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside, *other(spot))
+
+
+def span(found: re.Match[str], spot: Spot) -> Made:
+    """A range of counts or years: 10-15 people, 2003 to 2005."""
+    low, high = (int(found[name].replace(",", "")) for name in ("low", "high"))
+    joint = found["joint"]
+    years = all(len(found[name]) == 4 and 1500 <= int(found[name]) < 2100 for name in ("low", "high"))
+    if not low < high or (not years and not spot.counts_many and spot.next() not in ("percent", "%")):
+        return None
+    if spot.before() in ("between", "from") and joint.strip() != "to":
+        return NO_OTHER
+    commas = "," in found[0]
+
+    def write(v: tuple[int, int], *, joined: str) -> str:
+        return joined.join(f"{n:,}" if commas else f"{n}" for n in v)
+
+    def words(v: tuple[int, int]) -> str:
+        return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spelled, v))
+
+    made = [Form("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" else []
+    if joint.strip() not in ("to", "or"):
+        made.append(Form("to", partial(write, joined=" to ")))
+    elif joint.strip() == "to" and spot.before() != "from":
+        made.append(Form("dash", partial(write, joined="-")))
+    control, start = ("", -1) if years else other(spot)
+    return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(made),
+                   partial(_spans, low, high, is_or=joint.strip() == "or"), control, start)  # fmt: skip
+
+
+def span_in_words(found: re.Match[str], spot: Spot) -> Made:
+    """A range of counts in words: six to seven years, two or three."""
+    low, high = (SMALL[found[name].lower()] for name in ("low", "high"))
+    joint, capital = found["joint"], found[0][0].isupper()
+    if not 0 < low < high or not spot.counts_many or spot.before() == "from":
+        return "numbers that hang on each other"
+
+    def write(v: tuple[int, int]) -> str:
+        said = joint.join(map(spelled, v))
+        return said[0].upper() + said[1:] if capital else said
+
+    if write((low, high)) != found[0]:
+        return NO_OTHER
+    made = [Form("digits", lambda v: f"{v[0]}{joint}{v[1]}")]
+    if joint == " to ":
+        made.append(Form("dash", lambda v: f"{v[0]}-{v[1]}"))
+    beside = partial(_spans, low, high, is_or=joint == " or ")
+    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside, *other(spot))
+
+
+def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
+    if is_or and high - low == 1:
+        return [(v, v + 1) for v in map(int, others(Fraction(low), size=size, least=2)) if v + 1 < COMPOUND_MOST]
+    found = [(low, int(v)) for v in others(Fraction(high), size=size, least=low + 1)]
+    if high >= 1500 and len(str(low)) == 4:
+        return [(a, b) for a, b in found if b < 2050 and len(str(b)) == 4] or [
+            (low + k, high + k) for k in (-size * 3, size * 3)
+        ]
+    return found
+
+
+def ordinals(found: re.Match[str], spot: Spot) -> Made:
+    """An ordinal number before a noun: the third floor, the 21st century."""
+    text = found["number"]
+    value = ORDINALS.get(text.lower()) or int(re.sub(r"\D", "", text) or 0)
+    if not 2 <= value <= 99:
+        return NO_OTHER
+    if spot.next_tag() not in ("NN", "NNS", "JJS", "JJ") or spot.next() in IDIOMS or spot.tag in ("RB", "NN"):
+        return "an ordinal that counts nothing"
+    words = text[0].isalpha()
+
+    def spoken(v: int) -> str:
+        said = spelled_ordinal(v)
+        return said[0].upper() + said[1:] if words and text[0].isupper() else said
+
+    own, form = (spoken, Form("digits", ordinal)) if words else (ordinal, Form("words", spelled_ordinal))
+    if own(value) != text:
+        return NO_OTHER
+    before = spot.before()
+    ok = before == "the" and spot.next_tag() in ("NN", "NNS")
+    most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(_head(spot), 99)
+
+    def beside(size: int) -> list[int]:
+        return [int(v) for v in others(Fraction(value), size=size, least=2, most=most)]
+
+    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside, "other" if ok else "", spot.start)
+
+
+def _head(spot: Spot) -> str:
+    """The noun behind it, past one word: "third calendar quarter"."""
+    return spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next()
+
+
+def compound(found: re.Match[str], spot: Spot) -> Made:
+    """A number that is joined to a noun: a 14-year-old boy, a 12-member board."""
+    text, tail = found["number"], found["tail"]
+    value = words_value(text) if text[0].isalpha() else Fraction(text)
+    if value is None or not 2 <= value <= COMPOUND_MOST:
+        return None
+    if text[0].isalpha() and SMALL.get(text.lower()) is None:
+        return None
+
+    def spoken(v: Fraction) -> str:
+        said = whole(v) + tail
+        return said[0].upper() + said[1:] if text[0].isupper() else said
+
+    def digits(v: Fraction) -> str:
+        return f"{int(v)}{tail}"
+
+    own, form = (spoken, Form("digits", digits)) if text[0].isalpha() else (digits, Form("words", spoken))
+    most = 99 if "old" in tail else 999
+    beside = partial(_beside, value, 0, least=Fraction(2), most=most)
+    return Mention(spot.start, spot.end, "compound", value, own, (form,), beside, *other(spot))
+
+
+def score(found: re.Match[str], spot: Spot) -> Made:
+    """A score: 3-2, told by a word of winning and losing before it."""
+    low, high = int(found["low"]), int(found["high"])
+    near = {spot.before(k) for k in range(1, 8)}
+    if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
+                        "lead", "led", "draw", "drew", "beating", "score", "loss", "over"}) or low == high:  # fmt: skip
+        return "numbers that are compared, or a score"
+
+    def write(v: tuple[int, int], *, joined: str) -> str:
+        return f"{v[0]}{joined}{v[1]}"
+
+    def beside(size: int) -> list[tuple[int, int]]:
+        reach = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 7, 10)}[size]
+        best = [(low + k, high) if low > high else (low, high + k) for k in reach]
+        return [v for v in best if v != (low, high)]
+
+    return Mention(spot.start, spot.end, "score", (low, high), partial(write, joined=found["joint"]),
+                   (Form("to", partial(write, joined=" to ")),), beside)  # fmt: skip
+
+
+def version(found: re.Match[str], spot: Spot) -> Made:
+    """A version: version 2.1, v2.1, Python 3.11."""
+    mark, number = found["mark"], found["version"]
+    parts = tuple(map(int, number.split(".")))
+
+    def write(v: tuple[int, ...], *, before: str) -> str:
+        return before + ".".join(map(str, v))
+
+    made = "v" if "ersion" in mark else "version "
+    if mark == "":
+        made = "version "
+    control = (
+        ("another version", spot.start) if "ersion" in mark and spot.before() not in ("the", "a", "this") else ("", -1)
+    )
+    return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
+                   (Form("version" if made != "v" else "v", partial(write, before=made)),),
+                   partial(_versions, parts), *control)  # fmt: skip
+
+
+def _versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
+    if size == NEAR or len(parts) == 1:
+        return [(*parts[:-1], int(v)) for v in others(Fraction(parts[-1]), size=size, least=0, most=999)]
+    firsts = [parts[0] + k for k in ((1, 2) if size == MIDDLE else (4, 6, 9))]
+    return [(first, *parts[1:]) for first in firsts]
+
+
+def code(found: re.Match[str], spot: Spot) -> Made:
+    """A number that names something: order #12345, ticket no. 77."""
+    mark, digits = found["mark"] or "", found["digits"]
+    if spot.before() not in CODED | {"no"} and not mark.strip():
+        return None
+
+    def write(v: int, *, before: str) -> str:
+        return f"{before}{v:0{len(digits)}d}"
+
+    marks = {"#": "number ", "": "number ", "no. ": "#", "No. ": "#", "number ": "#"}
+    if mark not in marks or (mark == "" and len(digits) < 2):
+        return NO_OTHER
+    before = spot.before()
+    bare = (
+        before in CODED
+        and spot.previous.islower()
+        and spot.before(2) not in ("the", "a", "an", "this", "that", "your", "my", "our")
+    )
+    control = (f"another {before}", spot.parse.starts[spot.first - 1]) if bare else ("", -1)
+    return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
+                   (Form("mark", partial(write, before=marks[mark])),), partial(_codes, digits), *control)  # fmt: skip
+
+
+def _codes(digits: str, size: int) -> list[int]:
+    """Codes of as many digits: another last digit, another digit in the middle, all digits turned round."""
+    value, places = int(digits), len(digits)
+    reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
+    found = [value + k for k in reach] + [value - k for k in reach]
+    return [v for v in found if v > 0 and len(str(v)) <= places and v != value]
+
+
+def product(found: re.Match[str], spot: Spot) -> Made:
+    """A product's code of capitals and digits: A320, A-320."""
+    letters, dash, digits = found["letters"], found["dash"], found["digits"]
+
+    def write(v: int, *, joined: str) -> str:
+        return f"{letters}{joined}{v}"
+
+    form = Form("hyphen" if not dash else "no hyphen", partial(write, joined="" if dash else "-"))
+    return Mention(spot.start, spot.end, "product", int(digits), partial(write, joined=dash), (form,),
+                   partial(_codes, digits))  # fmt: skip
+
+
+_N = rf"(?P<number>(?:{PLAIN}){SCALE}?)"
+_W = rf"(?P<number>{WORDS})"
+_FEW, _PARTS = "one|two|three|four|five|seven", "third|quarter|fifth|sixth|eighth|tenth"
+_ONES = "|".join(ONES)
+_WHOLE = r"\d{1,3}(?:,\d{3})+|\d{1,4}"
+_SMALL = "|".join(sorted((word for word in SMALL if word != "zero"), key=len, reverse=True))
+PERCENT: tuple[tuple[str, Maker], ...] = (
+    (rf"{_N}(?P<sign> ?%| ?percent| per cent| pct)", percent),
+    (rf"(?i:{_W})(?P<sign> percent| per cent)", percent),
+)
+PATTERNS: tuple[tuple[str, Maker], ...] = (
+    (r"(?P<mark>[Vv]ersion |v\.? ?|V(?=\d+\.))(?P<version>\d+(?:\.\d+){0,3})", version),
+    (r"(?<=[a-z] )(?P<mark>)(?P<version>\d+\.\d+\.\d+)", version),
+    (r"(?P<mark>#|[Nn]o\. |number )(?P<digits>\d{2,12})", code),
+    (r"(?P<mark>)(?P<digits>\d{3,12})", code),
+    (r"(?P<letters>[A-Z]{1,3})(?P<dash>-?)(?P<digits>[1-9]\d{2,3})", product),
+    (rf"(?:(?P<whole>\d{{1,2}})(?: 1/2| ?½)|(?P<words>(?i:{_SMALL})) and a half)", mixed),
+    (rf"(?:(?P<above>\d{{1,2}})/(?P<below>\d{{1,2}})|(?P<count>(?i:{_FEW}))[ -](?P<part>(?:{_PARTS})s?))", fraction),
+    (rf"(?P<low>{_WHOLE})(?P<joint>[-\u2013]| [-\u2013] | to | or )(?P<high>{_WHOLE})", span),
+    (r"(?P<low>\d{1,3})(?P<joint> ?[-\u2013] ?)(?P<high>\d{1,3})", score),
+    (rf"(?P<low>(?i:{_SMALL}))(?P<joint> to | or )(?P<high>{_SMALL})", span_in_words),
+    (rf"(?P<number>(?i:a|{WORDS})) dozen", dozen),
+    (rf"(?P<number>\d{{1,3}}|(?i:{_SMALL}))(?!-(?:{_ONES})\b)(?P<tail>(?:-[a-z]{{2,}})+)", compound),
+    (rf"(?P<number>\d{{1,2}}(?:st|nd|rd|th)|(?i:{ORDINAL_WORDS}))", ordinals),
+    (_N, cardinal),
+    (rf"(?i:{_W})", in_words),
+)  # fmt: skip

@@ -1,0 +1,131 @@
+"""The numbers of a text that can be written otherwise; never those in addresses, code and names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from encheck.language.identify import is_english
+from encheck.language.numbers import amounts, measures, moments
+from encheck.language.numbers.amounts import NO_OTHER, Maker
+from encheck.language.numbers.mention import Mention, Spot
+from encheck.language.numbers.words import ORDINAL_WORDS, WORDS
+from encheck.language.parse import Parse
+
+NOT_ENGLISH = "not in English"
+NO_SENTENCE = "a table, a log line or code"
+NONE = "no number"
+PROSE = 0.75  # the least share of letters and blanks in a sentence
+MAYBE = re.compile(rf"\d|\b(?i:{WORDS}|{ORDINAL_WORDS})\b")
+ELSEWHERE = re.compile(
+    r"""https?://\S+|www\.\S+|\S+@\S+|(?<!\w)@\w+|\#[A-Za-z]\w*|`[^`]*`|\S*[\\_{}<>=]\S*|(?<!\w)/\w\S*|\w+(?:/\w+){2,}
+    |\w+\([^()\s]*\)|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
+    re.VERBOSE,
+)
+FIXED = re.compile(
+    r"""\b(?:9/11|24/7|50[-/]50|20/20|9-1-1|911|7-11|two\ by\ four|(?i:catch)-22|(?i:one|two|three)-(?:on|to|by)-\w+
+    |(?i:world\ war\ (?:one|two))|(?i:one|two)\ or\ (?:two|three)|(?i:the\ four\ corners)|(?i:on\ all\ fours)
+    |(?:S&P|Poor's|Poors|Fortune|Nasdaq|NASDAQ|FTSE|Russell|CAC|Nikkei)\ \d+
+    |(?i:second|third|two)-(?:hand|rate|guess\w*|faced|fold|way|time|tone|party|class)|(?i:fifth\ column)|401\(?k\)?
+    |\d-way|(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
+    re.VERBOSE,
+)
+LEFT, RIGHT = (
+    r"(?<!\d \. )(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])",
+    r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)",
+)
+TIED = frozenset(
+    ["to", "and", "or", "-", "–", "/", "x", "of", "in", "out", "vs", "versus", "&", ":", "by", "vs.", "--", "—"]
+)
+NAMES = ("PER", "ORG", "LOC")
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], Maker], ...]:
+    every = (*moments.PATTERNS, *measures.PATTERNS, *amounts.PERCENT, *moments.YEAR, *amounts.PATTERNS)
+    return tuple((re.compile(f"{LEFT}(?:{pattern}){RIGHT}"), maker) for pattern, maker in every)
+
+
+def mentions(parse: Parse) -> tuple[Mention, ...] | str:
+    """The numbers of a text that can be written otherwise, in order; or why there is none."""
+    text = parse.text
+    if not MAYBE.search(text):
+        return NONE
+    if not is_prose(text):
+        return NO_SENTENCE
+    if not is_english(text):
+        return NOT_ENGLISH
+    reasons: list[str] = []
+    found = list(_found(parse, reasons))
+    kept = [m for m in found if m.forms and _is_free(parse, m, reasons)]
+    return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
+
+
+def is_prose(text: str) -> bool:
+    """Whether most of a text is letters and blanks, and nothing in it divides columns.
+
+    >>> is_prose("Your order left on 5 March."), is_prose("2024-03-05 10:11:12,345 [17] ERR 0x3f")
+    (True, False)
+    """
+    letters = sum(sign.isalpha() or sign == " " for sign in text)
+    digits = sum(sign.isdigit() for sign in text)
+    return letters >= PROSE * (len(text) - min(digits, len(text) // 5)) and "\t" not in text and text.count("|") < 2
+
+
+def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
+    """The numbers by each pattern in turn; what one has taken, or refused, no later one looks at."""
+    text = parse.text
+    taken = [found.span() for pattern in (ELSEWHERE, FIXED) for found in pattern.finditer(text)]
+    for pattern, maker in _patterns():
+        for found in pattern.finditer(text):
+            start, end = found.span()
+            if any(start < b and a < end for a, b in taken):
+                continue
+            made = maker(found, Spot(parse, start, end))
+            if made is None:
+                continue
+            taken.append((start, end))
+            if isinstance(made, Mention):
+                yield made
+            else:
+                reasons.append(made)
+
+
+def _is_free(parse: Parse, one: Mention, reasons: list[str]) -> bool:
+    """Whether it stands in no name, once in the text, and hangs on no other number."""
+    reason = _why_not(parse, one)
+    if reason:
+        reasons.append(reason)
+    return not reason
+
+
+def _why_not(parse: Parse, one: Mention) -> str:
+    spot = Spot(parse, one.start, one.end)
+    tokens = range(spot.first, spot.after)
+    if any(parse.entities[i][2:] in NAMES for i in tokens) and one.kind not in ("version", "code", "product"):
+        return "part of a name"
+    if any(parse.ends[i] > one.end or parse.starts[i] < one.start for i in tokens):
+        return "part of a word"
+    said = parse.text[one.start : one.end]
+    if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
+        return "a number that stands twice"
+    if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
+        return "numbers that hang on each other"
+    return ""
+
+
+def _is_tied(spot: Spot) -> bool:
+    """Whether another number stands beside it that it is measured by: "from 5 to 7", "two of three"."""
+    if spot.next() in TIED and (
+        spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")
+    ):
+        return True
+    if spot.before() in ("between",) or (spot.before() == "from" and spot.next() == "to"):
+        return True
+    if spot.before() in ("to", "and") and {"from", "between"} & {spot.before(k) for k in range(2, 8)}:
+        return True
+    at = spot.first
+    if at >= 3 and (spot.before(2), spot.before()) == ("of", "the") and spot.parse.tags[at - 3] == "CD":
+        return True
+    return spot.before() in TIED and at >= 2 and spot.parse.tags[at - 2] == "CD"

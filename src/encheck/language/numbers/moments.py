@@ -1,0 +1,308 @@
+"""Dates, times, years and decades in their notations; the names of months are those of CLDR, by way of babel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+
+from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
+from encheck.language.numbers.mention import Form, Mention, Spot
+from encheck.language.numbers.values import FAR, MIDDLE, around
+from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal, spelled_year
+
+LOCALE = "en_US"
+LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
+Day = tuple[int, int, int]  # year (0: none), month, day (0: none)
+DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
+IN = frozenset("in since until till by before after from during of".split())
+FORMULA = frozenset(["-", "/", "+", "=", ")", "#", "–", "$", "%", "am", "pm"])
+ON = frozenset("on by of until till from since after before for between to".split())
+AT = frozenset("at by until till from before after around to about past".split())
+WEEKDAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun".split()
+)
+CLOCK = {5: "five", 10: "ten", 15: "quarter", 20: "twenty", 25: "twenty-five", 30: "half"}
+
+
+@cache
+def months(width: str) -> tuple[str, ...]:
+    """The names of the months, "wide" or "abbreviated"."""
+    from babel.dates import get_month_names
+
+    found = get_month_names(width, locale=LOCALE)  # type: ignore[arg-type]
+    return tuple(found[number] for number in range(1, MONTHS + 1))
+
+
+def month_of(name: str) -> int:
+    """The number of a month by its name or its first letters.
+
+    >>> month_of("Mar."), month_of("September"), month_of("Sept")
+    (3, 9, 9)
+    """
+    return [known[:3].lower() for known in months("wide")].index(name[:3].lower()) + 1
+
+
+def written(day: Day, *, layout: str, width: str = "wide", mark: str = "") -> str:
+    """The date in a layout: `{d}`, `{m}`, `{y}`, `{th}` (the day's ordinal), `{word}` (in words), `{dd}` and `{mm}`.
+
+    >>> written((2024, 3, 5), layout="{d} {m} {y}"), written((2024, 3, 5), layout="{y}-{mm}-{dd}")
+    ('5 March 2024', '2024-03-05')
+    """
+    year, month, number = day
+    name = months(width)[month - 1] + (mark if width == "abbreviated" and month != 5 else "")
+    return layout.format(
+        d=number, dd=f"{number:02}", m=name, mm=f"{month:02}", y=year, th=ordinal(number) if number else "",
+        word=spelled_ordinal(number) if number else "",
+    )  # fmt: skip
+
+
+def date(found: re.Match[str], spot: Spot) -> Made:
+    """A date with a month's name: 5 March 2024, March 5, the 5th of March, March 2024."""
+    parts = found.groupdict()
+    name = parts["month"]
+    day, year = int(parts.get("day") or 0), int(parts.get("year") or 0)
+    if day > 31 or (name == "May" and not day and not year) or (not day and not year):
+        return None
+    width = "wide" if len(name.rstrip(".")) > 3 or name == "May" else "abbreviated"
+    if name[:4].lower() == "sept" and len(name.rstrip(".")) == 4:
+        return NO_OTHER
+    layout = _layout(found[0], parts)
+    value: Day = (year, month_of(name), day)
+    own = partial(written, layout=layout, width=width, mark="." if name.endswith(".") else "")
+    if own(value) != found[0]:
+        return NO_OTHER
+    names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
+    if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
+        return "numbers that hang on each other"
+    is_named = spot.before() in WEEKDAYS or (spot.before() == "," and spot.before(2) in WEEKDAYS)
+    if is_named and year and day:
+        return "a date whose weekday is said"
+    made = tuple(_date_forms(value, layout, width))
+    if spot.is_modifier or spot.before() not in ON:
+        made = tuple(form for form in made if not form.name.startswith(("the ", "{y}")))
+    control = (
+        ("another day" if day else "another month") if spot.before() in (ON | {"in"}) - {"by", "to", "between"} else ""
+    )
+    control = "" if is_named or spot.is_modifier else control
+    return Mention(spot.start, spot.end, "date", value, own, made, partial(_days, value), control, spot.start)
+
+
+def _layout(text: str, parts: dict[str, str | None]) -> str:
+    """The layout that the text is in."""
+    found = text.replace(str(parts["month"]), "{m}")
+    if parts.get("year"):
+        found = found[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
+    if day := parts.get("day"):
+        ends = parts.get("th") or ""
+        found = found.replace(f"{day}{ends}", "{th}" if ends else "{d}", 1)
+    return found
+
+
+def _date_forms(value: Day, layout: str, width: str) -> list[Form]:
+    year, _, day = value
+    if not day:
+        other_width = "abbreviated" if width == "wide" else "wide"
+        return [Form(f"month {other_width}", partial(written, layout=layout, width=other_width, mark="."))]
+    layouts = ["{m} {d}, {y}", "{d} {m} {y}", "{y}-{mm}-{dd}"] if year else ["{m} {d}", "{d} {m}", "the {th} of {m}"]
+    layouts.append("the {word} of {m}" + (" {y}" if year else ""))
+    if layout.startswith("the "):
+        layouts = layouts[:2]
+    plain = layout.replace("{th}", "{d}")
+    return [Form(one, partial(written, layout=one)) for one in layouts if one not in (layout, plain)]
+
+
+def _days(value: Day, size: int) -> list[Day]:
+    year, month, day = value
+    if not day:
+        return [(year, m, 0) for m in around(month, size, ((1,), (2, 3), (5, 6)), least=1, most=MONTHS)]
+    if size == FAR:
+        return [(year, m, day) for m in range(1, MONTHS + 1) if abs(m - month) > 1 and day <= LAST_DAY]
+    return [(year, month, d) for d in around(day, size, ((1, 2), (5, 8, 11), ()), least=1, most=LAST_DAY)]
+
+
+def iso(found: re.Match[str], spot: Spot) -> Made:
+    """A date in figures: 2024-03-05, or 3/25/2024 where no day can be taken for a month."""
+    year, month, day = (int(found[name]) for name in ("year", "month", "day"))
+    if found["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
+        return "a date that can be read in two ways"
+    swapped = month > MONTHS
+    month, day = (day, month) if swapped else (month, day)
+    if not (1 <= month <= MONTHS and 1 <= day <= 31):
+        return NO_OTHER
+    value: Day = (year, month, day)
+    if found["sep"] == "-":
+        layout = "{y}-{mm}-{dd}"
+    else:
+        padded = len(found["month"]) == 2 and len(found["day"]) == 2
+        first, second = ("{dd}", "{mm}") if padded else ("{d}", str(month))
+        layout = f"{first}/{second}/{{y}}" if swapped else f"{second}/{first}/{{y}}"
+    own = partial(written, layout=layout)
+    if own(value) != found[0]:
+        return NO_OTHER
+
+    def beside(size: int) -> list[Day]:
+        return [
+            d
+            for d in _days(value, min(size, MIDDLE) if layout.count("{m") == 0 else size)
+            if d[2] > MONTHS or found["sep"] == "-"
+        ]
+
+    made = tuple(Form(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
+    return Mention(spot.start, spot.end, "date", value, own, made, beside, "another day", spot.start)
+
+
+def year(found: re.Match[str], spot: Spot) -> Made:
+    """A year by itself: "in 1998", "the 1998 season"."""
+    value = int(found["year"])
+    if spot.counts_many and spot.tag == "CD" and spot.before() not in IN | {"the"}:
+        return None
+    before = spot.before()
+    if before in IN and not spot.is_modifier:
+        made = [Form("the year", lambda v: f"the year {v}"), Form("words", spelled_year)]
+        if _is_short(value):
+            made.append(Form("two figures", _short))
+        control = "another year" if before != "by" else ""
+    elif 1100 <= value <= LAST_YEAR:
+        if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
+            return "a year by itself"
+        made, control = [Form("two figures", _short)], ""
+    else:
+        return None
+
+    def beside(size: int) -> list[int]:
+        low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
+        return around(value, size, ((1, 2), (4, 6, 9), (20, 30, 40)), least=low, most=high)
+
+    return Mention(
+        spot.start, spot.end, "year", value, str, tuple(made), beside, control, spot.start if control else -1
+    )
+
+
+def _is_short(value: int) -> bool:
+    """Whether two figures say the year."""
+    return 1930 <= value < 2020 and value != 2000
+
+
+def _short(value: int) -> str:
+    """Two figures, where nobody takes them for another century's; ValueError elsewhere."""
+    if not _is_short(value):
+        raise ValueError(f"{value} is not said by two figures")
+    return f"\u2019{value % 100:02}"
+
+
+def decade(found: re.Match[str], spot: Spot) -> Made:
+    """A decade: the 1990s, the nineties."""
+    text = found["decade"]
+    value = 1920 + 10 * DECADES.index(text.lower()) if text[0].isalpha() else int(re.sub(r"\D", "", text))
+    value = value + 1900 if value < 100 else value
+    if not 1920 <= value <= 1990 or value % 10:
+        return NO_OTHER
+    mark = {"19": "{0}s", "'": "'{1}s", "\u2019": "\u2019{1}s"}.get(text[:2] if text[0].isdigit() else text[0], "")
+
+    def names(v: int) -> str:
+        return DECADES[(v - 1920) // 10]
+
+    def own(v: int) -> str:
+        return mark.format(v, v % 100) if mark else names(v)
+
+    if own(value) != text:
+        return NO_OTHER
+    form = Form("words", names) if mark else Form("figures", lambda v: f"{v}s")
+
+    def beside(size: int) -> list[int]:
+        return around(value, size, ((10,), (20, 30), (40, 50, 60)), least=1920, most=1990)
+
+    return Mention(spot.start, spot.end, "decade", value, own, (form,), beside)
+
+
+def time(found: re.Match[str], spot: Spot) -> Made:
+    """A time of day: 7:15 p.m., 7pm, 19:15, and after "at" 7:30."""
+    hour, minute, half = int(found["hour"]), int(found["minute"] or 0), found["half"] or ""
+    if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        return _with_half(found, spot, hour, minute, half)
+    if not found["minute"] or spot.before() not in AT:
+        return "figures that may be no time" if found["minute"] else None
+    padded = len(found["hour"]) == 2
+    if hour > 12 or (padded and hour < 10):
+        value = (hour, minute)
+        own: Callable[[tuple[int, int]], str] = partial(_clock24, padded=padded)
+        made: tuple[Form, ...] = (Form("12 hours", _clock12),)
+        return _time(spot, value, own, made, range(13, 24) if hour > 12 else range(1, 10))
+    if minute % 15:
+        return NO_OTHER
+    return _time(spot, (hour, minute), partial(_clock24, padded=False), (Form("words", _said),), range(1, 13))
+
+
+def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: str) -> Made:
+    afternoon = half.strip().lower().startswith("p")
+    value = (hour % 12 + 12 * afternoon, minute)
+    bare = not found["minute"]
+
+    def own(v: tuple[int, int]) -> str:
+        return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"
+
+    made = [Form("24 hours", partial(_clock24, padded=True))]
+    if minute % 15 == 0:
+        made.append(Form("words", _in_day))
+    return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
+
+
+def _time(spot: Spot, value: tuple[int, int], own: Callable[..., str], made: tuple[Form, ...], hours: range) -> Mention:
+    def beside(size: int) -> list[tuple[int, int]]:
+        return [
+            (h, value[1]) for h in around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])
+        ]
+
+    control = "another time" if spot.before() not in ("the", "a", "to") and not spot.is_modifier else ""
+    return Mention(spot.start, spot.end, "time", value, own, made, beside, control, spot.start)
+
+
+def _clock24(value: tuple[int, int], *, padded: bool) -> str:
+    return f"{value[0]:0{2 if padded else 1}}:{value[1]:02}"
+
+
+def _clock12(value: tuple[int, int]) -> str:
+    return f"{value[0] % 12 or 12}:{value[1]:02} {'pm' if value[0] >= 12 else 'am'}"
+
+
+def _in_day(value: tuple[int, int]) -> str:
+    """The time as it is said, with the part of the day: seven in the evening; ValueError around midnight and noon."""
+    hour, minute = value
+    if hour in (0, 12) or hour < 5 or (hour in (11, 23) and minute == 45):
+        raise ValueError(f"{hour}:{minute:02} is not said so")
+    part = "in the morning" if hour < 12 else "in the afternoon" if hour < 18 else "in the evening"
+    clock = _said((hour % 12, minute)).removesuffix(" o\u2019clock")
+    return f"{clock} {part if hour < 22 else 'at night'}"
+
+
+def _said(value: tuple[int, int]) -> str:
+    """The time as it is said: half past two."""
+    hour, minute = value
+    if minute == 0:
+        return f"{spelled(hour)} o\u2019clock"
+    if minute == 45:
+        return f"quarter to {spelled(hour % 12 + 1)}"
+    return f"{'half' if minute == 30 else 'quarter'} past {spelled(hour)}"
+
+
+_MONTH = (
+    r"(?P<month>January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
+)
+_DAY, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>[12]\d{3})"
+PATTERNS: tuple[tuple[str, Maker], ...] = (
+    (rf"{_YEAR}(?P<sep>-)(?P<month>\d\d)-(?P<day>\d\d)", iso),
+    (r"(?P<month>\d{1,2})(?P<sep>/)(?P<day>\d{1,2})/(?P<year>[12]\d{3})", iso),
+    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?: ?,)? {_YEAR}", date),
+    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?: ?,)? {_YEAR}", date),
+    (rf"{_MONTH} {_DAY}(?P<th>st|nd|rd|th)?(?![\d:])", date),
+    (rf"(?P<the>the )?{_DAY}(?P<th>st|nd|rd|th)? (?:of )?{_MONTH}(?! \d)", date),
+    (rf"{_MONTH} (?:of )?{_YEAR}", date),
+    (r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?P<half> ?(?i:[ap]\.m\.|[ap]m))", time),
+    (r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?P<half>)", time),
+    (rf"(?P<decade>19[2-9]0s|['\u2019][2-9]0s|(?<=the )(?:{'|'.join(DECADES)}))", decade),
+)
+YEAR: tuple[tuple[str, Maker], ...] = ((r"(?P<year>1[1-9]\d\d|20[0-4]\d)", year),)

@@ -1,0 +1,113 @@
+"""Another number in the place of one, on any text: kept, changed, control and mirror of the same number."""
+
+import pytest
+
+from encheck.datasets.dataset import Dataset
+from encheck.errors import LockError
+from encheck.generators.number import number, number_control, number_kept, number_mirror
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast, crossed
+from encheck.items.catalogue import list_all
+from encheck.items.lock import VariantLock, write
+from encheck.items.variants import Maker
+from encheck.language.english import English
+from encheck.types import Group, Variant
+
+ENGLISH = English()
+
+
+def made(text, generator, *, level=1, seed=0, english=ENGLISH):
+    return Maker(seed, english).variants([Group("g", text, text, "c")], generator, level=level)[0]
+
+
+def test_the_edits_of_a_text_are_of_one_number_and_one_notation():
+    text = "The two engines burned for 40 minutes over 300 miles."
+    for seed in range(6):
+        kept, changed, mirror = (made(text, g, seed=seed) for g in (number_kept, number, number_mirror))
+        assert {one.edits[-1].start for one in (kept, changed, mirror)} == {kept.edits[-1].start}
+        assert len({text, kept.text, changed.text, mirror.text}) == 4
+        assert kept.certificate.partition("notation: ")[2] == changed.certificate.partition("notation: ")[2]
+
+
+def test_levels_are_near_middle_and_far():
+    text = "The trial had 250 witnesses."
+    found = [made(text, number, level=level) for level in (1, 2, 3)]
+    assert [one.certificate.split(", ")[1].split(";")[0] for one in found] == ["near", "middle", "far"]
+    assert len({one.text for one in found}) == 3
+
+
+def test_the_same_seed_makes_the_same_and_another_text_changes_nothing():
+    texts = ["He paid $40 for 12 eggs in 1998.", "It rose 5% in 3 days."]
+    alone = [made(text, number) for text in texts]
+    together = Maker(0, ENGLISH).variants([Group(t, t, t, "c") for t in reversed(texts)], number)
+    assert [one.text for one in alone] == [one.text for one in reversed(together)]
+
+
+REPAIRED = {
+    "12 people died.": "Twelve people died.",
+    "It was an 8-day trip.": "It was an eight-day trip.",
+    "It closes at 9 p.m.": ("It closes at 21:00.", "It closes at nine in the evening."),
+}
+
+
+@pytest.mark.parametrize("text", REPAIRED)
+def test_capital_article_and_full_stop_are_repaired(text):
+    assert made(text, number_kept).text in REPAIRED[text]
+
+
+def test_the_article_goes_with_another_number():
+    found = {made("It was a 7-day trip.", number, seed=seed).text for seed in range(12)}
+    assert "It was an eight-day trip." in found
+    assert not any(" a eight" in text or " an six" in text for text in found)
+
+
+def test_a_control_says_something_else_in_the_same_place():
+    assert made("They sold more than 12 lamps.", number_control).text == "They sold other lamps."
+    assert made("The bridge was built in 1998.", number_control).text == "The bridge was built in another year."
+    assert made("It fell to 27.13.", number_control) == "no other statement for this place"
+
+
+def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
+    written = Variant("Seven.", "number")
+    group = Group("g", "12 people died.", "12 people died.", "c", (written,))
+    assert Maker(0, ENGLISH).variants([group], phenomenon("number", "changed")) == [written]
+    paper = English(mode="paper", lexicon_name="embedded")
+    assert made("12 people died.", number, english=paper) == "the published recipe has no numbers"
+
+
+TEXTS = ["12 people died.", "She paid $40 for it.", "It was built in 1998.", "The cat sat on the mat."]
+
+
+def texts():
+    groups = tuple(Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(TEXTS))
+    return Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
+
+
+def test_the_checks_take_numbers_of_texts_without_labels():
+    maker = Maker(0, ENGLISH)
+    items = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))(texts(), 1, maker)
+    assert [item.source for item in items.kept] == TEXTS[:3]
+    assert items.excluded == {"no number": 1}
+    assert all(item.near_why and item.far_why for item in items.kept)
+
+
+def test_a_mirrored_group_is_made_of_both_numbers_in_both_notations():
+    items = crossed("number")(texts(), 1, Maker(0, ENGLISH))
+    for item in items.kept:
+        first, second = item.sides
+        assert (first.near, first.far) == (second.far, second.near)
+        assert first.source != second.source
+    assert items.kept
+
+
+def test_a_lock_holds_them_and_says_what_changed(tmp_path):
+    maker = Maker(0, ENGLISH)
+    listings = list(list_all(texts(), maker, works=[(number, (1,))]))
+    from encheck.items.catalogue import lock_lines
+
+    path = tmp_path / "own.lock"
+    write(path, language=ENGLISH.describe(), seed=0, works=[("number", 1)], lines=list(lock_lines(listings)))
+    locked = Maker(0, ENGLISH, VariantLock.read(path))
+    assert locked.variants(texts().groups, phenomenon("number", "changed"))
+    with pytest.raises(LockError):
+        Maker(1, ENGLISH, VariantLock.read(path)).variants(texts().groups, phenomenon("number", "changed"))

@@ -1,0 +1,128 @@
+"""Numbers in text: read, written in another way, and left alone where they are no numbers."""
+
+from fractions import Fraction
+
+import pytest
+
+from encheck.language.english import English
+from encheck.language.identify import is_english
+from encheck.language.numbers import values
+from encheck.language.numbers.digits import read_digits
+from encheck.language.numbers.mentions import mentions
+from encheck.language.numbers.words import ORDINALS, read, spelled, spelled_ordinal
+
+
+@pytest.mark.parametrize("number", [*range(130), 999, 1_000, 1_066, 12_300, 100_001, 2_300_000, 10**9 + 7])
+def test_words_are_read_back_as_the_number_they_spell(number):
+    assert read(spelled(number)) == number
+
+
+def test_ordinals_are_read_back():
+    assert [ORDINALS[spelled_ordinal(n)] for n in range(1, 100)] == [*range(1, 100)]
+
+
+@pytest.mark.parametrize("text", ["7", "1,250.50", ".05", "0.05", "2.5 million", "40k", "1500"])
+def test_digits_are_written_back_as_they_stood(text):
+    value, style = read_digits(text)
+    assert style.write(value) == text
+
+
+def test_a_style_refuses_what_it_has_no_place_for():
+    _, style = read_digits("12 thousand")
+    with pytest.raises(ValueError, match="12500 has more than 0 decimal places"):
+        style.write(Fraction(12_500))
+
+
+@pytest.mark.parametrize("value", [Fraction(2), Fraction(12), Fraction(2500), Fraction("1.5"), Fraction(10**6)])
+@pytest.mark.parametrize("size", values.SIZES)
+def test_other_values_are_others_and_each_size_has_some(value, size):
+    decimals = 1 if value % 1 else 0
+    found = values.others(value, decimals=decimals, size=size, least=0 if decimals else 2)
+    assert found
+    assert value not in found
+    assert min(found) >= (0 if decimals else 2)
+
+
+def test_near_is_nearer_than_middle_and_middle_than_far():
+    reach = [max(abs(v - 40) for v in values.others(Fraction(40), size=size)) for size in values.SIZES]
+    assert reach == sorted(reach)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The mentions of a text, or the reason why it has none."""
+    english = English()
+
+    def found(text):
+        english.parse_all([text])
+        return mentions(english.parse(text))
+
+    return found
+
+
+WRITTEN = {
+    "The dose was given to 12 people.": ("12", "cardinal", {"twelve"}),
+    "The dose is 40 mg.": ("40 mg", "measure", {"forty milligrams", "40 milligrams"}),
+    "Sales rose 5% on Monday.": ("5%", "percentage", {"5 percent", "five percent"}),
+    "The board paid $4.50 for it.": ("$4.50", "money", {"4.50 dollars", "four dollars and fifty cents"}),
+    "It cost €2.5 million to build.": ("€2.5 million", "money", {"€2.5m", "€2,500,000", "2.5 million euros"}),
+    "We walked 3 km on Sunday.": ("3 km", "measure", {"3 kilometers", "three kilometers", "3,000 meters"}),
+    "They waited for two weeks.": ("two weeks", "measure", {"2 weeks", "14 days"}),
+    "The contract ends on 5 March 2024.": (
+        "5 March 2024", "date", {"March 5, 2024", "2024-03-05", "the fifth of March 2024"},
+    ),
+    "It starts at 7:30 p.m. on Friday.": ("7:30 p.m.", "time", {"19:30", "half past seven in the evening"}),
+    "The bridge was built in 1998.": ("1998", "year", {"the year 1998", "’98", "nineteen ninety-eight"}),
+    "He lives on the third floor.": ("third", "ordinal", {"3rd"}),
+    "The job takes 10-15 minutes.": ("10-15", "range", {"ten to fifteen", "10 to 15"}),
+    "It works with version 2.1 only.": ("version 2.1", "version", {"v2.1"}),
+    "A 14-year-old boy was hurt.": ("14-year-old", "compound", {"fourteen-year-old"}),
+    "Order #48210 is late again.": ("#48210", "code", {"number 48210"}),
+    "Two thirds of the voters agree.": ("Two thirds", "fraction", {"2/3"}),
+    "She bought two dozen eggs.": ("two dozen", "cardinal", {"24"}),
+    "Music of the 1980s is back.": ("1980s", "decade", {"eighties"}),
+    "They won 3-2 at home.": ("3-2", "score", {"3 to 2"}),
+    "See chapter 5 of the manual.": ("5", "label", {"five"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_number_is_found_and_written_otherwise(found, text):
+    said, kind, forms = WRITTEN[text]
+    one = next(m for m in found(text) if m.kind == kind)
+    assert text[one.start : one.end] == said
+    assert one.own(one.value) == said
+    assert {form.write(one.value) for form in one.forms} == forms
+
+
+LEFT = {
+    "See https://example.org/a/12 for it.": "no number",
+    "Run `get_user(12)` and look at it.": "no number",
+    "He wrote to max12@example.org about it.": "no number",
+    "Windows 10 is slow on it.": "part of a name",
+    "It fell between 5 and 7 on the scale.": "numbers that hang on each other",
+    "The attacks of 9/11 changed the law.": "no number",
+    "Le train part à 7 heures demain matin.": "not in English",
+    "2024-03-05 10:11:12,345 [17] ERR 0x3f 99": "a table, a log line or code",
+    "The cat sat on the mat.": "no number",
+    "Please call the desk on 555-0100 after lunch.": "no number",
+    "Its odds are 7 to 3 at the moment.": "numbers that hang on each other",
+}
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_what_is_no_number_of_its_own_is_left_alone(found, text):
+    assert found(text) == LEFT[text]
+
+
+FOREIGN = ["Hola, tengo un problema con mi pedido 1234.", "Der Zug kommt um 7 Uhr an.", "Une grande tension régnait."]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_another_language_is_told(text):
+    assert not is_english(text)
+
+
+@pytest.mark.parametrize("text", ["PS5 restock walmart", "ok 12", "Two dogs run", "Order 4821 late again"])
+def test_short_english_is_english(text):
+    assert is_english(text)
