@@ -98,6 +98,7 @@ def wheel_python(folder: Path, *, change: Callable[[Path], object] = Path.exists
     """
     leave = shutil.ignore_patterns(".*", "build", "reports", "tests", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=leave)  # no stale file of an earlier build
+    shutil.copytree(ROOT / "reports/baselines", folder / "source/reports/baselines")  # the wheel has one of them
     change(folder / "source")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "dist"]
     subprocess.run([*build, folder / "source"], check=True, capture_output=True)
