@@ -46,6 +46,7 @@ OF_MODALS = ("indeed", "in fact")
 BEFORE_NOT = ("definitely", "certainly", "in fact")
 BEFORE_VERB = ("definitely", "certainly")
 BE = ("is", "are", "was", "were", "am")
+STRESS = frozenset(["indeed", "definitely", "certainly", "fact"])
 EXPECTED = ("expected", "supposed")
 UNEXPECTED = frozenset("expect suppose seem appear tend".split())
 THOUGHT = frozenset(
@@ -282,10 +283,15 @@ def _favours(
             for far in changed:
                 first = _favoured(own, near, far, around)
                 for mirror in changed:
-                    if mirror != far:
+                    if mirror != far and not _stressed(mirror) & (_stressed(near) | _stressed(far)):
                         yield first, _favoured(mirror, far, near, around), (near, far, mirror)
 
     return tuple(each())
+
+
+def _stressed(text: str) -> set[str]:
+    """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word alone."""
+    return STRESS.intersection(text.split())
 
 
 def _favoured(own: str, near: str, far: str, around: int) -> int:

@@ -114,6 +114,14 @@ def test_the_surface_favours_the_kept_text_as_often_as_the_changed_one():
     assert {1, -1} <= signs
 
 
+def test_a_mirror_shares_no_emphasis_with_the_other_texts():
+    for text in ("They will not use it.", "The shop was open.", "It's a long day."):
+        for seed in SEEDS:
+            kept, changed, mirror = (made(text, g, seed=seed).text for g in (negation_kept, negation, negation_mirror))
+            shared = set(mirror.split()) & (set(kept.split()) | set(changed.split()))
+            assert shared.isdisjoint({"indeed", "definitely", "certainly", "fact"})
+
+
 def test_an_apostrophe_is_that_of_the_text():
     found = texts_of("The shop doesn’t open on Sunday, it is closed.", negation_kept)
     assert not any("'" in text for text in found)

@@ -45,9 +45,9 @@ OUTSIDE = frozenset(  # what stays outside of a negation
     """some someone something somebody somewhere sometimes already also still just only even almost nearly rather
     pretty quite both perhaps maybe probably possibly presumably apparently reportedly allegedly supposedly likely
     unlikely surely certainly definitely indeed actually obviously clearly truly simply merely mainly mostly
-    instead yet again finally eventually soon ever bit unfortunately fortunately hopefully frankly basically literally
+    instead yet finally eventually ever bit unfortunately fortunately hopefully frankly basically literally
     though however therefore thus hence anyway otherwise too least mere nor neither
-    all every everyone everybody everything either always often usually generally particularly especially""".split()
+    either""".split()
 )
 UNSURE = frozenset("perhaps maybe probably possibly presumably apparently only just even not".split())
 INSIDE = frozenset(  # what stands inside of a negation alone, or changes with it
@@ -56,10 +56,9 @@ INSIDE = frozenset(  # what stands inside of a negation alone, or changes with i
     all every everyone everybody everything both too also quite very particularly especially entirely completely
     fully alone other else though although first again nearly whether if one single again""".split()
 )
-TIED = frozenset(
-    "about to going better rather so as that long nt n 't ’t t".split()
-)  # said of the operator, or a part of it
+TIED = frozenset("about to going better rather so as that long nt n 't ’t t".split())  # belongs to what is before it
 CAUSES = frozenset("because since so unless until lest than but due thanks".split())
+CHOICE = frozenset(["or", "nor"])
 POLAR = frozenset("help wait stand mind bother care budge hesitate matter seem".split())  # verbs that go with "not"
 NO_DENIAL = frozenset(
     """use thank mean guess suppose welcome promise apologize apologise wonder wish hope congratulate bet swear beg
@@ -258,14 +257,13 @@ def _has_open_subject(one: Predicate) -> bool:
 
 
 def _is_argued(one: Predicate) -> bool:
-    """A cause, a limit or a contrast that is said with the predicate."""
-    parse = one.parse
-    for i in (one.head, *parse.children[one.head]):
-        if parse.bases[i] in ("advcl", "obl", "conj", "advmod") or i == one.head:
-            for j in parse.children[i]:
-                if parse.lowers[j] in CAUSES and parse.bases[j] in ("mark", "case", "cc") and i != one.head:
-                    return True
-    return False
+    """A cause, a limit, a contrast or another choice that is said with the predicate."""
+    parse, below = one.parse, one.parse.children[one.head]
+    if any(parse.lowers[i] in CHOICE and parse.bases[i] == "cc" for i in below):
+        return True
+    more = (i for i in below if parse.bases[i] in ("advcl", "obl", "conj", "advmod"))
+    links = (j for i in more for j in parse.children[i] if parse.bases[j] in ("mark", "case", "cc"))
+    return any(parse.lowers[j] in CAUSES | CHOICE for j in links)
 
 
 def _is_fronted(one: Predicate) -> bool:
