@@ -1,9 +1,12 @@
 """Error rates of the gate: its own decision function on simulated checkpoints.
 
-    python benchmarks/gate.py [--runs 100] [--only acceptance] [--svg docs/gate.svg]
+    python benchmarks/gate.py [--runs 100] [--only rule]
     python benchmarks/gate.py --measured BASELINE RUN
+    python benchmarks/gate.py --shape BASELINE RUN [RUN ...]
 
-Twenty rows in six families (5, 5, 5, 1, 3, 1), the probes' own shape. A simulated item flips with the
+`--shape` takes rows, items, clusters and correlations from a baseline and from runs of changed copies (shape.py).
+
+Elsewhere the shape is even: twenty rows in six families (5, 5, 5, 1, 3, 1). A simulated item flips with the
 discordance; two flips of one cluster are the same draw with probability ICC 0.05, and so are the flips that two
 rows make of one source with the probability named as correlation: these are the correlations of the
 differences themselves. `--measured` says what they are between a baseline and the report directory of a candidate's
@@ -14,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import statistics
 import sys
 import time
 from collections import Counter
@@ -96,21 +98,6 @@ def rates(s: Setting, *, runs: int, rule: Rule = DEFAULT, seed: int = 0) -> dict
 
 
 OUTCOMES = ("pass", "block", "inconclusive")
-SIZES = (40, 150, 400, 1_000, 2_000, 5_000)
-CHANGES = {"no change": {}} | {
-    f"-{points} in {where}": {"loss": points / 100, "all_lose": where == "all"}
-    for where in ("one", "all")
-    for points in (1, 2, 4)
-}
-VARIED = {
-    "correlation": (0.0, 0.6),
-    "rate": (0.02, 0.98),
-    "clusters": (8, 30, 100),
-    "noise": (0.005, 0.01),
-    "discordance": (0.02, 0.10),
-}
-
-
 DATA = {  # paraphrases that a gate sees with the default --sample, and their clusters
     "probes 3.0.1": (568, 568),
     "mrpc, test": (1_147, 1_126),
@@ -125,71 +112,6 @@ DATA = {  # paraphrases that a gate sees with the default --sample, and their cl
     "sts15": (622, 463),
     "sts16": (380, 281),
 }
-
-
-def acceptance(runs: int) -> Iterator[str]:
-    """What was promised, at the smallest size that it was promised for, and around it."""
-    head = (
-        "items",
-        "worth",
-        "discordance",
-        "what varies",
-        "unchanged passes (>= 90%)",
-        "-4 in one blocked (>= 90%)",
-        "passed (<= 1%)",
-    )
-    yield line(head)
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
-    settings = [Setting(n=n, discordance=d) for n in (1_000, 2_000, 5_000) for d in (0.02, 0.05)]
-    settings += [
-        Setting(**{name: v}) for name in ("correlation", "rate", "clusters") for v in VARIED[name] if v not in (8, 0.02)
-    ]
-    for s in settings:
-        same, worse = rates(s, runs=runs), rates(replace(s, loss=0.04), runs=runs)
-        cells = (
-            f"{s.n:,}",
-            f"{s.worth:,.0f}",
-            f"{s.discordance:.0%}",
-            varied(s),
-            *map(percent, (same["pass"], worse["block"], worse["pass"])),
-        )
-        yield line(cells)
-
-
-def possible(_runs: int) -> Iterator[str]:
-    """Fewest items, all apart, at which a rule could hold what was promised, one that knew all variances even.
-
-    A rule that lets an unchanged model pass draws a line for each row's change. In 90% of cases all twenty of
-    an unchanged model have to stay above it, and in 99% the one that lost 4 points below it.
-    """
-    yield line(("correlation between rows", "2% discordance", "5%"))
-    yield line(["---"] * 3)
-    rng, normal, count = np.random.default_rng(0), statistics.NormalDist(), len(NAMES)
-    for correlation in (0.0, 0.3, 0.6):
-        common, own = rng.standard_normal((100_000, 1)), rng.standard_normal((100_000, count))
-        lowest = (np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own).min(axis=1)
-        errors = normal.inv_cdf(0.99) - np.quantile(lowest, 0.10)  # standard errors between the two
-        needed = ((d - 0.04**2) / (0.04 / errors) ** 2 for d in (0.02, 0.05))
-        yield line((f"{correlation:g}", *(f"{n:,.0f}" for n in needed)))
-
-
-def by_size(runs: int) -> Iterator[str]:
-    """Pass / block / inconclusive by items, discordance and change."""
-    yield line(("items", "discordance", *CHANGES))
-    yield line(["---"] * (2 + len(CHANGES)))
-    for n in SIZES:
-        for d in (0.02, 0.05, 0.10):
-            yield line((f"{n:,}", f"{d:.0%}", *cells(Setting(n=n, discordance=d, clusters=min(n, 400)), runs)))
-
-
-def by_circumstance(runs: int) -> Iterator[str]:
-    """The same at 1,000 items and 5% discordance, one circumstance at a time."""
-    yield line(("1,000 items, 5%", *CHANGES))
-    yield line(["---"] * (1 + len(CHANGES)))
-    for name in ("correlation", "rate", "clusters", "noise"):
-        for value in VARIED[name]:
-            s = Setting(**{name: value})
-            yield line((varied(s), *cells(s, runs)))
 
 
 def old_rule(runs: int) -> Iterator[str]:
@@ -231,18 +153,6 @@ def smallest(n: int, clusters: int) -> tuple[str, ...]:
     return tuple(f"{100 * np.mean([row.detectable for row in rows]):.1f} points" for rows in found)
 
 
-def cells(s: Setting, runs: int) -> list[str]:
-    found = [rates(replace(s, **change), runs=runs) for change in CHANGES.values()]
-    return [" / ".join(f"{100 * r[o]:.0f}" for o in OUTCOMES) for r in found]
-
-
-def varied(s: Setting) -> str:
-    names = {"correlation": "correlation {:g}", "rate": "baseline rate {:.0%}", "clusters": "{} clusters"}
-    names |= {"noise": "seed noise {:g}"}
-    told = [text.format(getattr(s, k)) for k, text in names.items() if getattr(s, k) != getattr(Setting(), k)]
-    return ", ".join(told) or "-"
-
-
 def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
@@ -251,41 +161,10 @@ def line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-COLOURS = {"pass": "#3b7a57", "block": "#b5443a", "inconclusive": "#d9d2c3"}
-PANELS = ("no change", "-1 in one", "-2 in one", "-4 in one", "-2 in all")
-
-
-def picture(runs: int) -> str:
-    """Stacked bars by number of items, a panel for each change, as SVG."""
-    wide, tall, gap = 150, 160, 24
-    parts = []
-    for p, change in enumerate(PANELS):
-        left = 40 + p * (wide + gap)
-        parts.append(f'<text x="{left}" y="24" font-weight="bold">{change}</text>')
-        for i, n in enumerate(SIZES):
-            found = rates(replace(Setting(n=n, clusters=min(n, 400)), **CHANGES[change]), runs=runs)
-            y, x = 34.0, left + i * wide / len(SIZES)
-            for outcome in ("inconclusive", "block", "pass"):
-                high = tall * found[outcome]
-                box = f'x="{x:.1f}" y="{y:.1f}" width="{wide / len(SIZES) - 3:.1f}" height="{high:.1f}"'
-                parts.append(f'<rect {box} fill="{COLOURS[outcome]}"/>')
-                y += high
-            parts.append(f'<text x="{x + 10:.1f}" y="{tall + 48}" text-anchor="middle" font-size="9">{n:,}</text>')
-    at = ((share, 38 + tall * (1 - share / 100)) for share in (0, 50, 100))
-    parts += [f'<text x="34" y="{y:.0f}" text-anchor="end" font-size="9">{share}%</text>' for share, y in at]
-    for i, (outcome, colour) in enumerate(COLOURS.items()):
-        parts.append(f'<rect x="{40 + 110 * i}" y="{tall + 62}" width="12" height="12" fill="{colour}"/>')
-        parts.append(f'<text x="{57 + 110 * i}" y="{tall + 72}">{outcome}</text>')
-    parts.append(f'<text x="400" y="{tall + 72}">items a row; 20 rows, 5% discordance, correlation 0.3</text>')
-    size = f'width="{40 + len(PANELS) * (wide + gap)}" height="{tall + 84}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
-    return "\n".join([head, '<rect width="100%" height="100%" fill="#ffffff"/>', *parts, "</svg>", ""])
-
-
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read
-    from encheck.gating.pairing import pooled
+    from encheck.gating.capabilities import pooled
     from encheck.gating.weighing import compare_all, side_of, side_of_baseline
     from encheck.reporting.results import read_items, read_results
 
@@ -304,21 +183,29 @@ def measured(before: Path, after: Path) -> Iterator[str]:
             yield line((p.name, f"{len(difference):,}", f"{(held > 0).sum():,}", f"{changed:.1%}", found))
 
 
-TABLES = {
-    "acceptance": (acceptance, 5), "possible": (possible, 1), "rule": (old_rule, 3), "size": (by_size, 1),
-    "circumstance": (by_circumstance, 1), "detectable": (detectable, 1), "data": (by_data, 1),
-}  # fmt: skip
+TABLES = {"rule": (old_rule, 3), "detectable": (detectable, 1), "data": (by_data, 1)}
+SHAPED = ("measured", "unchanged", "losing", "edge", "inside", "turned")
+
+
+def print_shape(paths: list[Path], runs: int, only: str | None) -> None:
+    from shape import report
+
+    for text in report(paths[0], paths[1:], runs=runs, only=only):
+        print(text, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--runs", type=int, default=100, help="simulated pairs of checkpoints a cell; 5 x for acceptance"
-    )
-    parser.add_argument("--only", choices=[*TABLES, "picture"])
-    parser.add_argument("--svg", type=Path, help="write the picture here")
+    parser.add_argument("--runs", type=int, default=100, help="simulated candidates a cell; 3 x for rule")
+    parser.add_argument("--only", choices=[*TABLES, *SHAPED])
     parser.add_argument("--measured", type=Path, nargs=2, metavar=("BASELINE", "RUN"))
+    parser.add_argument("--shape", type=Path, nargs="+", metavar="PATH", help="a baseline, then reports of copies")
     options = parser.parse_args()
+    if options.only and (options.only in SHAPED) != bool(options.shape):
+        parser.error(f"--only {options.only} goes {'with' if options.only in SHAPED else 'without'} --shape")
+    if options.shape:
+        print_shape(options.shape, options.runs, options.only)
+        return
     if options.measured:
         print(*measured(*options.measured), sep="\n")
         return
@@ -329,8 +216,6 @@ def main() -> None:
             for text in table(options.runs * factor):
                 print(text, flush=True)
             print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    if options.svg and options.only in (None, "picture"):
-        options.svg.write_text(picture(options.runs), "utf-8")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     crossed("comparative"),
     property="comparative",
+    capability="relation",
     family="order",
     metric=both_directions.calibrated,
     gates=directions_mean,
@@ -31,6 +32,7 @@ def test_comparisons_are_seen_in_both_directions(scores, judge, report, epsilon)
 @claim(
     contrast(phenomenon("comparative", "kept"), phenomenon("comparative", "changed")),
     property="comparative",
+    capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -49,6 +51,7 @@ def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(scor
 @claim(
     contrast(phenomenon("comparative", "kept"), phenomenon("comparative", "control")),
     property="comparative",
+    capability="relation",
     family="order",
     metric=margin_rate.calibrated,
     floor=0.5,

@@ -13,6 +13,7 @@ from encheck.metrics.ranking import figures, lengths, measured, r_precision
     continuation_chains,
     levels=(30,),
     property="continuation",
+    capability="context",
     metric=r_precision,
     chance=1 / 7,
     aim=0.9,

@@ -16,6 +16,7 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     against_paraphrase(jumble),
     levels=(1, 2, 3),
     property="jumble",
+    capability="word-order",
     family="order",
     metric=margin_rate.calibrated,
     aim=0.8,
@@ -34,6 +35,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     contrast(reorder, jumble),
     levels=(1, 2, 3),
     property="jumble",
+    capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -53,6 +55,7 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
 @claim(
     contrast(roles_kept, role_reversal),
     property="jumble",
+    capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,

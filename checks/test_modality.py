@@ -13,6 +13,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("modality", "kept"), phenomenon("modality", "changed")),
     property="modality",
+    capability="assertion",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -30,6 +31,7 @@ def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judg
 @claim(
     contrast(phenomenon("modality", "kept"), phenomenon("modality", "control")),
     property="modality",
+    capability="assertion",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
@@ -45,6 +47,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, ju
 @claim(
     crossed("modality"),
     property="modality",
+    capability="assertion",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,

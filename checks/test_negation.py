@@ -20,6 +20,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed")),
     property="negation",
+    capability="assertion",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -38,6 +39,7 @@ def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, rep
 @claim(
     contrast(negated_antonym, beside(negated_antonym, unnegated)),
     property="negation",
+    capability="assertion",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="docs/probes.md",
@@ -52,6 +54,7 @@ def test_negated_antonym_is_nearer_than_antonym(scores, judge, report, epsilon):
 @claim(
     contrast(phenomenon("negation", "kept"), phenomenon("negation", "control")),
     property="negation",
+    capability="assertion",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
@@ -68,6 +71,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_negation(scores, ju
 @claim(
     crossed("negation"),
     property="negation",
+    capability="assertion",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,

@@ -13,6 +13,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("number", "kept"), phenomenon("number", "changed")),
     property="number",
+    capability="facts",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -31,6 +32,7 @@ def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge,
 @claim(
     contrast(phenomenon("number", "kept"), phenomenon("number", "control")),
     property="number",
+    capability="facts",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
@@ -47,6 +49,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_number(scores, judg
 @claim(
     crossed("number"),
     property="number",
+    capability="facts",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "changed")),
     property="quantifier",
+    capability="facts",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -31,6 +32,7 @@ def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, ju
 @claim(
     contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "control")),
     property="quantifier",
+    capability="facts",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
@@ -46,6 +48,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(scores, 
 @claim(
     crossed("quantifier"),
     property="quantifier",
+    capability="facts",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "changed")),
     property="roles",
+    capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -33,6 +34,7 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "control")),
     property="roles",
+    capability="relation",
     family="order",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -50,6 +52,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge
 @claim(
     crossed("role_reversal"),
     property="roles",
+    capability="relation",
     family="order",
     metric=both_directions.calibrated,
     gates=directions_mean,

@@ -15,6 +15,7 @@ from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry, 
 @claim(
     both_orders,
     property="symmetry",
+    capability="invariance",
     family="invariance",
     metric=consistency,
     gates=symmetry,

@@ -14,6 +14,8 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("temporal", "kept"), phenomenon("temporal", "changed")),
     property="temporal",
+    capability="relation",
+    family="order",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -31,6 +33,8 @@ def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(score
 @claim(
     contrast(phenomenon("temporal", "kept"), phenomenon("temporal", "control")),
     property="temporal",
+    capability="relation",
+    family="order",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="docs/probes.md",
@@ -45,6 +49,8 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(sco
 @claim(
     crossed("temporal"),
     property="temporal",
+    capability="relation",
+    family="order",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,

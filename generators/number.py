@@ -152,7 +152,7 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
 def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
     kept, own = _said(form.write, one.value), _said(one.own, one.value)
-    if kept is None or own is None or kept == own:
+    if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     found = []
     for value in one.beside(size):
@@ -196,7 +196,7 @@ def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
     text = _capital(source, one.start, text)
     if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
         text += "."
-    edits = (Edit(one.start, one.end, text),)
+    edits: tuple[Edit, ...] = (Edit(one.start, one.end, text),)
     found = re.search(r"\b(an?)\s+$", source[: one.start], re.IGNORECASE)
     if found and (wanted := article(text)) != found[1].lower():
         wanted = wanted.capitalize() if found[1][0].isupper() else wanted

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, cast
+from typing import Literal
 
 from encheck.generators import negation, number
 from encheck.generators.base import Generator, Outcome
@@ -48,4 +48,4 @@ def phenomenon(name: str, side: Side) -> Generator:
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
     generate.is_made = made is not None  # type: ignore[attr-defined]
     generate.seeded_as = getattr(made, "seeded_as", relation)  # type: ignore[attr-defined]
-    return cast(Generator, generate)
+    return generate

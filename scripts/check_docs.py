@@ -105,8 +105,7 @@ def wheel_python(folder: Path, *, change: Callable[[Path], object] = Path.exists
     python = folder / "env/bin/python"
     query = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = subprocess.run([python, "-c", query], check=True, capture_output=True, text=True).stdout.strip()
-    here = subprocess.run([sys.executable, "-c", query], check=True, capture_output=True, text=True).stdout.strip()
-    (Path(site) / "rest.pth").write_text(here + "\n")
+    (Path(site) / "rest.pth").write_text("".join(f"{place}\n" for place in sys.path if place.endswith("site-packages")))
     (wheel,) = (folder / "dist").glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
     subprocess.run([*pip, "--no-deps", "--ignore-installed", wheel], check=True)

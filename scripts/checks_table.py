@@ -39,6 +39,7 @@ def _row(name: str, one: Claim) -> tuple[str, ...]:
     declared = one.declared
     levels = ", ".join(map(str, one.levels)) if len(one.levels) > 1 else ""
     gate = declared.family if declared.gates else f"- ({declared.reported})"
+    gate += f": {declared.capability}" if declared.gates and declared.capability else ""
     gate += ", may block and never passes" if declared.proxy else ""
     return (
         f"[`{one.property}`]({_place(one.property)})",

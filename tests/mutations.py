@@ -29,6 +29,7 @@ from encheck.comparing.predictions import read_predictions
 from encheck.comparing.seeds import over_seeds
 from encheck.comparing.terminal import lines
 from encheck.datasets.load import load
+from encheck.deciding import canary, canary_file
 from encheck.encoders.files import largest_token, read_json
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import EncheckError
@@ -84,6 +85,7 @@ def made(work):
     (work / "models.yaml").write_text("\n".join(packaged_models().read_text("utf-8").split("\n")[:60]), "utf-8")
     (work / "predictions.csv").write_text("prediction,score\n" + "1,0.5\n" * 9)
     (work / "sheet.csv").write_text('"item","first","second","same","seconds"\n"i","a","b","1","2.00"\n')
+    canary.save(canary.given(lambda some: [[len(text), 1.0] for text in some]), work / "canary.json")
     (work / "config.json").write_text(json.dumps({"model_type": "bert", "vocab_size": 9, "added_tokens": [{"id": 3}]}))
     return work
 
@@ -136,6 +138,7 @@ KINDS = {  # the file, what spoils it, what reads it
     "parquet": ("own.parquet", "parquet", (lambda work: load(f"pairs:{work / 'own.parquet'}", sample=None),)),
     "predictions": ("predictions.csv", "bytes", (lambda work: read_predictions(work / "predictions.csv"),)),
     "sheet": ("sheet.csv", "bytes", (lambda work: read_sheet(work / "sheet.csv"),)),
+    "canary": ("canary.json", "json", (lambda work: canary_file.read(work / "canary.json"),)),
     "config": ("config.json", "json", (lambda work: configured(work / "config.json"),)),
 }
 

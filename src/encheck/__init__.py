@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from encheck.api.canaries import canary_check, canary_save
     from encheck.api.candidates import gate
     from encheck.api.checks import run
     from encheck.api.cutoffs import cutoff
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Result", "Results", "__version__", "claim", "cutoff", "gate", "load_data", "load_model", "run"]
+__all__ = [
+    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "cutoff", "gate", "load_data",
+    "load_model", "run",
+]  # fmt: skip
 
 _HOMES = {
+    "canary_check": "encheck.api.canaries",
+    "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",
     "cutoff": "encheck.api.cutoffs",
     "gate": "encheck.api.candidates",

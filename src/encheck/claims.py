@@ -106,6 +106,7 @@ def claim(
     proxy: str = "",
     primary: bool = False,
     means: str = "",
+    capability: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
@@ -129,7 +130,7 @@ def claim(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
-            primary, means,
+            primary, means, capability,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function

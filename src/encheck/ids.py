@@ -166,7 +166,7 @@ def question_of(key: str) -> str | None:
 
 
 class GateRowId(str):
-    """Property / data set / level, and the part of it where a row has parts: a gate row's name is its own text.
+    """Property / data set / level, or capability / data set, and what tells rows of one apart: a row's own name.
 
     >>> GateRowId.of("health", "probes", "1").part("evenness")
     'health/probes/1/evenness'
@@ -178,6 +178,15 @@ class GateRowId(str):
     def of(cls, property: str, data: str, level: str) -> Self:  # noqa: A002 - the word for it
         """The row of a property on data at a level."""
         return cls(f"{property}/{data}/{level}")
+
+    @classmethod
+    def of_capability(cls, capability: str, data: str) -> Self:
+        """The row of several properties or levels that are weighed as one.
+
+        >>> GateRowId.of_capability("word-order", "probes")
+        'word-order/probes'
+        """
+        return cls(f"{capability}/{data}")
 
     def part(self, name: str) -> GateRowId:
         """The row of one part of this one."""

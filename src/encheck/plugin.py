@@ -14,7 +14,7 @@ import pytest
 
 from encheck import options
 from encheck.claims import lines_of
-from encheck.controller import arguments, collection, outcomes, unknown_names
+from encheck.controller import arguments, canaries, collection, outcomes, unknown_names
 from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.system.terminal import guard_log, visible
@@ -49,6 +49,7 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
     collection.register_markers(config)
+    canaries.register_marker(config)
     guard_log()
     with usage_errors():
         options.refuse_wrong(config.option)
@@ -88,15 +89,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
     yield
     collection.give_back_contracts(config, items, contracts)
+    unweighed = _leave_out_reported(config, items) if config.option.encheck_weighed_only else []
     checks = collection.checks_among(items)
     process.selected(item.nodeid for item in checks)
     if checks and not config.option.collectonly:
         with process.refusing(items):
             config.stash[SESSION] = _open_session(config, checks)
+            config.stash[SESSION].unweighed = unweighed
             process.refuse_models(config.stash[SESSION])
             unknown_names.refuse_unknown_checks(
                 config, config.stash[SESSION].settings, config.stash[SESSION].bench.subjects, offered
             )
+
+
+def _leave_out_reported(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    """Deselect what a gate only reports, but for checks with a threshold of the user's; the names of these checks."""
+    from encheck.running.resources import checks_with_thresholds
+
+    with usage_errors():
+        return collection.leave_out_reported(config, items, checks_with_thresholds(_settings(config)))
 
 
 def _open_session(config: pytest.Config, checks: list[pytest.Item]) -> Session:
@@ -137,6 +148,11 @@ def _clear_report(config: pytest.Config) -> None:
         from encheck.controller.write import clear
 
         clear(Path(folder))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Hold the models of tests that are marked `encheck_canary` against their canaries."""
+    canaries.hold(item)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -245,15 +245,18 @@ class Store:
         sql = "UPDATE model SET used = ? WHERE kind = ? AND fingerprint = ?"
         self._write([(sql, (time.time(), kind, fingerprint))])
 
-    def file_hash(self, path: Path) -> str:
-        """SHA-256 of a file, computed again only when its size, inode or time of change has changed."""
+    def file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
+        """SHA-256 of a file, computed again only when its size, inode or time of change has changed.
+
+        `of` computes another hash of it, which is kept under that function's name.
+        """
         path = path.resolve()
-        name, stat = os.fsencode(path), path.stat()
+        name, stat = os.fsencode(path) + (b"\0" + of.__name__.encode() if of else b""), path.stat()
         identity = f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
         known = self._read("SELECT sha256 FROM file WHERE path = ? AND identity = ?", (name, identity))
         if known:
             return str(known[0][0])
-        digest = file_sha256(path)
+        digest = of(path) if of else file_sha256(path)
         self._write([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
         return digest
 

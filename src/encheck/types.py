@@ -593,7 +593,8 @@ class Declaration:
     baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict. `proxy`
     says why its figure is easier than what it stands for: the gate may block by it and never passes by it. `primary`
     says that the check's items are queries whose right documents are known: they give the gate its primary endpoint.
-    `means` is a sentence on what a loss means to those who use the model.
+    `means` is a sentence on what a loss means to those who use the model. `capability` is what the gate weighs as one:
+    all checks, levels and properties of that name; empty where that is the property.
     """
 
     property: str = ""
@@ -614,3 +615,4 @@ class Declaration:
     proxy: str = ""
     primary: bool = False
     means: str = ""
+    capability: str = ""

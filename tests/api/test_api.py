@@ -24,6 +24,8 @@ for name in ("checks", "generators"):
 data, store = sys.argv[1:]
 how = {"data": data, "checks": "number", "store": store}
 called = {
+    "canary_save": encheck.canary_save("overlap", store + ".canary") is None,
+    "canary_check": encheck.canary_check("overlap", store + ".canary").outcome == "same",
     "claim": encheck.claim(lambda dataset, level, maker: None)(test := lambda: None) is test,
     "load_model": encheck.load_model("oracle").encode(["a"]).shape == (1, 256),
     "load_data": len(encheck.load_data(data).groups) > 200,

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from encheck import __version__
 from encheck.cli import app
 from encheck.cli.shared import PANELS
+from encheck.encoders.fake import BagOfWords
 from encheck.options import GROUPS, OPTIONS
 from encheck.store import Store, default_path
 
@@ -75,7 +76,7 @@ def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
 
 def test_help_shows_every_option_in_its_group(encheck):
     said = encheck("run", "--help").output
-    assert all(f"--{option.name}" in said for option in OPTIONS.values())
+    assert all(f"--{option.name}" in said for option in OPTIONS.values() if not option.hidden)
     assert [said.index(f"─ {group} ─") for group in GROUPS.values()] == sorted(
         said.index(f"─ {group} ─") for group in GROUPS.values()
     )
@@ -359,7 +360,7 @@ def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
     ("name", "says"),
     [
         ("rnu", "unknown command 'rnu'; did you mean 'run'?"),
-        ("frobnicate", "unknown command 'frobnicate'. There are: c"),
+        ("frobnicate", "unknown command 'frobnicate'. There are: "),
     ],
 )
 def test_an_unknown_command_names_the_nearest_and_what_exists(encheck, name, says):
@@ -381,10 +382,7 @@ GATE = "Write: encheck gate NEW --baseline OLD"
         (["oracle", "--baseline="], f"name what the new model may replace. {GATE}"),
         (["oracle", "--baseline"], f"expected one argument. {GATE}"),
         (["oracle", "--baseline=x", "--model=y"], f"--model is not an option of the gate. {GATE}"),
-        (
-            ["oracle", "--baseline=vectors:old.jsonl"],
-            "vectors are not supported yet. Name a model, or a baseline",
-        ),
+        (["oracle", "--baseline=vectors:old.jsonl", "-q"], "old: old.jsonl does not exist"),
         (["oracle", "--baseline=run"], "--baseline=run is the directory of a run, not of a baseline"),
         (["oracle", "--baseline=nowhere", "-q"], "nowhere could not be measured, so there is nothing to weigh oracle"),
     ],
@@ -413,6 +411,30 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     )
     assert encheck("gate", "oracle", "--baseline=kept", *asked, "--report-dir=r").exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "r"]
+
+
+def test_the_gate_weighs_a_model_against_vectors_that_an_old_one_gave(encheck, tmp_path):
+    texts = [f"amber{i} {word}{i} cedar{i} delta{i}" for i in range(170) for word in ("birch", "beech")]
+    rows = [
+        f"{texts[2 * i]},{texts[2 * i + 1] if i % 2 else texts[2 * i].replace('amber', 'c')},{i % 2}"
+        for i in range(170)
+    ]
+    Path("own.csv").write_text("\n".join(["first,second,label", *rows]))
+    texts = sorted({text for row in rows for text in row.split(",")[:2]})
+    old = BagOfWords().encode(texts)
+    Path("old.jsonl").write_text(
+        "\n".join(json.dumps({"text": t, "vector": v.tolist()}) for t, v in zip(texts, old, strict=True))
+    )
+    asked = ("--data=pairs:own.csv", "-q", "--report-dir=r", "-m", "paraphrase or jumble", "--cutoff=0.7")
+    same = encheck("gate", "bag-of-words", "--baseline=vectors:old.jsonl", *asked)
+    against = json.loads(Path("r/results.json").read_text("utf-8"))["gate"]["against"][0]
+    assert (against["baseline"], against["reindex"]["needed"], against["reindex"]["texts"]) == ("old", False, 32)
+    assert [row["change"] for row in against["rows"]] == [0] * len(against["rows"]) != []
+    assert against["cutoffs"][0]["before"] == against["cutoffs"][0]["now"]
+    assert "old is a file of vectors and lacks texts of" in " ".join(against["notes"]), same.output
+    assert against["partial"] == ["paraphrase"]
+    other = encheck("gate", "random", "--baseline=vectors:old.jsonl", *asked)
+    assert (other.exit_code, "re-index: yes (vectors differ" in other.output) == (1, True), other.output
 
 
 OWN = """

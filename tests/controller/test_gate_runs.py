@@ -71,13 +71,18 @@ def test_a_model_passes_against_itself_and_its_thresholds_are_shown(run, baselin
     )
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
-        ["gate against base: PASSED", "*pass*number/probes/1*", "*shown*other number is farther*"]
-    )
+        [
+            "gate against base: PASSED", "*pass*number/probes/1*",
+            "  - re-index: no (the same vectors within rounding: lowest cosine 1.00000, over 32 texts)",
+            "*shown*other number is farther*",
+        ]
+    )  # fmt: skip
 
 
 def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_path):
     folder, junit = tmp_path / "r", tmp_path / "junit.xml"
-    outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-report-dir={folder}", f"--junitxml={junit}")
+    how = (f"--encheck-report-dir={folder}", f"--junitxml={junit}", "--encheck-cutoff=0.9")
+    outcome = run("random", f"--encheck-baseline={baseline}", *how)
     found = json.loads((folder / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     assert (outcome.ret, found["run"]["exit_status"], found["gate"]["outcome"]) == (1, 1, "block")
@@ -91,6 +96,12 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert "Against base: BLOCKED" in page
     (blocked,) = (r for r in found["gate"]["against"][0]["rows"] if r["row"] == "number/probes/1")
     assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
+    against = found["gate"]["against"][0]
+    (moved,) = against["cutoffs"]
+    assert (moved["now"], moved["data"]) == (0, "probes")
+    assert against["reindex"]["why"].startswith("the same directions")  # of texts that the oracle was not told
+    told = [against["reindex"]["says"], moved["says"]]
+    assert all(line in said for line in told for said in (summary, page, outcome.stdout.str()))
     first = blocked["lost_examples"][0]
     assert all(first["source"] in said for said in (page, outcome.stdout.str()))
     assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3
@@ -426,4 +437,20 @@ def test_baseline_and_anchor_of_one_name_are_told_apart(run, baseline, tmp_path)
     run("oracle", *args, f"--encheck-report-dir={tmp_path / 'r'}", f"--junitxml={tmp_path / 'j.xml'}")
     names = [p.get("name") for p in ElementTree.parse(tmp_path / "j.xml").iter("property")]
     assert "gate.base (anchor).number/probes/1" in names
-    assert sum(name.startswith("gate.") for name in names) == 2
+    assert sum(name.startswith("gate.base.") for name in names) == sum("(anchor)" in name for name in names)
+
+
+def test_what_the_gate_only_reports_can_be_left_out_and_is_not_missed(run, tmp_path):
+    base, folder = tmp_path / "base", tmp_path / "r"
+    run("bag-of-words", f"--encheck-save-baseline={base}", f"--encheck-report-dir={tmp_path / 'b'}", markers="synonym")
+    how = ("--encheck-weighed-only", f"--encheck-baseline={base}", f"--encheck-report-dir={folder}")
+    run("bag-of-words", *how, markers="synonym")
+    found = json.loads((folder / "results.json").read_text("utf-8"))
+    (against,) = found["gate"]["against"]
+    assert "synonym_keeps_the_similarity" in (base / "baseline.json").read_text("utf-8")
+    checks = {row["check"] for row in found["checks"]}
+    assert "synonym_is_nearer_than_control" in checks
+    assert "synonym_keeps_the_similarity" not in checks
+    assert "same_text_gets_the_same_answer_twice" in checks  # contracts stay
+    assert (against["partial"], against["not_selected"], against["contracts"]) == ([], 0, [])
+    assert not [why for why in against["reasons"] if "only one side" in why]

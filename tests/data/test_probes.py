@@ -186,7 +186,7 @@ def test_the_embedded_data_set_holds_every_group_and_pair():
     data = load("probes")
     assert (data.rows, sum(not g.side for g in data.groups)) == (len(GROUPS), len(GROUPS))
     assert data.labels == {"0": len(BASE), "1": 2 * len(BASE)}
-    assert data.version == "3.0.1"
+    assert data.version == "3.0.2"
     assert data.written == Counter(f"{v['relation']} {v['level']}" for _, v in VARIANTS)
     assert len({p.id for p in data.pairs}) == len(data.pairs)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from encheck.gating.capabilities import pooled, rows
 from encheck.gating.endpoints import ENDPOINTS, beside, endpoint_of
 from encheck.gating.lost import lost_queries
-from encheck.gating.pairing import compare, pooled, rows
+from encheck.gating.pairing import compare
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT
 from encheck.options import OPTIONS

@@ -10,9 +10,10 @@ from encheck import schema1
 from encheck.errors import BaselineError
 from encheck.gating.balance import balanced, win_rates
 from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.capabilities import calibration_error, pooled
 from encheck.gating.decision import decide
 from encheck.gating.declared import gating
-from encheck.gating.pairing import TOLERANCE, calibration_error, compare, pooled
+from encheck.gating.pairing import TOLERANCE, compare
 from encheck.gating.types import DEFAULT, Decision, Noise, Paired, Rule
 from encheck.gating.weighing import doubted, weigh
 from encheck.metrics import named

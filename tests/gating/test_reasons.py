@@ -121,7 +121,7 @@ def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
     assert gate.cells(entry)[5] == "-"
     against = {"rows": [entry], "reported_only": {"a": "b", "c": "d"}}
     assert gate.weighed_rows(against) == []
-    assert list(gate.folded(against)) == ["1 row and 2 cases are reported and cannot gate"]
+    assert list(gate.folded(against)) == ["1 row and 2 cases are reported and decided nothing"]
 
 
 def test_an_interval_that_holds_nearly_anything_is_no_finding():

@@ -221,7 +221,7 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     values = directions_mean.values(table, Scale(0.1))
     assert values.mean() == directions_mean(scores(items)).value
     assert both_directions.values(table, Scale(0.1)).mean() == both_directions(scores(items)).value
-    assert directions_mean.heads(table).items == tuple(f"{item.id}/1" for item in items)
+    assert directions_mean.heads(table).items == tuple(f"{item.id}/{side}" for item in items for side in (1, 2))
 
 
 def test_the_worst_groups_come_first_with_both_sides_together(roles):

@@ -14,69 +14,180 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash")
 STUB = """#!{bash}
-printf '%s\\n' "$@" > asked.txt
-mkdir -p rep
-printf '{results}' > rep/results.json
-echo summary > rep/summary.md
+printf '%s\\n' "$@" >> asked.txt
+for arg in "$@"; do case $arg in
+  --save-baseline=*) if {saves}; then mkdir -p "${{arg#*=}}"; echo {{}} > "${{arg#*=}}/baseline.json"; fi;;
+esac; done
+{writes}
 exit {code}
 """
+WRITES = """mkdir -p rep
+printf '{results}' > rep/results.json
+echo summary > rep/summary.md"""
+NAMES = (
+    "MODEL", "BASELINE", "BASELINE_MODEL", "REFRESH", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN",
+    "LOCK", "TORCH", "TORCH_INDEX", "PACKAGE", "COMMENT", "OUTCOME",
+)  # fmt: skip
+STEPS = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+SCRIPTS = {step.get("id", "install"): step["run"] for step in STEPS if "run" in step}
 pytestmark = pytest.mark.skipif(BASH is None or os.name == "nt", reason="needs bash")
 
 
 @pytest.fixture
-def action(tmp_path):
-    """Run the action's own script with a stand-in for `encheck`; (exit code, outcome, arguments)."""
-    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
-    script = next(step["run"] for step in steps if step.get("id") == "gate")
+def script(tmp_path):
+    """Run a script of the action with stand-ins for commands; the process."""
     tools = tmp_path / "bin"
     tools.mkdir()
-    (tools / "python").symlink_to(sys.executable)
 
-    def action(results, code, **asked):
-        stub = tools / "encheck"
-        starts = STUB if results is not None else STUB.replace("mkdir -p rep", "exit {code}")
-        stub.write_text(starts.format(bash=BASH, results=json.dumps(results), code=code))
-        stub.chmod(0o755)
-        names = ("MODEL", "BASELINE", "ANCHOR", "INCONCLUSIVE", "CHECKS", "DATA", "SAMPLE", "TWIN", "LOCK")
-        environment = os.environ | dict.fromkeys(names, "") | {"REPORT": "rep", "STORE": "temp/store.sqlite"} | asked
+    def script(name, stubs, **given):
+        for command, text in stubs.items():
+            (tools / command).write_text(text)
+            (tools / command).chmod(0o755)
+        environment = os.environ | dict.fromkeys(NAMES, "") | {"REPORT": "rep", "STORE": "temp/store.sqlite"} | given
         environment |= {
             "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "BASELINES": "made",
             "GITHUB_OUTPUT": "out",
             "GITHUB_STEP_SUMMARY": "sum",
         }
-        command = [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
-        said = (tmp_path / "out").read_text("utf-8") if (tmp_path / "out").exists() else ""
-        return done.returncode, said.strip(), (tmp_path / "asked.txt").read_text("utf-8").splitlines()
+        command = [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", SCRIPTS[name]]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    return script
+
+
+@pytest.fixture
+def action(script, tmp_path):
+    """Run the gate's script with a stand-in for `encheck`; (exit code, what it gives out, arguments)."""
+    python = f'#!{BASH}\nexec "{sys.executable}" "$@"\n'
+
+    def action(results, code, *, saves=True, **asked):
+        writes = "" if results is None else WRITES.format(results=json.dumps(results))
+        stub = STUB.format(bash=BASH, writes=writes, code=code, saves="true" if saves else "false")
+        done = script("gate", {"encheck": stub, "python": python}, **asked)
+        said, args = tmp_path / "out", tmp_path / "asked.txt"
+        told = said.read_text("utf-8").strip() if said.exists() else ""
+        return done.returncode, told, args.read_text("utf-8").splitlines()
 
     return action
 
 
+@pytest.fixture
+def baseline(tmp_path):
+    """The name of a folder that is taken for a baseline."""
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base/baseline.json").write_text("old", "utf-8")
+    return "base"
+
+
 @pytest.mark.parametrize(("outcome", "code"), [("pass", 0), ("block", 1), ("inconclusive", 10)])
-def test_the_action_ends_with_the_gates_exit_code_and_names_the_outcome(action, tmp_path, outcome, code):
-    assert action({"gate": {"outcome": outcome}}, code)[:2] == (code, f"outcome={outcome}")
+def test_the_action_ends_with_the_gates_exit_code_and_names_the_outcome(action, baseline, tmp_path, outcome, code):
+    assert action({"gate": {"outcome": outcome}}, code, BASELINE=baseline)[:2] == (code, f"outcome={outcome}")
     assert (tmp_path / "sum").read_text("utf-8") == "summary\n"
 
 
-def test_a_gate_that_could_not_be_used_keeps_its_exit_code(action):
-    assert action({"checks": []}, 4)[:2] == (4, "outcome=")
+def test_a_gate_that_could_not_be_used_keeps_its_exit_code(action, baseline):
+    assert action({"checks": []}, 4, BASELINE=baseline)[:2] == (4, "outcome=")
 
 
-def test_the_report_of_an_earlier_run_is_not_taken_for_this_ones(action, tmp_path):
+def test_the_report_of_an_earlier_run_is_not_taken_for_this_ones(action, baseline, tmp_path):
     (tmp_path / "rep").mkdir()
     (tmp_path / "rep/results.json").write_text('{"gate": {"outcome": "pass"}}', "utf-8")
     (tmp_path / "rep/summary.md").write_text("old", "utf-8")
-    assert action(None, 4)[:2] == (4, "")
+    assert action(None, 4, BASELINE=baseline)[:2] == (4, "")
     assert not (tmp_path / "sum").exists()
 
 
-def test_the_action_passes_on_what_it_was_asked(action):
-    given = {"MODEL": "./a b", "BASELINE": "base", "CHECKS": "antonym or jumble", "DATA": "probes\nmrpc:x"}
+def test_the_action_passes_on_what_it_was_asked(action, baseline):
+    given = {"MODEL": "./a b", "CHECKS": "antonym or jumble", "DATA": "probes\nmrpc:x"}
     given |= {"SAMPLE": "all", "TWIN": "./s1\n./s 2", "LOCK": "l.jsonl"}
-    asked = action({}, 0, **given, ANCHOR="old", INCONCLUSIVE="block")[2]
-    expected = {"--model=./a b", "--baseline=base", "--anchor=old", "--inconclusive=block", "--data=probes"}
+    asked = action({}, 0, **given, BASELINE=baseline, ANCHOR="old", INCONCLUSIVE="block")[2]
+    assert asked[:3] == ["gate", "./a b", "--baseline=base"]
+    expected = {"--anchor=old", "--inconclusive=block", "--data=probes"}
     expected |= {"--store=temp/store.sqlite", "--sample=all", "--twin=./s1", "--twin=./s 2", "--lock=l.jsonl"}
     assert expected | {"--data=mrpc:x", "antonym or jumble", "--junitxml=rep/junit.xml"} <= set(asked)
+
+
+def test_what_it_was_asked_is_text_to_the_shell(action, baseline, tmp_path):
+    trap = "$(touch trapped) `touch trapped`; touch trapped \" ' *"
+    given = dict.fromkeys(("MODEL", "ANCHOR", "CHECKS", "DATA", "SAMPLE", "TWIN", "LOCK", "INCONCLUSIVE"), trap)
+    asked = action({}, 0, **given, BASELINE=baseline)[2]
+    assert {trap, f"--data={trap}", f"--twin={trap}", f"--sample={trap}"} <= set(asked)
+    action({}, 0, MODEL=trap, BASELINE=f"new {trap}".replace("/", ""))
+    assert not (tmp_path / "trapped").exists()
+    assert all("${{" not in one for one in SCRIPTS.values())
+
+
+def test_what_a_model_has_printed_is_no_command_of_the_runner(script, baseline):
+    stub = f'#!{BASH}\necho "::error::from the data"\n'
+    python = f'#!{BASH}\nexec "{sys.executable}" "$@"\n'
+    done = script("gate", {"encheck": stub, "python": python}, MODEL="m", BASELINE=baseline)
+    stop, printed, again = done.stdout.splitlines()
+    assert (printed, stop.partition("::stop-commands::")[0]) == ("::error::from the data", "")
+    assert again == f"::{stop.removeprefix('::stop-commands::')}::"
+    assert len(again) == 36
+
+
+def test_where_there_is_no_baseline_the_job_makes_one_and_is_not_green(action, tmp_path):
+    code, told, asked = action({}, 0, MODEL="./m", BASELINE="some/base", CHECKS="antonym")
+    assert (code, told.splitlines()) == (4, ["made=made/base", "outcome=no-baseline"])
+    assert asked[:3] == ["run", "--model=./m", "--save-baseline=made/base"]
+    assert "antonym" in asked
+    assert (tmp_path / "some/base/baseline.json").exists()
+    assert "commit it" in (tmp_path / "sum").read_text("utf-8")
+
+
+def test_a_first_baseline_of_the_model_in_use_lets_the_gate_decide_at_once(action):
+    code, told, asked = action({"gate": {"outcome": "block"}}, 1, MODEL="./m", BASELINE="base", BASELINE_MODEL="sbert")
+    assert (code, told.splitlines()) == (1, ["made=made/base", "outcome=block"])
+    assert "--model=sbert" in asked
+    assert asked[asked.index("gate") : asked.index("gate") + 3] == ["gate", "./m", "--baseline=base"]
+
+
+def test_a_refresh_takes_the_old_baselines_place_only_where_it_was_made(action, baseline, tmp_path):
+    old = tmp_path / "base/baseline.json"
+    assert action({}, 3, MODEL="./m", BASELINE=baseline, REFRESH="true", saves=False)[:2] == (3, "")
+    assert action({}, 0, MODEL="./m", BASELINE=baseline, REFRESH="true", saves=False)[:2] == (1, "")
+    assert old.read_text("utf-8") == "old"
+    code, told, asked = action({}, 1, MODEL="./m", BASELINE=baseline, REFRESH="true")
+    assert (code, told.splitlines()) == (0, ["made=made/base", "outcome=refreshed"])
+    assert old.read_text("utf-8") == "{}\n"
+    assert "gate" not in asked
+
+
+@pytest.mark.parametrize(
+    ("torch", "index", "asked"),
+    [
+        ("torch==2", "https://cpu", [["--index-url", "https://cpu", "torch==2"], ["encheck"]]),
+        ("torch==2", "", [["torch==2"], ["encheck"]]),
+        ("", "https://cpu", [["encheck"]]),
+    ],
+)
+def test_torch_is_installed_first_and_from_its_own_index(script, tmp_path, torch, index, asked):
+    stub = f'#!{BASH}\nprintf "%s|" "$@" >> pip.txt; echo >> pip.txt\n'
+    assert script("install", {"python": stub}, TORCH=torch, TORCH_INDEX=index, PACKAGE="encheck").returncode == 0
+    lines = (tmp_path / "pip.txt").read_text("utf-8").splitlines()
+    assert [line.rstrip("|").split("|")[5:] for line in lines] == asked
+
+
+def test_the_torch_that_is_installed_is_the_one_of_constraints_txt():
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
+    assert inputs["torch"]["default"] in (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+
+
+def test_a_comment_that_was_not_posted_fails_nothing_and_is_said_in_the_summary(script, tmp_path):
+    stub = f'#!{BASH}\nprintf "%s|" "$@"\nexit 4\n'
+    done = script("comment", {"encheck": stub}, COMMENT="search", OUTCOME="no-baseline", BASELINE="b")
+    said = (tmp_path / "sum").read_text("utf-8").strip()
+    assert (done.returncode, said) == (
+        0,
+        "No comment was posted. comment|rep|--to=github|--name=search|--made-baseline=b|",
+    )
+
+
+def test_the_token_is_given_to_the_step_that_comments_alone():
+    holders = [step.get("id") for step in STEPS if "token" in json.dumps(step.get("env", {})).lower()]
+    assert holders == ["comment"]
 
 
 @pytest.mark.parametrize(
@@ -91,11 +202,10 @@ def test_the_examples_are_yaml_and_name_options_that_there_are(block):
 
 
 def test_the_store_that_is_cached_lies_outside_the_checkout():
-    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
-    cached = next(step["with"]["path"] for step in steps if "cache" in step.get("uses", ""))
-    store = next(step["env"]["STORE"] for step in steps if step.get("id") == "gate")
+    cached = next(step["with"]["path"] for step in STEPS if "cache" in step.get("uses", ""))
+    store = next(step["env"]["STORE"] for step in STEPS if step.get("id") == "gate")
     assert cached == store == "${{ runner.temp }}/encheck/store.sqlite"
-    assert all("sqlite" not in step.get("run", "") for step in steps)
+    assert all("sqlite" not in step.get("run", "") for step in STEPS)
 
 
 def test_a_run_without_options_keeps_store_and_locks_out_of_the_working_folder(tmp_path):

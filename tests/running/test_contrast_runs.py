@@ -104,14 +104,15 @@ def test_a_failure_message_shows_both_queries_with_the_right_and_the_wrong_docum
     ]  # fmt: skip
 
 
-def test_the_gate_weighs_the_mean_of_both_queries_contrast_by_contrast(store):
+def test_the_gate_weighs_both_queries_of_each_contrast(store):
     items, scores = measured(store, BagOfWords())
     _, worse = measured(store, Partial())
     before, after = (_table(one, items) for one in (scores, worse))
     assert (before.kind, len(before.chains)) == ("triplet", 2)
     found = compare(before, after, (Scale(0.0), Scale(0.0)))
     assert found.metric.name == "directions_mean"
-    assert (found.old.tolist(), found.new[0]) == ([1.0, 0.5], 0.5)
+    assert (found.old.tolist(), found.new[:2].mean()) == ([1.0, 1.0, 1.0, 0.0], 0.5)
+    assert found.sides.tolist() == [1, 2, 1, 2]
 
 
 def _table(scores, items):

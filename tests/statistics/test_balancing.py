@@ -28,6 +28,18 @@ def test_the_coefficients_are_scikit_learns_on_items_and_their_mirror_images(dif
     assert mirror_coefficients(terms, ridge=ridge) == pytest.approx(theirs.coef_[0], abs=1e-5)
 
 
+def test_steps_that_would_overshoot_are_shortened():
+    """Without that, Newton's steps went to and fro for ever on differences of which a few are far from the rest."""
+    rng = np.random.default_rng(16)
+    wide = rng.standard_t(1.2, (60, 1))
+    rare = np.where(rng.random((60, 1)) < 0.8, 0, wide * 0.3 + rng.standard_t(2, (60, 1)) * 0.05)
+    alike = rare + rng.normal(size=(60, 1)) * 0.001 * (rng.random((60, 1)) < 0.3)
+    terms = odd_terms(np.hstack([wide + np.abs(wide) * 0.4, rare, alike]))
+    found = mirror_coefficients(terms)
+    slope = (1 / (1 + np.exp(terms @ found))) @ terms - 0.1 * found
+    assert slope == pytest.approx(np.zeros(terms.shape[1]), abs=1e-6)
+
+
 def test_every_difference_is_balanced_in_sign_root_and_size(differences):
     weights = balancing_weights(differences, ridge=1e-6)
     assert weights @ odd_terms(differences) / weights.sum() == pytest.approx(np.zeros(9), abs=1e-6)

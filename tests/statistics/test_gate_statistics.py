@@ -155,3 +155,20 @@ def test_tangos_bound_covers_rare_flips_in_clusters():
 @pytest.mark.parametrize(("up", "down", "theta"), [(0, 12, -0.8), (3, 2, 0.6), (1, 4, -0.5), (12, 0, 0.9)])
 def test_the_exact_p_is_the_largest_far_from_zero_and_where_every_item_is_lost(up, down, theta):
     assert gs.exact_p(12, up, down, theta) == pytest.approx(exact_by_hand(12, up, down, theta), rel=0.02)
+
+
+def test_the_error_of_strata_is_that_of_their_means_together():
+    """Of unequal strata, each of items that are all apart: shares squared times the variance of each mean."""
+    rng = np.random.default_rng(5)
+    strata = np.repeat([0, 1], [100, 300])
+    values = np.where(strata == 0, rng.normal(3, 1, 400), rng.normal(0, 0.2, 400))
+    error = gs.clustered_error(gs.influence(values, np.arange(400), 400, strata=strata))
+    wanted = sum(((strata == s).mean() ** 2) * values[strata == s].var(ddof=1) / (strata == s).sum() for s in (0, 1))
+    assert error == pytest.approx(wanted**0.5)
+    assert error < 0.6 * gs.clustered_error(gs.influence(values, np.arange(400), 400))
+
+
+def test_a_stratum_of_one_cluster_leaves_the_error_of_all():
+    values, clusters = np.arange(8.0), np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    strata = np.array([1, 1, 0, 0, 0, 0, 0, 0])
+    assert np.array_equal(gs.influence(values, clusters, 4, strata=strata), gs.influence(values, clusters, 4))

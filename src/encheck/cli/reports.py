@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -126,6 +127,60 @@ def export(
         with as_written(run_folder):
             written = write(results, folder, formats=formats or list(FORMATS), splits=splits)
         say(map(str, written))
+
+
+@app.command()
+def comment(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
+    to: Annotated[
+        str | None, typer.Option("--to", help="Post it with the host's API: github or gitlab. Default: print it.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="The comment of this name is changed, not added to.")] = "gate",
+    pull: Annotated[
+        int | None, typer.Option(min=1, help="Number of the pull or merge request. Default: that of the CI job.")
+    ] = None,
+    made: Annotated[
+        str, typer.Option("--made-baseline", metavar="DIR", help="The baseline that the run made for want of one.")
+    ] = "",
+) -> None:
+    """Write the gate of a run as a comment for a pull or merge request: verdict, what to do, lost items.
+
+    With --to the comment is posted, or changed where it was posted before. The token is read from GITHUB_TOKEN or
+    GITLAB_TOKEN, the rest from the variables that the CI job sets. Where the token may not comment, as on a branch of a
+    fork, the command says so and ends with 0.
+
+    Examples:
+
+        encheck comment gate
+
+        encheck comment gate --to github
+    """
+    from encheck.reporting.comment import comment as written
+    from encheck.reporting.posting import NotPosted, named
+    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.results import RESULTS, read_results
+
+    with told():
+        found = read_results(run_folder) if (run_folder / RESULTS).exists() or not to else None
+        with as_written(run_folder):
+            body = written(found, made=made)
+        if to is None:
+            say(body.splitlines())
+            return
+        try:
+            tell(_posted(body, to, named(name), pull))
+        except NotPosted as why:
+            tell(f"No comment was posted: {why}. The gate stands in {run_folder / 'summary.md'}.")
+
+
+def _posted(body: str, to: str, name: str, pull: int | None) -> str:
+    from encheck.errors import UsageError, unknown
+    from encheck.reporting.posting import HOSTS, post
+
+    if to not in HOSTS:
+        raise UsageError(unknown("host", to, HOSTS))
+    address = post(body, HOSTS[to](os.environ, pull=pull), name=name)
+    return f"The comment {name!r} was posted: {address}" if address else f"The comment {name!r} was posted."
 
 
 @app.command(hidden=True)

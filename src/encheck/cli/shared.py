@@ -19,8 +19,8 @@ WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it th
 
 
 PANELS = {
-    "Decide": ("run", "gate", "cutoff", "compare"),
-    "Look": ("data", "models", "show", "report", "export"),
+    "Decide": ("run", "gate", "cutoff", "canary", "compare"),
+    "Look": ("data", "models", "show", "report", "export", "comment"),
     "More": ("store",),
 }
 

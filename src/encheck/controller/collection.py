@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from encheck.claims import CONTRACT, Claim, claim_of, properties_in, sentence_of
 if TYPE_CHECKING:
     from encheck.running.case import Case
 
+RETRIEVAL = "retrieval"  # the family
 PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"}
 
 
@@ -42,6 +43,26 @@ def give_back_contracts(config: pytest.Config, items: list[pytest.Item], contrac
     items += kept
     if left := [item for item in contracts if item not in kept]:
         config.hook.pytest_deselected(items=left)
+
+
+def leave_out_reported(config: pytest.Config, items: list[pytest.Item], with_lines: Collection[str]) -> list[str]:
+    """Deselect the checks that a gate only reports, and return their names; none where nothing else is selected.
+
+    Contracts stay, and so do checks `with_lines` of the user's own, and searches, whose answers are weighed.
+    """
+    reported = [item for item in checks_among(items) if _is_reported(item, with_lines)]
+    if len(reported) == len(checks_among(items)):
+        return []
+    items[:] = [item for item in items if item not in reported]
+    if reported:
+        config.hook.pytest_deselected(items=reported)
+    return sorted({case_of(item).check for item in reported})
+
+
+def _is_reported(item: pytest.Item, with_lines: Collection[str]) -> bool:
+    claim, check = claim_at(item), case_of(item).check
+    is_spared = claim is None or claim.family in (CONTRACT, RETRIEVAL) or check in with_lines
+    return not is_spared and claim is not None and bool(claim.declared.reported)
 
 
 def case_of(item: pytest.Item) -> Case:

@@ -107,7 +107,7 @@ def conclude(
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if settings.save_baseline and saves:
         noise = _noise_to_keep(weighed, side, own, _dimensions(results), model)
-        save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise)
+        save(settings.save_baseline, results, side.tables, model=model, seed_noise=noise, space=recorder.space(model))
     return end
 
 
@@ -145,7 +145,7 @@ def _weigh_all(
     by_people = people(recorder.items, recorder.documents, settings)
     try:
         weighed = [_weigh(b, results, recorder, model, replicates, selected=selected, by_people=by_people,
-                          primary=settings.primary) for b in baselines]  # fmt: skip
+                          primary=settings.primary, cutoff=settings.cutoff) for b in baselines]  # fmt: skip
     except BaselineError as error:
         raise BaselineError(f"the gate could not be used: {error}") from error
     if len({w.baseline for w in weighed}) < len(weighed):
@@ -177,13 +177,15 @@ def _weigh(
     selected: Collection[str] | None,
     by_people: People,
     primary: str | None,
+    cutoff: float | None,
 ) -> Weighed:
     noise = None
     if replicates:
         side, dimensions = side_of_baseline(baseline, next(iter(replicates.values()))), _dimensions(results)
         noise = _noise(side, replicates, dimensions | {"": baseline.model.get("dimension")}, "", primary)
     return weigh(baseline, results, recorder.items, model=model, selected=selected, seed_noise=noise,
-                 people=by_people, primary=primary)  # fmt: skip
+                 people=by_people, primary=primary, space=recorder.space(model), cutoff=cutoff,
+                 unweighed=recorder.unweighed)  # fmt: skip
 
 
 def _noise(

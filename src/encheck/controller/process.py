@@ -179,7 +179,7 @@ class Controller:
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
-            end = self._with_contamination(self._decide(settings, int(session.exitstatus), place), settings)
+            end = self._with_rivals(self._decide(settings, int(session.exitstatus), place), settings)
             session.exitstatus, self.problems = end.status, [*end.problems]
             self._note_properties(end)
             self._write(settings, end, place)
@@ -214,14 +214,16 @@ class Controller:
         except UsageError as error:
             return Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
 
-    def _with_contamination(self, end: Conclusion, settings: Settings) -> Conclusion:
-        """The conclusion with its contamination rows, of a run that came to its end."""
+    def _with_rivals(self, end: Conclusion, settings: Settings) -> Conclusion:
+        """The conclusion with contamination rows and references, of a run that came to its end."""
         from encheck.controller.contamination import contamination_of
+        from encheck.controller.references import references_of
         from encheck.reporting.markdown import ENDED
 
         if end.status not in ENDED:
             return end
-        return replace(end, contamination=contamination_of(self.recorder, settings, self.baselines))
+        found = contamination_of(self.recorder, settings, self.baselines)
+        return replace(end, contamination=found, references=references_of(self.recorder, settings))
 
     def _note_properties(self, end: Conclusion) -> None:
         """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""

@@ -14,6 +14,7 @@ from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
     from encheck.controller.session import Session
+    from encheck.gating.dropin import Space
     from encheck.gating.weighing import Searched
     from encheck.running.case import Case
 
@@ -25,7 +26,8 @@ class Conclusion:
     """How a run ended: its exit status, what the gate decided, and what went wrong at the end.
 
     `baseline` has the baseline's figure (value, low, high, n) beside each row that it has one for, by the row's id.
-    `searched` has the answers of both models to queries that nobody judged, `contamination` its rows.
+    `searched` has the answers of both models to queries that nobody judged, `contamination` its rows, `references` the
+    models that the run's are compared with.
     """
 
     status: int
@@ -34,6 +36,7 @@ class Conclusion:
     baseline: Mapping[str, Any] = field(default_factory=dict)
     searched: Sequence[Searched] = ()
     contamination: Sequence[Mapping[str, Any]] = ()
+    references: Sequence[Mapping[str, Any]] = ()
 
 
 def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[str, Any]) -> dict[str, Any]:
@@ -42,6 +45,7 @@ def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[s
     return {
         "rows": [as_row(row) for row in rows],
         "items": session.table(case) if measured else {},
+        "parent": session.parents_scores(case) if measured else {},
         "documents": session.documents(case) if measured else [],
         "claim": entry,
     }
@@ -108,6 +112,7 @@ class Recorder:
         self._clock = time.perf_counter()
         self.rows: dict[str, Row] = {}
         self.items: dict[str, dict[str, list[Any]]] = {}
+        self.parents_scores: dict[str, dict[str, list[Any]]] = {}
         self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, dict[str, Any]] = {}
         self.described: list[dict[str, Any]] = []
@@ -128,6 +133,8 @@ class Recorder:
             self.claims[row["check"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
+            if sent.get("parent"):
+                self.parents_scores[sent["items"]["case"][0]] = sent["parent"]
         if sent["documents"]:
             named = CaseId.of(sent["rows"][0]).of_any_model
             found = {row: (name, text) for row, name, text in sent["documents"]}
@@ -149,6 +156,24 @@ class Recorder:
         """Whether checks were selected and every one of them was skipped."""
         shown = any(row["metric"] is not None for row in self.rows.values())
         return not shown and set(self.verdicts) == {"skipped"}
+
+    def parent(self, model: str) -> dict[str, Any] | None:
+        """What is said of the model that this one was trained from; None where none is at hand."""
+        found = [described["parents"][model] for described in self.described if model in described.get("parents", {})]
+        scales = {name: scale for one in found for name, scale in one["calibration"].items()}
+        return {**found[0], "calibration": scales} if found else None
+
+    @property
+    def unweighed(self) -> set[str]:
+        """The checks that were left out, since a gate only reports them."""
+        return {name for described in self.described for name in described.get("unweighed", ())}
+
+    def space(self, model: str) -> Space | None:
+        """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
+        from encheck.gating.dropin import Space
+
+        found = (described.get("spaces", {}).get(model) for described in self.described)
+        return next((Space.unpacked(packed) for packed in found if packed), None)
 
     def results(
         self,
@@ -176,6 +201,7 @@ class Recorder:
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
             **({"gate": end.gate} if end.gate else {}),
             **({"contamination": list(end.contamination)} if end.contamination else {}),
+            **({"references": list(end.references)} if end.references else {}),
         }
 
     def _run(self, named: Mapping[str, Any], end: Conclusion, notes: Sequence[str]) -> dict[str, Any]:

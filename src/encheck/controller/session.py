@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from encheck.claims import CONTRACT
 from encheck.controller.locks import Locks
+from encheck.encoders.weights import weights_of
 from encheck.gating.baseline import Baseline, read
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
@@ -19,6 +20,7 @@ from encheck.running.bench import Bench
 from encheck.running.case import Case
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
+from encheck.running.parents import Parent, known_parent
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
@@ -33,10 +35,13 @@ from encheck.types import (
     Floor,
     Items,
     Lines,
+    Repeated,
     Verdict,
 )
 from encheck.verdict import judge, known_failure, lines, with_meaning
 
+PROBES = "probes"
+PARENTS_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
 
 
@@ -50,6 +55,8 @@ class Session:
         self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False, run: str | None = None
     ) -> None:
         self.settings, self.cases, self.quiet = settings, list(cases), quiet
+        self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
+        self.parents: dict[str, Parent] = {}
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
@@ -74,6 +81,16 @@ class Session:
             if is_ours:
                 self.bench.try_out(requests, locks=self.locks.if_free, progress=progress)
             self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
+            if self.settings.baseline or self.settings.save_baseline:
+                asked = [baseline.space for baseline in self._baselines if baseline.space]
+                self.bench.compare(asked, locks=self.locks.encoding, progress=progress)
+        if PROBES in self.bench.data and not self.settings.baseline:
+            self.parents = dict(self._known_parents())
+
+    def _known_parents(self) -> Iterator[tuple[str, Parent]]:
+        for label, subject in self.bench.subjects.items():
+            if parent := known_parent(subject, self.settings, self.store, self.bench.scorer):
+                yield label, parent
 
     def items(self, case: Case) -> Items:
         """What the case measures on."""
@@ -177,6 +194,15 @@ class Session:
         """The items of a case with their scores, column by column."""
         return self.scores(case).frame(case.id, self.items(case).kept).to_columns()
 
+    def parents_scores(self, case: Case) -> dict[str, list[Any]]:
+        """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
+        parent, items = self.parents.get(case.model), self.items(case)
+        if parent is None or any(isinstance(item, Repeated) for item in items.kept):
+            return {}
+        scores = parent.scores(case.data, items)
+        columns = scores.frame(case.id, items.kept).to_columns() if scores else {}
+        return {name: columns[name] for name in PARENTS_COLUMNS if columns}
+
     def documents(self, case: Case) -> list[tuple[int, str, str]]:
         """(row, id, text) of what the queries of a case found first, under this model or the baselines; sorted.
 
@@ -198,12 +224,15 @@ class Session:
     def describe(self) -> dict[str, Any]:
         """Models, data, notes and times of this run, for results.json."""
         return {
-            "models": [_describe_model(s) for s in self.bench.subjects.values()],
+            "models": [self._describe_model(s) for s in self.bench.subjects.values()],
             "data": [self._describe_data(name) for name in self.bench.data],
             "notes": self.notes.lines,
+            "unweighed": self.unweighed,
+            "parents": {model: parent.described(self.bench.data) for model, parent in self.parents.items()},
             "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
+            "spaces": {s.label: s.state.space.packed() for s in self.bench.subjects.values() if s.state.space},
         }
 
     def _texts(self) -> dict[str, int]:
@@ -241,6 +270,11 @@ class Session:
                 if s
             },
         }
+
+    def _describe_model(self, subject: Subject) -> dict[str, Any]:
+        found = _describe_model(subject)
+        weights = None if subject.error else weights_of(subject.model, self.store.file_hash)
+        return found | ({"weights": weights} if weights else {})
 
     def _generated(self, name: str) -> bool:
         """Whether variants of this data were made by the generators that read language."""

@@ -30,7 +30,7 @@ FRESH = "fresh="
 KEPT = ("paraphrase", "rewrite")
 FAVOURS = ("kept", "changed", "")
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
-EDITIONS = {"2": ("2.1.0", "probes-2.jsonl.gz"), "3": ("3.0.1", "probes.jsonl")}
+EDITIONS = {"2": ("2.1.0", "probes-2.jsonl.gz"), "3": ("3.0.2", "probes.jsonl")}
 LATEST = "3"
 
 

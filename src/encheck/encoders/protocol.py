@@ -72,6 +72,15 @@ class Fitted(Model, Protocol):
 
 
 @runtime_checkable
+class Partial(Encoder, Protocol):
+    """An encoder that has vectors of some texts and computes none. Checks that need others are skipped."""
+
+    def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
+        """Those of the texts that have no vector in this role."""
+        ...
+
+
+@runtime_checkable
 class Verified(Model, Protocol):
     """A model that others can change while a run goes on, such as one behind an address.
 

@@ -57,9 +57,9 @@ class StoredVectors:
     def _found(self) -> tuple[dict[Key, int], Vectors]:
         return _read(self.source)
 
-    def lacks(self, texts: Sequence[str]) -> list[str]:
-        """Those of the texts that have no vector."""
-        return [text for text in texts if self._row(text, None) is None]
+    def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
+        """Those of the texts that have no vector in this role."""
+        return [text for text in texts if self._row(text, role) is None]
 
     def _row(self, text: str, role: str | None) -> int | None:
         rows, _ = self._found

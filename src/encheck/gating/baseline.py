@@ -24,6 +24,7 @@ import numpy as np
 
 from encheck.errors import BaselineError
 from encheck.gating.declared import declarations
+from encheck.gating.dropin import Space
 from encheck.gating.kept import FIGURE, LARGEST, STEPS, Kept, rounded, said_of
 from encheck.gating.older import VERSIONS, upgraded
 from encheck.gating.types import FEWEST_REPLICATES, Noise
@@ -56,6 +57,7 @@ KINDS: Mapping[Kind, str] = {
     "repeated": "pair",
 }  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
 SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
+STORED = "stored-vectors"  # the adapter of models that have vectors of some texts only
 ANSWERS = "answers"  # the column that only searches of documents have
 WEIGHT = "weight"  # the column that only queries of a log have
 _FIELDS = {ANSWERS: "answers", WEIGHT: "weights"}
@@ -83,10 +85,20 @@ class Baseline:
         found: Mapping[str, Any] = self.summary["model"]
         return found
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The cases that the model, a file of vectors, lacks texts of."""
+        return tuple(self.summary.get("left_out", ()))
+
     def figure(self, case: str, name: str) -> dict[str, Any] | None:
         """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
         found = self.summary["figures"].get(case, {}).get(name)
         return dict(zip(FIGURE, found, strict=True)) if found else None
+
+    @property
+    def space(self) -> Space | None:
+        """Vectors of some texts; None of a model that gives none, and of baselines from before they kept any."""
+        return Space.unpacked(self.summary)
 
     @property
     def seed_noise(self) -> Noise | None:
@@ -142,6 +154,7 @@ def save(
     *,
     model: str,
     seed_noise: Noise | None = None,
+    space: Space | None = None,
 ) -> None:
     """Write a baseline; BaselineError where the folder holds something else, or takes nothing.
 
@@ -150,7 +163,7 @@ def save(
     if not tables:
         raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
     kept = {name: _storable(Kept.of(table)) for name, table in tables.items()}
-    write(folder, _summary(results, kept, model, seed_noise), kept)
+    write(folder, _summary(results, kept, model, seed_noise) | (space.small.packed() if space else {}), kept)
 
 
 def write(folder: Path, summary: Mapping[str, Any], cases: Mapping[str, Kept]) -> None:
@@ -279,8 +292,17 @@ def _summary(
             {**data, "calibration": data["calibration"].get(model)} for data in results["data"] if data["name"] in used
         ],
         **said_of(rows, cases),
+        **_left_out(results, about, model),
         "seed_noise": seed_noise and asdict(seed_noise),
     }
+
+
+def _left_out(results: Mapping[str, Any], about: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The cases that a file of vectors lacks texts of: a candidate is not asked for them."""
+    if about.get("adapter") != STORED:
+        return {}
+    skipped = [row for row in results["checks"] if row["model"] == model and row["verdict"] == "skipped"]
+    return {"left_out": sorted(CaseId.of(row).of_any_model for row in skipped)}
 
 
 def shown_name(name: str, label: str) -> str:
@@ -339,6 +361,7 @@ def read(folder: Path) -> Baseline:
             return Baseline(folder, found, cases)
         refuse_wrong(summary, schema_of("encheck.gating", "baseline.schema.json"))
         _refuse_short_figures(summary)
+        Space.unpacked(summary)
         return Baseline(folder, summary, _read_items(data, summary))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         why = str(error) if type(error) is ValueError else repr(error)

@@ -1,7 +1,8 @@
 """The gate: may this checkpoint take the place of that one?
 
 One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
-lost more than delta / 2 (one-sided tests, Holm-corrected within each budget of alpha); then *pass*, where no family has
+lost more than delta / 2 (one-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
+of alpha); then *pass*, where no family has
 lost delta and no row 2 delta or, by its estimate, delta; otherwise *inconclusive*. docs/gate.md has the error rates.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
-from encheck.gating import budget, power
+from encheck.gating import budget, closed, power
 from encheck.gating.headroom import is_at_chance, no_headroom
 from encheck.gating.types import (
     BUDGETS,
@@ -102,8 +103,9 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     """Changes, clustered standard errors and design effects."""
     total = 1 + max(int(p.clusters.max(initial=-1)) for p in paired)
     differences = [p.candidate - p.baseline for p in paired]
-    spread = np.array([stats.influence(d, p.clusters, total) for d, p in zip(differences, paired, strict=True)])
-    sizes = [np.unique(p.clusters, return_counts=True)[1] for p in paired]
+    both = zip(differences, paired, strict=True)
+    spread = np.array([stats.influence(d, p.clusters, total, strata=p.strata) for d, p in both])
+    sizes = [stats.sizes_of(p.clusters) for p in paired]
     clusters = np.array([len(some) for some in sizes], float)
     free = np.fmax([stats.degrees_of_freedom(some) for some in sizes], 1)
     error = np.array([stats.clustered_error(s) for s in spread])
@@ -128,11 +130,13 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 class Weights:
     """What the tests and bounds of all rows say; shape [rows].
 
-    `p` is that of a loss beyond delta / 2, `adjusted` Holm's within the row's budget, `alpha` what the budget has, and
-    `level` what the first of its rows has to meet. `seen` is the standard error, also where not one item flips.
+    `p` is that of a loss beyond delta / 2, `adjusted` what its budget of `alpha` and the parts of its row leave of it
+    (`closed`), and `level` what the first row of the budget has to meet. `tested` says which rows and parts can block.
+    `seen` is the standard error, also where not one item flips.
     """
 
     gates: NDArray[np.bool_]
+    tested: NDArray[np.bool_]
     same: NDArray[np.bool_]
     low: Floats
     high: Floats
@@ -147,21 +151,24 @@ class Weights:
     def of(cls, paired: Sequence[Paired], f: Figures, *, has_figure: NDArray[np.bool_], rule: Rule) -> Weights:
         """Of these rows; one whose figure is no number is not the same."""
         budgets = [one.budget for one in paired]
-        gates = budget.gating_rows(budgets, f.n, f.clusters, rule)
+        enough, owner = budget.gating_rows(budgets, f.n, f.clusters, rule), closed.owners(paired)
+        gates, tested = enough & (owner < 0), enough & ((owner < 0) | enough[owner])
         same = np.array([one.same for one in paired]) & has_figure
         reach = stats.t_quantile(rule.level, f.free)
         bounds = _bounds(f, reach)
         low, high = np.where(same, 0.0, bounds)
         p = np.where(same, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
         alpha, count = budget.spent(budgets, gates, rule)
+        weights = closed.weights(owner, tested, rule)
         seen = np.where(f.rate, (f.change - bounds[0]) / reach, f.error)
-        smallest = power.detectable(seen, f.delta, f.free, alpha=alpha / count, rule=rule)
-        adjusted = budget.adjusted(p, budgets, gates)
-        return cls(gates, same, low, high, p, adjusted, alpha, alpha / count, seen, smallest)
+        level = alpha / count * weights
+        smallest = power.detectable(seen, f.delta, f.free, alpha=level, rule=rule)
+        adjusted = closed.adjusted(p, weights, owner, tested, lambda joint: budget.adjusted(joint, budgets, gates))
+        return cls(gates, tested, same, low, high, p, adjusted, alpha, level, seen, smallest)
 
 
 def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow, ...]:
-    """What the gate says of each row."""
+    """What the gate says of each row, and of each part."""
     silent = [_no_figure(one) for one in paired]
     w = Weights.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
     good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
@@ -171,18 +178,19 @@ def assess(paired: Sequence[Paired], f: Figures, *, rule: Rule) -> tuple[GateRow
 def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str, rule: Rule) -> GateRow:
     """The row at this place."""
     gates = bool(w.gates[i])
-    blocks = gates and w.adjusted[i] <= w.alpha[i]
+    blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i]
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = "" if silent else _no_evidence(one, delta, rule)
+    weak = "" if silent or one.part_of else _no_evidence(one, delta, rule)
+    at_chance = not silent and not one.part_of and not one.mixed and is_at_chance(one, delta, rule)
     row = GateRow(
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
         float(one.candidate.mean()), float(f.change[i]), float(w.low[i]), float(w.high[i]), float(f.error[i]),
         delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
         up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
-        at_chance=not silent and not one.mixed and is_at_chance(one, delta, rule), widened=float(f.wider[i]),
+        at_chance=at_chance, widened=float(f.wider[i]), part_of=one.part_of,
     )  # fmt: skip
     return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
@@ -238,6 +246,8 @@ def _bounds(f: Figures, reach: Floats) -> tuple[Floats, Floats]:
 
 def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome, and how many items would decide where they do not."""
+    if row.part_of:
+        return replace(row, why=_moved(row) if row.outcome == "block" else f"a part of {row.part_of}")
     if not row.gates:
         return _reported_only(row, rule, level, seen)
     if silent:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from encheck.gating.types import Paired, Rule
 from encheck.statistics import paired as stats
 
@@ -33,8 +31,8 @@ def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
 
 def _bounds(one: Paired, rule: Rule) -> tuple[float, float]:
     """One-sided bounds of the baseline's figure, by clusters."""
-    _, clusters, sizes = np.unique(one.clusters, return_inverse=True, return_counts=True)
-    error = stats.clustered_error(stats.influence(one.baseline, clusters, len(sizes)))
+    sizes = stats.sizes_of(one.clusters)
+    error = stats.clustered_error(stats.influence(one.baseline, one.clusters, int(one.clusters.max(initial=-1)) + 1))
     reach = float(stats.t_quantile(rule.level, max(stats.degrees_of_freedom(sizes), 1))) * error
     mean = float(one.baseline.mean())
     return mean - reach, mean + reach

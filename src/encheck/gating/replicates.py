@@ -13,10 +13,11 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.errors import BaselineError
+from encheck.gating.capabilities import pooled
 from encheck.gating.decision import Figures, delta_of, measure
 from encheck.gating.declared import gating
 from encheck.gating.headroom import no_headroom
-from encheck.gating.pairing import pooled, shared
+from encheck.gating.pairing import shared
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
 from encheck.gating.weighing import Side, compare_all
 from encheck.scoring.scores import Scale
@@ -43,23 +44,26 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
     """The noise from the gate rows of each pair of checkpoints; None where there are no rows.
 
     The mean square of the change over all pairs, less what sampling the items explains: of each row, and pooled over
-    all rows.
+    all rows, their parts left out.
     """
     squares: dict[str, list[float]] = {}
+    parts: set[str] = set()
     for paired in filter(None, pairs):
+        parts |= {one.name for one in paired if one.part_of}
         f = measure(paired, rule=rule)
         for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
             squares.setdefault(one.name, []).append(float(square))
     if not squares:
         return None
     own = {name: max(float(np.mean(some)), 0.0) ** 0.5 for name, some in sorted(squares.items())}
-    common = max(float(np.mean([s for some in squares.values() for s in some])), 0.0)
+    whole = [s for name, some in squares.items() if name not in parts for s in some]
+    common = max(float(np.mean(whole)), 0.0)
     return Noise(common**0.5, own, replicates)
 
 
 def _above_chance(paired: Sequence[Paired], rule: Rule) -> list[Paired]:
     """Those that fall with damage: below chance, a rate rises."""
-    return [p for p in paired if not p.mixed and not no_headroom(p, delta_of(p, rule), rule)]
+    return [p for p in paired if not p.mixed and not p.part_of and not no_headroom(p, delta_of(p, rule), rule)]
 
 
 def paired_rows(before: Side, after: Side, *, rule: Rule, primary: str | None = None) -> list[Paired]:

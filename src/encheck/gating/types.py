@@ -31,7 +31,8 @@ class Rule:
     blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
     passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
     when its lower bound is above `-family * delta`. Bounds are one-sided, of confidence `level`. Seed noise widens
-    delta by a factor of `widest` at most.
+    delta by a factor of `widest` at most. A row that has parts is tested with its level less the share `parts`, which
+    its parts have, in equal pieces.
 
     Where a search with labels gates, its primary endpoint, the behaviour and the slices of its queries have the shares
     of `alpha` that `split` names, each to themselves. `min_items` and `min_clusters` gate of behaviour,
@@ -48,6 +49,7 @@ class Rule:
     row: float = 2.0
     estimate: float = 1.0
     widest: float = 1.25
+    parts: float = 0.2
     min_clusters: int = 30
     min_items: int = 150
     power: float = 0.8
@@ -130,7 +132,9 @@ class Paired:
     of which some checks are below chance, where damage would raise the figure. `proxy` says why the figure
     is easier than what it stands for, so that it can block and is no evidence; empty where it is the thing itself.
     `budget` says which part of the gate's alpha the row is tested with, `endpoint` names the figure of a search with
-    labels ("recall@1"), and is empty elsewhere.
+    labels ("recall@1"), and is empty elsewhere. `part_of` names the row that this one is a part of: a property, a
+    level or a surface direction of a capability; empty for a row that stands for itself. `strata` numbers the surface
+    direction of each item, where some have one: its mean is taken out of the error.
     """
 
     name: str
@@ -147,6 +151,8 @@ class Paired:
     proxy: str = ""
     budget: Budget = "behaviour"
     endpoint: str = ""
+    part_of: str = ""
+    strata: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -171,7 +177,7 @@ class Remedy:
 
 @dataclass(frozen=True)
 class GateRow:
-    """What the gate says of a property x data x level, which `name` says, with its part where it has parts.
+    """What the gate says of a capability on one data set, which `name` says.
 
     `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
     `gates` is False where the row is reported only, and `why` says why. `needed` is how many items would
@@ -179,7 +185,7 @@ class GateRow:
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
     `at_chance` says that the baseline is not shown to be above chance by 2 deltas, `widened` how many times seed noise
     made `delta` as large. `remedy` says of a primary endpoint that is open which further queries would decide; None
-    where none would.
+    where none would. `part_of` names the row that this is a part of: a part can block, and else decides nothing.
     """
 
     name: str
@@ -211,6 +217,7 @@ class GateRow:
     remedy: Remedy | None = None
     at_chance: bool = False
     widened: float = 1.0
+    part_of: str = ""
 
 
 @dataclass(frozen=True)

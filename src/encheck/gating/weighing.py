@@ -10,17 +10,21 @@ from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
 from encheck.gating.balance import balanced, families_of, win_rates
-from encheck.gating.baseline import Baseline, tables_of
+from encheck.gating.baseline import STORED, Baseline, tables_of
+from encheck.gating.capabilities import parts, pooled
+from encheck.gating.capabilities import rows as gate_rows
 from encheck.gating.decision import decide
 from encheck.gating.declared import declarations, declared_of, gating
+from encheck.gating.dropin import CutoffMoved, Reindex, Space, reindex
 from encheck.gating.endpoints import RANKS, Beside, beside
+from encheck.gating.in_use import moved_cutoffs
 from encheck.gating.kept import Kept
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
-from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare, pooled
-from encheck.gating.pairing import rows as gate_rows
+from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.remedies import remedies
 from encheck.gating.slices import sliced
 from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, QUIET, Decision, Judged, Moved, Noise, Paired, Rule
+from encheck.metrics.health import OF_THE_SPACE
 from encheck.scoring.scores import Scale
 
 FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
@@ -64,7 +68,8 @@ class Weighed:
     that lost most, `searched` what nobody judged, `beside` the other rank metrics of each primary endpoint.
     `lost_items` has the items of each other row that lost most, `means` what its loss means to users of the model,
     `remedies` what can be done where the gate is inconclusive. `partial` names the properties that were weighed, where
-    not all checks of the baseline were.
+    not all checks of the baseline were. `reindex` says whether stored vectors stay, None of models that score pairs;
+    `cutoffs` what becomes of a cut-off in use.
     """
 
     baseline: str
@@ -81,6 +86,8 @@ class Weighed:
     means: Mapping[str, str] = field(default_factory=dict)
     remedies: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
+    reindex: Reindex | None = None
+    cutoffs: tuple[CutoffMoved, ...] = ()
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -110,17 +117,23 @@ def weigh(
     seed_noise: Noise | None = None,
     primary: str | None = None,
     people: People | None = None,
+    space: Space | None = None,
+    cutoff: float | None = None,
+    unweighed: Collection[str] = (),
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
     `selected` names the checks that -m or -k left in, None where there was neither: cases of the others are not missed.
     `primary` names the primary endpoint of searches with labels, None for the one that their labels ask for. `people`
-    know what was judged of answers that differ.
+    know what was judged of answers that differ. `space` has vectors of the candidate, `cutoff` is one that is in use.
+    `unweighed` names checks that were left out because the gate only reports them.
     """
     _refuse_incomparable(baseline, results, model)
     pair = _facing(baseline, results, items, model)
-    found = _Rows.of(pair, rule=rule, primary=primary)
-    missing, not_selected = _missing(pair, selected)
+    vectors = _reindex(baseline, space)
+    is_other_family = vectors is not None and vectors.related is False
+    found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
+    missing, not_selected = _missing(pair, selected, unweighed)
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
@@ -134,15 +147,32 @@ def weigh(
         found.reported,
         (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
         not_selected,
-        tuple(_notes(baseline, results, model)),
+        (
+            *_same_weights(baseline, results, model),
+            *_notes(baseline, results, model),
+            *_lacking(baseline, _lacked(pair)),
+        ),
         lost_queries(found.rows, changed=_changed_data(baseline, results)),
         pair.searched,
         found.beside,
         lost_items(found.rows),
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
-        pair.properties if not_selected else (),
+        pair.properties if not_selected or _lacked(pair) else (),
+        vectors,
+        moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
     )
+
+
+def _reindex(baseline: Baseline, space: Space | None) -> Reindex | None:
+    """Whether vectors of the baseline's model stay; None of models that score pairs."""
+    if baseline.model["kind"] != "vector":
+        return None
+    if baseline.space is None:
+        return Reindex(None, "the baseline keeps no vectors: it was made by an older encheck, or of a run's folder")
+    if space is None:
+        return Reindex(None, "the run kept no vectors of the candidate")
+    return reindex(baseline.space, space)
 
 
 def _means(some: Sequence[Compared]) -> str:
@@ -156,26 +186,41 @@ def _sampled(results: Results) -> set[str]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The gate rows by name, slices among them; what the decision weighs of them, and why other cases gate nothing."""
+    """The gate rows, slices and parts by name; what the decision weighs of them, and why other cases gate nothing."""
 
     rows: Mapping[str, list[Compared]]
     paired: Sequence[Paired]
     reported: Mapping[str, str]
 
     @classmethod
-    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None) -> _Rows:
-        """Of both sides."""
+    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _Rows:
+        """Of both sides; models of two families have their own room and spread, which are reported."""
         compared, reported = compare_all(pair.old, pair.new, primary=primary)
         rows = gate_rows(compared, rule)
         slices, left_out = sliced(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        return cls(rows | slices, pooled(compared, rule, slices), judged | left_out)
+        named = rows | slices | {name: part.cases for name, part in parts(rows).items()}
+        found = cls(named, pooled(compared, rule, slices), judged | left_out)
+        return found.without_space() if is_other_family else found
+
+    def without_space(self) -> _Rows:
+        """Reports what describes a model's own space, in place of weighing it."""
+        own = {name for name, some in self.rows.items() if some[0].metric in OF_THE_SPACE}
+        why = {one.name: _of_another_family(one) for one in self.paired if one.name in own}
+        rows = {name: some for name, some in self.rows.items() if name not in own}
+        return _Rows(rows, [one for one in self.paired if one.name not in own], {**self.reported, **why})
 
     @property
     def beside(self) -> dict[str, tuple[Beside, ...]]:
         """The other rank metrics of each primary endpoint."""
         found = {name: one for name, (one, *_) in self.rows.items() if one.budget == "primary"}
         return {name: beside(one.before, one.after, one.metric) for name, one in found.items()}
+
+
+def _of_another_family(one: Paired) -> str:
+    """Both figures of what describes a model's own space."""
+    before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
+    return f"{before:.3f} before, {after:.3f} now; reported only, as the vectors are of another family of models"
 
 
 def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
@@ -223,10 +268,11 @@ def _facing(baseline: Baseline, results: Results, items: Columns, model: str) ->
     return _Facing((baseline, after), side_of_baseline(baseline, there).seen(), there.seen(), both)
 
 
-def _missing(pair: _Facing, selected: Collection[str] | None) -> tuple[list[str], int]:
+def _missing(pair: _Facing, selected: Collection[str] | None, unweighed: Collection[str]) -> tuple[list[str], int]:
     """The cases that only one side has, and how many of the baseline's were not selected."""
     before, after = pair.whole
-    absent = [name for name in before.cases if name not in after.tables]
+    known = {name: kept for name, kept in before.cases.items() if kept.check not in unweighed}
+    absent = [name for name in known if name not in after.tables]
     missed = [name for name in absent if selected is None or before.cases[name].check in selected]
     return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
 
@@ -242,8 +288,14 @@ def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
 def _new(before: Baseline, after: Side) -> Iterator[str]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
-        if name not in before.cases and (gating(table)[0] or is_unjudged(table)):
+        if name not in (*before.cases, *before.left_out) and (gating(table)[0] or is_unjudged(table)):
             yield f"{name} (the candidate)"
+
+
+def _lacked(pair: _Facing) -> int:
+    """How many of the candidate's cases a file of vectors lacks texts of."""
+    before, after = pair.whole
+    return sum(name in after.tables for name in before.left_out)
 
 
 def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
@@ -332,6 +384,20 @@ def _refuse_other_edition(baseline: Baseline, results: Results) -> None:
             )
 
 
+def _same_weights(baseline: Baseline, results: Results, model: str) -> Iterator[str]:
+    """That a candidate is made of the baseline's weights, which may be used otherwise."""
+    weights = next(m.get("weights") for m in results["models"] if m["label"] == model)
+    if weights is not None and weights == baseline.model.get("weights"):
+        yield f"the weights are those of {baseline.model['label']}"
+
+
+def _lacking(baseline: Baseline, count: int) -> Iterator[str]:
+    """What was not weighed since the baseline is a file of vectors without these texts."""
+    if count:
+        said = "1 case that was" if count == 1 else f"{count} cases that were"
+        yield f"{baseline.model['label']} is a file of vectors and lacks texts of {said} not weighed"
+
+
 def _differences(baseline: Baseline, results: Results, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
     then, now = baseline.summary, results
@@ -343,7 +409,7 @@ def _differences(baseline: Baseline, results: Results, model: str | None) -> lis
         pairs += [(f"{data['name']}'s fingerprint", data["fingerprint"], other.get("fingerprint"))] if other else []
         languages = (data["language"] or {}, other.get("language") or {})
         pairs += [(f"{data['name']}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
-    if model:
+    if model and baseline.model.get("adapter") != STORED:
         hows = (baseline.model["how"], next(m["how"] for m in now["models"] if m["label"] == model))
         pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]

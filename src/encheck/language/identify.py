@@ -30,7 +30,7 @@ def is_english(text: str) -> bool:
     if len(words) < FEWEST or sum(word in FUNCTION_WORDS for word in words) >= PLAIN * len(words):
         return True
     likely = _identifier().rank(text)
-    return likely[0][1] < SURE * dict(likely)["en"]
+    return float(likely[0][1]) < SURE * float(dict(likely)["en"])
 
 
 @cache

@@ -30,17 +30,12 @@ def _sides(table: Table, scale: Scale, epsilon: float) -> Floats:
     return np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1)
 
 
-def _mean(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    found: Floats = _sides(table, scale, epsilon).mean(axis=1)
-    return found
-
-
 def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     found: Floats = _sides(table, scale, epsilon).prod(axis=1)
     return found
 
 
-@metric(values=_mean, kind="rate", chance=0.5, label="share won, mean of both directions", unit="chain")
+@metric(values=won, kind="rate", chance=0.5, label="share won, mean of both directions", sides=True)
 def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     """Mean over groups of what their two sides are worth; a tie counts one half."""
     return _share("directions_mean", scores, worth(scores.margins, epsilon).mean(axis=1), epsilon)

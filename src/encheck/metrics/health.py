@@ -90,6 +90,9 @@ def steadiness(scores: PairScores) -> Estimate:
     return estimated("steadiness", scores, 1 - float(values.std()), replicates)
 
 
+OF_THE_SPACE = (room, steadiness)  # what lies where in a model's own space: another family's has another
+
+
 @metric(values=_counts, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
     """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 where no text is a hub."""

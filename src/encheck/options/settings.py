@@ -118,6 +118,10 @@ class Settings:
         usual="recall@1 where one document is right for each query, else ndcg@10",
         help="The rank metric that a search with labels is weighed by; the others are reported.",
     )
+    weighed_only: bool = option(
+        "weighed-only", group="gate", is_flag=True, default=False, hidden=True,
+        help="Leave out the checks that a gate only reports.",
+    )
     inconclusive: str | None = option(
         "inconclusive", group="gate", choices=("pass", "block"), usual="neither, exit code 10",
         help="What an inconclusive gate counts as.",

@@ -28,6 +28,7 @@ MEANING = {
     "at chance": "did not block, and is no evidence: the baseline is not shown to be above chance by 2 deltas",
     "lost": "as kept, but the whole interval is a loss, though too small a one to block",
     "reported": "too few items or clusters: does not gate",
+    "part": "a property, level or surface direction of a row: can block by itself, and decides nothing else",
 }
 
 
@@ -114,6 +115,8 @@ def _against(w: Weighed, shown: Shown) -> dict[str, Any]:
         "remedies": list(w.remedies),
         "reported_only": dict(w.reported),
         "notes": list(w.notes),
+        "reindex": asdict(w.reindex) | {"says": w.reindex.says} if w.reindex else None,
+        "cutoffs": [asdict(one) | {"says": one.says} for one in w.cutoffs],
     }
 
 
@@ -193,8 +196,8 @@ def _evidence(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def weighed_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The rows that a verdict rests on, and a primary endpoint where it has too few queries."""
-    return [row for row in against["rows"] if row["gates"] or row.get("budget") == "primary"]
+    """The rows that a verdict rests on, parts that block, and a primary endpoint where it has too few queries."""
+    return [r for r in against["rows"] if r["gates"] or r["outcome"] == "block" or r.get("budget") == "primary"]
 
 
 def reported_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -204,11 +207,14 @@ def reported_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def folded(against: Mapping[str, Any]) -> Iterator[str]:
-    """How much is reported and does not gate; nothing where all does."""
-    counts = {"rows": len(reported_rows(against)), "cases": len(against["reported_only"])}
-    if any(counts.values()):
-        told = " and ".join(f"{count} {name[:-1] if count == 1 else name}" for name, count in counts.items() if count)
-        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported and cannot gate"
+    """How much is reported and decided nothing; nothing where all did."""
+    rows = reported_rows(against)
+    parts = [row for row in rows if row.get("part_of")]
+    counts = {"parts": len(parts), "rows": len(rows) - len(parts), "cases": len(against["reported_only"])}
+    named = [f"{count} {name[:-1] if count == 1 else name}" for name, count in counts.items() if count]
+    if named:
+        told = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported and decided nothing"
 
 
 def _with_lost_queries(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -238,6 +244,9 @@ def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator
     yield from against["reasons"][:1]
     if gate["outcome"] == "pass" and gate["exit_code"]:
         yield f"The run fails all the same (exit code {gate['exit_code']})"
+    if gate["outcome"] == "pass" and (against.get("reindex") or {}).get("needed"):
+        said = against["reindex"]["says"]
+        yield said[0].upper() + said[1:]
 
 
 def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
@@ -271,6 +280,7 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
 def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[str]:
     """What decided, and what to know beside the table, line by line; `commands` says what to type to decide."""
     yield from against["reasons"]
+    yield from dropped_in(against)
     yield from (f"to decide: {text}" for text in against.get("remedies", ()))
     yield from endpoint.lines(against)
     for search in against.get("searches", ()):
@@ -284,6 +294,13 @@ def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[
     if against["seed_noise"]:
         yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
     yield from against["notes"]
+
+
+def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
+    """Whether stored vectors stay, and what becomes of a cut-off in use; no outcome says either."""
+    if against.get("reindex"):
+        yield against["reindex"]["says"]
+    yield from (one["says"] for one in against.get("cutoffs", ()))
 
 
 def _measured_on(against: Mapping[str, Any]) -> str:
@@ -307,7 +324,7 @@ def _beside(row: str, share: Mapping[str, Any]) -> str:
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """One row as the tables show it; rates in percent and points."""
-    outcome = "reported" if not row["gates"] else _without_evidence(row) if _kept(row) else row["outcome"]
+    outcome = _state(row)
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
         change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
@@ -321,12 +338,21 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (outcome, row["family"], row["row"], *figures, change, "-", "-", seen)
 
 
+def _state(row: Mapping[str, Any]) -> str:
+    """What the first column says of a row."""
+    if row["outcome"] == "block":
+        return "block"
+    if not row["gates"]:
+        return "part" if row.get("part_of") else "reported"
+    return _without_evidence(row) if _kept(row) else str(row["outcome"])
+
+
 def says_nothing(row: Mapping[str, Any]) -> bool:
-    """Whether the change is no finding: a row that does not gate, or an interval around 0 that holds nearly anything.
+    """Whether the change is no finding: a row too small to gate, or an interval around 0 that holds nearly anything.
 
     That is one that reaches further than `NEARLY_ANYTHING` deltas.
     """
-    if not row["gates"]:
+    if not row["gates"] and not row.get("part_of"):
         return True
     delta, low, high = (row.get(name) for name in ("delta", "low", "high"))
     if delta is None or low is None or high is None:

@@ -26,7 +26,7 @@ class GateCase:
 
 
 def cases_of(gate: Mapping[str, Any]) -> Iterator[GateCase]:
-    """One case for the verdict, then one for each contract that broke and each row, by baseline."""
+    """One case for the verdict, then one for each contract that broke, each row, and each part that blocks."""
     reasons = [f"{one['baseline']}: {text}" for one in gate["against"] for text in one["reasons"]]
     (message, *_) = headline(gate)
     yield GateCase(CLASS, f"gate{part(gate)}", _of_verdict(gate), message, tuple(reasons), (("gate", message),))
@@ -34,8 +34,13 @@ def cases_of(gate: Mapping[str, Any]) -> Iterator[GateCase]:
         place = f"{CLASS}.{against['baseline']}"
         for number, broken in enumerate(against.get("contracts", ()), start=1):
             yield GateCase(place, f"contract {number}", "failure", f"contract broken: {broken}")
-        yield from (_of_row(place, row) for row in against["rows"])
+        yield from (_of_row(place, row) for row in _shown(against))
         yield from (_of_search(place, one) for one in against.get("searches", ()))
+
+
+def _shown(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows, and the parts that block."""
+    return [row for row in against["rows"] if row["outcome"] == "block" or not row.get("part_of")]
 
 
 def _of_verdict(gate: Mapping[str, Any]) -> Result:
@@ -68,7 +73,7 @@ def as_properties(gate: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """The properties of the whole file: the verdict, and each row's figures."""
     found = [("gate", str(gate["outcome"]))]
     for against in gate["against"]:
-        for row in against["rows"]:
+        for row in _shown(against):
             outcome, _, name, before, after, change, *_ = cells(row)
             found.append((f"gate.{against['baseline']}.{name}", f"{outcome}: {before} to {after}, {change}"))
         found += [(f"gate.{against['baseline']}.{one['row']}", one["says"]) for one in against.get("searches", ())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate
+from encheck.reporting import contamination, cut_offs, gate, reference
 from encheck.reporting.text import escape
 from encheck.reporting.view import (
     CRITERIA,
@@ -40,7 +40,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     lines = ["# encheck", *([] if ended else notes), "", *first]
     said = (*headline(results), *cut_offs.lines(results), *contamination.lines(results.get("contamination", ())))
     lines += [f"- {escape(line)}" for line in said]
-    lines += [""]
+    lines += ["", *reference.markdown(results.get("references", ())), ""]
     lines += _table(["model", "data", *CRITERIA.values(), "all four"], [_matrix_row(c) for c in matrix(results)])
     head = [
         "verdict",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate
+from encheck.reporting import contamination, cut_offs, gate, reference
 from encheck.reporting.text import table
 from encheck.reporting.view import WORDS, figure, headline, judged, matrix, ran, sentence, skipped, surface, wants
 from encheck.system.terminal import LINES, visible
@@ -32,6 +32,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
         if told:
             yield f"  all four criteria: {cell['all']} ({told})"
         yield ""
+    yield from reference.lines(results.get("references", ()))
     yield from headline(results)
     yield from cut_offs.lines(results)
     yield from contamination.lines(results.get("contamination", ()))

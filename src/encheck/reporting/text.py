@@ -71,7 +71,8 @@ def _cut(kind: str, text: str, place: int, count: int, context: int) -> str:
 FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing
 
 
-LINKING = re.compile(r"[$@#]|:(?=//)|(?<=www)\.", re.IGNORECASE)  # hosts look for these behind a backslash too
+# Hosts look for these behind a backslash too: formulas, mentions, issues (GH-1 as well), addresses, emoji by name.
+LINKING = re.compile(r"[$@#]|:(?=//|[\w+-]+:)|(?<=www)\.|[!%](?=\w)|&amp;(?=\d)|(?<=\bgh)-(?=\d)", re.IGNORECASE)
 
 
 def escape(text: str) -> str:

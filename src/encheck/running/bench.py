@@ -11,8 +11,9 @@ from typing import Any
 
 from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Fitted, Model
+from encheck.encoders.protocol import Fitted, Model, Partial
 from encheck.errors import CheckError, EncheckError, NothingToMeasure
+from encheck.gating.dropin import Space
 from encheck.items.variants import Maker
 from encheck.running.encoding import Encoding
 from encheck.running.roles import Texts, texts_of
@@ -82,6 +83,7 @@ class Bench:
                 continue
             with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
                 items = self.items(data, claim, level)
+                self._refuse_lacking(model, data, items)
                 wanted.setdefault(model, []).extend(pair for i in (*items.kept, *items.tuning) for pair in i.pairs)
                 if texts := texts_of(items.kept):
                     self._search(model, items.kept, texts, wanted[model], roles.setdefault(model, {}))
@@ -90,6 +92,11 @@ class Bench:
                 wanted[model] += [(text, text) for text in self.scorer.identical(data)]
         self.encode(wanted, roles=roles, locks=locks, progress=progress)
         self._repeat(requests, locks)
+
+    def compare(self, asked: Sequence[Space], *, locks: Locks, progress: Progress) -> None:
+        """Encode the texts by which each model's vectors are compared with those of others, `asked`."""
+        for subject in self.subjects.values():
+            self.encoding.compare(subject, asked, locks, progress)
 
     def _search(self, model: str, kept: Sequence[Item], texts: Texts, pairs: list[Pair], roles: Texts) -> None:
         """Note what a search needs: texts in their roles, and of a model that scores pairs the candidates."""
@@ -103,7 +110,7 @@ class Bench:
         for model, data, claim, level in requests:
             found, subject = self.found(data, claim, level), self.subjects[model]
             texts = [i.text for i in found.kept if isinstance(i, Repeated)] if found else []
-            if texts and not subject.error:
+            if texts and not subject.error and not isinstance(subject.model, Partial):
                 self.encoding.repeat(subject, texts, locks)
 
     def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
@@ -120,6 +127,23 @@ class Bench:
             progress=progress,
             fit=False,
         )
+
+    def _refuse_lacking(self, model: str, data: str, items: Items) -> None:
+        """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
+        known = self.subjects[model].model
+        if not isinstance(known, Partial):
+            return
+        texts: dict[str | None, list[str]] = dict(texts_of(items.kept).items())
+        if not texts:
+            pairs = [pair for i in (*items.kept, *items.tuning) for pair in i.pairs]
+            pairs += [pair for i in self.reference(data) for pair in i.pairs]
+            texts = {None: [text for pair in pairs for text in pair]}
+        missing = {text for role, some in texts.items() for text in known.lacks(some, role=role)}
+        if missing or any(isinstance(item, Repeated) for item in items.kept):
+            total = len({text for some in texts.values() for text in some})
+            raise NothingToMeasure(
+                f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and computes none"
+            )
 
     def refuse_failed(self, model: str) -> None:
         """Raise what went wrong with this model, if anything did."""
@@ -138,6 +162,7 @@ class Bench:
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""
         self.refuse_failed(model)
+        self._refuse_lacking(model, data, items)
         return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -162,5 +187,5 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
 
 
 def _computes(model: Model) -> bool:
-    """Whether a model can compute before it has seen the texts of the run."""
-    return not isinstance(model, Fitted) or bool(getattr(model, "ready", False))
+    """Whether a model can compute before it has seen the texts of the run, and any text."""
+    return not isinstance(model, Partial) and (not isinstance(model, Fitted) or bool(getattr(model, "ready", False)))

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from encheck.encoders.failing import is_failure
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer, Verified, batches_of, check_scores
 from encheck.errors import EncheckError, EncoderError
+from encheck.gating.dropin import Space
+from encheck.running.comparable import compared
 from encheck.running.looking import Busy, looking
 from encheck.running.repeating import again
 from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
@@ -51,6 +53,21 @@ class Encoding:
             if not is_failure(error):
                 raise
             subject.state.error = EncoderError(f"{type(error).__name__} when texts were encoded again: {error}")
+            subject.state.error.__cause__ = error
+
+    def compare(self, subject: Subject, asked: Sequence[Space], locks: Locks, progress: Progress) -> None:
+        """Encode the texts by which this model's vectors are compared with those of others, `asked`."""
+        texts, role = compared(subject, asked)
+        if not texts or not isinstance(subject.model, Encoder) or subject.error:
+            return
+        keys = list(map(key_of(subject.model, role) if role else text_key, texts))
+        try:
+            vectors = self._through_store(subject, keys, _encoder_of(subject, texts, role), locks, progress)
+            subject.state.space = Space.of(texts, vectors, similarity=subject.model.similarity, role=role)
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            subject.state.error = EncoderError(f"{type(error).__name__} when texts were compared: {error}")
             subject.state.error.__cause__ = error
 
     def encode(

@@ -43,6 +43,13 @@ def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
     return subjects
 
 
+def checks_with_thresholds(settings: Settings) -> set[str]:
+    """The checks that a threshold of the user's is for, in the project or in an entry of models.yaml."""
+    known = known_models(settings.models_file)
+    own = [known[model].thresholds for model in settings.models if model in known]
+    return {key.partition("/")[0] for table in (settings.project.get("thresholds", {}), *own) for key in table}
+
+
 def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:
     """The entry of a model with the run's arguments over it; what a path was taken for is said."""
     given = arguments_for(label, settings.model_args)

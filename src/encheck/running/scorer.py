@@ -59,6 +59,20 @@ class Scorer:
         )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
+    def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
+        """A scorer of other models, with the same draws and the same random pairs."""
+        other = Scorer(subjects, self.data, seed=self.seed)
+        other._resamplers, other._references = self._resamplers, self._references
+        return other
+
+    def plain(self, model: str, data: str, items: Items) -> Scores:
+        """The scores of these items without surface scorers; NothingToMeasure of searches, and of contrasts."""
+        kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
+        if kind.searches or not kind.calibrates:
+            raise NothingToMeasure(f"{model} is compared without its searches")
+        scale = self._scale(self._scales, model, data, by)
+        return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
+
     def _in_roles(self, kind: type[Scores], model: str, data: str, items: Items, resampler: Resampler) -> Scores:
         """The scores of queries and documents, with those of the surface scorers; they are of no common scale."""
         index = self._index(items.kept) if isinstance(items.kept[0], SearchingQuery) else None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 RIDGE = 0.1
-_STEPS, _LONGEST, _NEAR = 50, 2.0, 1e-10
+_STEPS, _LONGEST, _NEAR, _HALVES, _ROUNDED = 100, 2.0, 1e-10, 40, 1e-12
 
 
 def odd_terms(differences: Floats) -> Floats:
@@ -35,18 +35,35 @@ def odd_terms(differences: Floats) -> Floats:
 def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
     """The logistic regression without intercept that tells items from their mirror images; shape [k].
 
-    It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps.
+    It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps,
+    each short enough to raise it.
     """
     found = np.zeros(terms.shape[1])
     for _ in range(_STEPS):
         less = 1 - _sigmoid(terms @ found)
         slope = less @ terms - ridge * found
         curve = (terms * (less * (1 - less))[:, None]).T @ terms + ridge * np.eye(len(found))
-        step = np.clip(np.linalg.solve(curve, slope), -_LONGEST, _LONGEST)
-        found = found + step
+        step = np.linalg.solve(curve, slope)
+        step = step * min(1.0, _LONGEST / max(np.abs(step).max(initial=0), _NEAR))
+        found = found + _rising(terms, found, step, ridge)
         if np.abs(step).max(initial=0) < _NEAR:
             break
     return found
+
+
+def _rising(terms: Floats, found: Floats, step: Floats, ridge: float) -> Floats:
+    """The step, halved until the likelihood rises: a whole one can overshoot, and then come back for ever."""
+    before = _likelihood(terms, found, ridge)
+    before -= _ROUNDED * abs(before)
+    for _ in range(_HALVES):
+        if _likelihood(terms, found + step, ridge) >= before:
+            break
+        step = step / 2
+    return step
+
+
+def _likelihood(terms: Floats, found: Floats, ridge: float) -> float:
+    return float(-np.logaddexp(0.0, -(terms @ found)).sum() - ridge * found @ found / 2)
 
 
 def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:

@@ -123,13 +123,27 @@ def holm(p: ArrayLike) -> Floats:
     return adjusted
 
 
-def influence(differences: Floats, clusters: NDArray[np.intp], total: int) -> Floats:
+def influence(
+    differences: Floats, clusters: NDArray[np.intp], total: int, *, strata: NDArray[np.intp] | None = None
+) -> Floats:
     """What each of `total` clusters adds to the mean of the differences beyond its share; shape [total].
 
     Each is divided by the root of the share of the items that other clusters have (CR2, Bell and McCaffrey 2002, Survey
     Methodology 28): a large cluster draws the mean towards itself, and looks closer to it than it is. NaN where all
     items are of one cluster.
+
+    `strata` numbers the stratum of each item. The shares of the strata are given, so that the error of the mean is that
+    of their own means together (Cochran 1977, Sampling Techniques, section 5.4): how they differ is no error.
     """
+    if strata is None:
+        return _influence(differences, clusters, total)
+    share = [(strata == s, (strata == s).mean()) for s in np.unique(strata)]
+    found: Floats = sum((w * _influence(differences[at], clusters[at], total) for at, w in share), np.zeros(total))
+    return found if np.isfinite(found).all() else _influence(differences, clusters, total)
+
+
+def _influence(differences: Floats, clusters: NDArray[np.intp], total: int) -> Floats:
+    """The same of one stratum."""
     sums = np.bincount(clusters, differences - differences.mean(), minlength=total)
     others = 1 - np.bincount(clusters, minlength=total) / len(differences)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -140,6 +154,12 @@ def influence(differences: Floats, clusters: NDArray[np.intp], total: int) -> Fl
 def clustered_error(influences: Floats) -> float:
     """Standard error of a mean from its clusters' influences."""
     return float(np.sqrt((influences**2).sum()))
+
+
+def sizes_of(clusters: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many items each cluster has that has any."""
+    counts = np.bincount(clusters)
+    return counts[counts > 0]
 
 
 def degrees_of_freedom(sizes: ArrayLike) -> float:

@@ -76,6 +76,8 @@ def _wanted(value: Any, schema: Schema) -> str:
     kinds = (kinds,) if isinstance(kinds, str) else kinds
     if kinds and not any(_is(value, kind) for kind in kinds):
         return " or ".join(_IN_WORDS[kind] for kind in kinds)
+    if value is None:
+        return ""
     if "minimum" in schema and value < schema["minimum"]:
         return f"at least {schema['minimum']}"
     return f"at most {schema['maximum']}" if "maximum" in schema and value > schema["maximum"] else ""

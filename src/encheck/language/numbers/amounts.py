@@ -39,7 +39,7 @@ IDIOMS = frozenset("half thought nature world hand party degree person reich gue
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 COMPOUND_MOST = 100
 SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
-UNITS_AFTER = frozenset(["$", "€", "£", "s", "°", "%"])
+UNITS_AFTER = frozenset(["$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
 
@@ -86,8 +86,11 @@ def _no_count(style: Style, spot: Spot) -> str:
         return "a formula"
     if spot.next_tag() == "CD":
         return "numbers that hang on each other"
-    if not (style.commas or style.scale or style.decimals or spot.counts_many) and _is_year(spot):
-        return "a year by itself"
+    if not (style.commas or style.scale or style.decimals):
+        if _is_year(spot):
+            return "a year by itself"
+        if spot.end - spot.start > len("999") and not spot.counts_many:
+            return "part of a name"
     marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
     if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
         return "a mark of a list"

@@ -31,8 +31,13 @@ FIXED = re.compile(
     |\d-way|(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
-LEFT, RIGHT = r"(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])", r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)"
-TIED = frozenset(["to", "and", "or", "-", "–", "/", "x", "of", "in", "out", "vs", "versus", "&", ":", "by", "vs."])
+LEFT, RIGHT = (
+    r"(?<!\d \. )(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])",
+    r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)",
+)
+TIED = frozenset(
+    ["to", "and", "or", "-", "–", "/", "x", "of", "in", "out", "vs", "versus", "&", ":", "by", "vs.", "--", "—"]
+)
 NAMES = ("PER", "ORG", "LOC")
 
 
@@ -105,7 +110,7 @@ def _why_not(parse: Parse, one: Mention) -> str:
     said = parse.text[one.start : one.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that stands twice"
-    if one.kind not in ("range", "score", "date", "code", "version") and _is_tied(spot):
+    if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
         return "numbers that hang on each other"
     return ""
 

@@ -305,4 +305,4 @@ PATTERNS: tuple[tuple[str, Maker], ...] = (
     (r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?P<half>)", time),
     (rf"(?P<decade>19[2-9]0s|['\u2019][2-9]0s|(?<=the )(?:{'|'.join(DECADES)}))", decade),
 )
-YEAR: tuple[tuple[str, Maker], ...] = ((r"(?P<year>1[5-9]\d\d|20[0-4]\d)", year),)
+YEAR: tuple[tuple[str, Maker], ...] = ((r"(?P<year>1[1-9]\d\d|20[0-4]\d)", year),)

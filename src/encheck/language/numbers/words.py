@@ -63,13 +63,13 @@ def ordinal(number: int) -> str:
 
 
 def spelled_year(number: int) -> str:
-    """A year as it is said, from 1100 to 2099; ValueError for others.
+    """A year as it is said, from 1100 to 2099; ValueError for others, and for 2000, which needs "the year".
 
     >>> spelled_year(1998), spelled_year(2005), spelled_year(1906), spelled_year(2014)
     ('nineteen ninety-eight', 'two thousand and five', 'nineteen oh-six', 'twenty fourteen')
     """
-    if not 1100 <= number < 2100:
-        raise ValueError(f"the year is {number}, but should be from 1100 to 2099")
+    if not 1100 <= number < 2100 or number == 2000:
+        raise ValueError(f"the year is {number}, but should be from 1100 to 2099, and not 2000")
     century, rest = divmod(number, 100)
     if 2000 <= number < 2010:
         return spelled(number)

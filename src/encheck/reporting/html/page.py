@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.reporting import contamination, cut_offs, gate, view
+from encheck.reporting import contamination, cut_offs, gate, reference, view
 from encheck.reporting.commands import commands
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
@@ -57,6 +57,8 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         series=series,
         gate=results.get("gate"),
         gates=gate,
+        references=results.get("references", []),
+        reference=reference,
         surface=view.surface,
     )
 

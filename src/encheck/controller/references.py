@@ -1,0 +1,66 @@
+"""How the models of a run without a gate compare with those whose item scores ship."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.controller.recorder import Conclusion, Recorder
+from encheck.gating.baseline import Baseline, tables_of
+from encheck.gating.reference import SHIPPED, Role, differences, of_baseline, shipped
+from encheck.gating.weighing import Side, side_of
+from encheck.options import Settings, described
+from encheck.reporting.reference import as_dict
+from encheck.scoring.scores import Scale
+
+Results = Mapping[str, Any]
+
+
+def references_of(recorder: Recorder, settings: Settings) -> list[dict[str, Any]]:
+    """The `references` of results.json; none where a baseline was named, or on data that none was measured on."""
+    if settings.baseline:
+        return []
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    baselines = list(shipped(results))
+    if not baselines:
+        return []
+    sides = {model["label"]: (model, side_of(results, recorder.items, model["label"])) for model in results["models"]}
+    return [
+        one
+        for name, (model, side) in sides.items()
+        for one in (*_with_parent(recorder, results, model, side), *_against_all(baselines, recorder, model, side))
+    ]
+
+
+def _against_all(
+    baselines: Sequence[Baseline], recorder: Recorder, model: Mapping[str, Any], side: Side
+) -> Iterator[dict[str, Any]]:
+    """One model against each reference but itself; a reference that is its parent is called so."""
+    parent = recorder.parent(model["label"]) or {}
+    for baseline in baselines:
+        name, is_same = baseline.model["label"], _is_same(model, baseline.model)
+        is_itself = model["fingerprint"] == baseline.model["fingerprint"]
+        rows = () if is_itself else of_baseline(baseline, side)
+        is_parent = parent.get("label") == name
+        role: Role = "parent" if is_parent else SHIPPED[name]
+        by = parent["named_by"] if is_parent else ""
+        if rows or (is_same and model["label"] != name):
+            yield as_dict(model["label"], name, role, rows, same_weights=is_same and not is_itself, named_by=by)
+
+
+def _with_parent(
+    recorder: Recorder, results: Results, model: Mapping[str, Any], side: Side
+) -> Iterator[dict[str, Any]]:
+    """One model against a parent that is none of the references; without a row where the store lacks its vectors."""
+    parent = recorder.parent(model["label"])
+    if parent is None or parent["label"] in SHIPPED:
+        return
+    items = {case: {**recorder.items[case], **scores} for case, scores in recorder.parents_scores.items()}
+    scales = {name: Scale(**scale) for name, scale in parent["calibration"].items()}
+    rows = differences(Side(tables_of(results, items, model["label"]), scales), side)
+    yield as_dict(model["label"], parent["label"], "parent", rows, same_weights=_is_same(model, parent),
+                  named_by=parent["named_by"])  # fmt: skip
+
+
+def _is_same(model: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return model.get("weights") is not None and model["weights"] == other.get("weights")

@@ -1,0 +1,191 @@
+"""Gate rows: the cases of one capability on one data set, pooled, and the parts that a row has.
+
+A capability is what a gate weighs as one: all checks, levels and properties that declare it. Its properties, its levels
+and the surface directions of its crossed groups are parts of the row: reported, and able to block, but no evidence of
+their own. A figure below its chance rises with damage; such checks are a row of their own, `.../at-chance`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.gating.declared import declared_of
+from encheck.gating.pairing import AT_CHANCE, Compared
+from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
+from encheck.ids import GateRowId
+from encheck.metrics.health import room
+from encheck.statistics import paired as stats
+
+STRAIGHT = {other: kind for kind, other in AT_CHANCE.items()}  # the kind that these are without
+WHOLE, DIRECTION = "whole", "direction-{}"
+DIRECTIONS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the entries of the gate row `row`."""
+
+    row: str
+    cases: list[Compared]
+
+
+def rows(found: Sequence[Compared], rule: Rule = DEFAULT) -> dict[str, list[Compared]]:
+    """The cases of one capability and data set with figures of one kind, by the name of their gate row.
+
+    A row that holds one property at one level bears their names. Checks in which the baseline is below chance are a row
+    of their own. Where that leaves either of the two too small to gate, but not both together, `.../whole` stands for
+    it: all checks of the two, so that no loss goes unseen. It can block and is no evidence; one that is large enough
+    stays beside it.
+    """
+    grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
+    for one in found:
+        grouped.setdefault((_group(one), one.kind), []).append(one)
+    several = Counter(_name(some) for (_, kind), some in grouped.items() if kind not in STRAIGHT)
+    named: dict[str, list[Compared]] = {}
+    for (group, kind), some in grouped.items():
+        straight = STRAIGHT.get(kind, kind)
+        both = [one for way in (straight, AT_CHANCE.get(straight, "")) for one in grouped.get((group, way), ())]
+        if len(both) > len(some) and not _enough(_once(some), rule) and _enough(_once(both), rule):
+            named[_label(_name(both), straight, several).part(WHOLE)] = _once(both)
+        else:
+            name = _name(some)
+            named[name.part(kind) if kind in STRAIGHT else _label(name, straight, several)] = _once(some)
+    return named
+
+
+def _group(one: Compared) -> GateRowId:
+    """What a case is pooled by: its capability and data; queries with labels, and proxies, stand for themselves."""
+    declared = declared_of(one.before)
+    if one.budget != "behaviour" or declared.proxy:
+        return one.before.gate_row
+    return GateRowId.of_capability(declared.capability or one.before.property, one.before.data)
+
+
+def _name(some: Sequence[Compared]) -> GateRowId:
+    """The property, data and level that all share, else their capability."""
+    own = {one.before.gate_row for one in some}
+    return own.pop() if len(own) == 1 else _group(some[0])
+
+
+def _label(name: GateRowId, kind: str, several: Mapping[GateRowId, int]) -> GateRowId:
+    return name.part(kind) if several[name] > 1 else name
+
+
+def _once(some: Sequence[Compared]) -> list[Compared]:
+    """The cases without the items that a crossed group of the same row has as one of its sides."""
+    sides = {text for one in some if one.sides is not None for text in one.before.texts}
+    if not sides:
+        return list(some)
+    kept = [one if one.sides is not None else _without(one, sides) for one in some]
+    return [one for one in kept if len(one.old)]
+
+
+def _without(one: Compared, texts: set[str]) -> Compared:
+    return one.of(np.flatnonzero([text not in texts for text in one.before.texts]))
+
+
+def _enough(some: Sequence[Compared], rule: Rule) -> bool:
+    clusters = {label for one in some for label in one.before.clusters}
+    return sum(len(one.old) for one in some) >= rule.min_items and len(clusters) >= rule.min_clusters
+
+
+def parts(rows: Mapping[str, list[Compared]]) -> dict[str, Part]:
+    """The properties, levels and surface directions of the rows that have several, by name.
+
+    None of a row that joins checks below chance with others, and none of queries with labels.
+    """
+    found: dict[str, Part] = {}
+    for name, some in rows.items():
+        if some[0].budget == "behaviour" and len({one.is_below_chance for one in some}) == 1:
+            found |= {own: Part(name, cases) for own, cases in (*_by_property(name, some), *_by_direction(name, some))}
+    return found
+
+
+def _by_property(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, list[Compared]]]:
+    """The properties at their levels, named as a row would be that held nothing else."""
+    grouped: dict[GateRowId, list[Compared]] = {}
+    for one in some:
+        grouped.setdefault(one.before.gate_row, []).append(one)
+    if len(grouped) > 1:
+        rest = name.removeprefix(_name(some))
+        yield from ((f"{own}{rest}", cases) for own, cases in grouped.items())
+
+
+def _by_direction(name: str, some: Sequence[Compared]) -> Iterator[tuple[str, list[Compared]]]:
+    crossed = [(one, one.sides) for one in some if one.sides is not None]
+    for side in DIRECTIONS if crossed else ():
+        cases = [one.of(np.flatnonzero(sides == side)) for one, sides in crossed]
+        yield GateRowId(name).part(DIRECTION.format(side)), cases
+
+
+def pooled(
+    found: Sequence[Compared], rule: Rule = DEFAULT, slices: Mapping[str, list[Compared]] | None = None
+) -> list[Paired]:
+    """One `Paired` a row, primary endpoints first and `slices` of them last, then one a part.
+
+    `rule` says how many items gate.
+    """
+    codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
+    pools = {one.before.data: one for one in found if one.metric is room}
+    own = rows(found, rule)
+    every = [*own.items(), *(slices or {}).items()]
+
+    def made(name: str, some: Sequence[Compared]) -> Paired:
+        return _pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data)))
+
+    whole = [made(*entry) for entry in sorted(every, key=lambda entry: BUDGETS.index(entry[1][0].budget))]
+    return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in parts(own).items())]
+
+
+def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error: float) -> Paired:
+    first = some[0]
+    clusters = [codes[label] for one in some for label in one.before.clusters]
+    old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
+    family, metric = declared_of(first.before).family, first.metric
+    same, below = all(one.alike for one in some), {one.is_below_chance for one in some}
+    guessed = _chance(some), len(below) > 1
+    codes_of = np.array(clusters, np.intp)
+    endpoint = "" if first.budget == "behaviour" else metric.label
+    return Paired(name, family, metric.kind, old, new, codes_of, metric.delta, error, same, *guessed,
+                  declared_of(first.before).proxy, first.budget, endpoint, strata=_strata(some))  # fmt: skip
+
+
+def _strata(some: Sequence[Compared]) -> NDArray[np.intp] | None:
+    """The surface direction of each entry, 0 where it has none; None where no entry has one."""
+    if all(one.sides is None for one in some):
+        return None
+    return np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
+
+
+def _chance(some: Sequence[Compared]) -> float | None:
+    """What guessing gets over all their items; None where that is not known of all."""
+    known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
+    if len(known) < len(some):
+        return None
+    return sum(chance * n for chance, n in known) / sum(n for _, n in known)
+
+
+def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:
+    """What the finite pool of random pairs adds to the standard error of the change of these cases (delta method).
+
+    Both models have the same pairs. Where they are seen (`pool`, the case of their room), the error is that of the
+    paired difference, over their clusters. Elsewhere the models' errors add up as if they were independent, which is
+    too much for two that agree on which pairs are nearer.
+    """
+    share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
+    old, new = share @ np.array([one.pulls for one in some])
+    if not old and not new:
+        return 0.0  # also where there is no scale
+    before, after = some[0].scales
+    clusters = np.unique(pool.before.clusters, return_inverse=True)[1] if pool else np.zeros(0, np.intp)
+    count = len(np.unique(clusters))
+    if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
+        return float(np.hypot(before.error(old), after.error(new)))
+    moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
+    error = stats.clustered_error(stats.influence(moved, clusters, count))
+    return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates

@@ -1,0 +1,91 @@
+"""How a model compares with those whose item scores ship with encheck, on the same items, capability by capability.
+
+Nothing is decided: the gate asks whether a loss that matters is excluded, this says which differences are no chance.
+`recipes/reference.py` makes what ships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from encheck.gating.baseline import SUMMARY, Baseline, read
+from encheck.gating.capabilities import pooled
+from encheck.gating.decision import Figures, Weights, measure
+from encheck.gating.types import DEFAULT, Kind, Paired
+from encheck.gating.weighing import Side, compare_all, side_of_baseline
+from encheck.scoring.scale import Floats
+from encheck.statistics import paired as stats
+from encheck.system.documents import json_of
+
+Role = Literal["reference", "surface", "parent"]
+SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
+CERTAIN = 0.05  # of all capabilities together
+RULE = replace(DEFAULT, level=0.975)  # both ends of a 95% interval
+OWN_SPACE = "health"  # the family of what describes a model's own space
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One capability under both models, and the 95% interval of the change; `certain` is Holm-corrected over all."""
+
+    row: str
+    kind: Kind
+    n: int
+    clusters: int
+    before: float
+    now: float
+    change: float
+    low: float
+    high: float
+    certain: bool
+
+
+def shipped(results: Mapping[str, Any]) -> Iterator[Baseline]:
+    """The references that were measured on data of this run; none of other data, other editions, or a part of them."""
+    here = {(data["name"], data["fingerprint"]) for data in results["data"]}
+    for name in SHIPPED:
+        folder = Path(str(resources.files("encheck.gating") / "shipped" / name))
+        there = {(data["name"], data["fingerprint"]) for data in json_of(folder / SUMMARY)["data"]}
+        if here & there:
+            yield read(folder)
+
+
+def differences(before: Side, after: Side) -> tuple[Difference, ...]:
+    """Each capability that both sides have with the items that would gate, in the order of the gate's rows."""
+    compared, _ = compare_all(before.seen(), after.seen())
+    paired = [one for one in pooled(compared, RULE) if not one.part_of and one.family != OWN_SPACE and _has_figure(one)]
+    if not paired:
+        return ()
+    figures = measure(paired, rule=RULE)
+    weights = Weights.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=RULE)
+    gates = [i for i in range(len(paired)) if weights.gates[i]]
+    certain = dict(zip(gates, stats.holm(_p_of_change(figures, weights)[gates]) <= CERTAIN, strict=True))
+    return tuple(_difference(paired[i], figures, weights, i, is_certain=bool(certain[i])) for i in gates)
+
+
+def of_baseline(baseline: Baseline, side: Side) -> tuple[Difference, ...]:
+    """A run's model against a reference, on the items that both have."""
+    return differences(side_of_baseline(baseline, side), side)
+
+
+def _has_figure(one: Paired) -> bool:
+    return bool(np.isfinite(one.baseline).all() and np.isfinite(one.candidate).all())
+
+
+def _p_of_change(figures: Figures, weights: Weights) -> Floats:
+    """Two-sided p of no change at all; 1 where all scores are the same."""
+    below = stats.t_cdf(figures.below(np.zeros(len(figures.n))), figures.free)
+    return np.where(weights.same, 1.0, np.nan_to_num(2 * np.minimum(below, 1 - below), nan=1.0))
+
+
+def _difference(one: Paired, f: Figures, w: Weights, i: int, *, is_certain: bool) -> Difference:
+    before, now = (float(side.mean()) for side in (one.baseline, one.candidate))
+    change, low, high = (float(found[i]) for found in (f.change, w.low, w.high))
+    counts = (len(one.baseline), int(f.clusters[i]))
+    return Difference(one.name, one.kind, *counts, before, now, change, low, high, is_certain)

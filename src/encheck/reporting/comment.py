@@ -1,0 +1,258 @@
+"""A gate as a comment for a pull or merge request: Markdown that is always shorter than code hosts take.
+
+It is made of sections, each whole in itself, so that what is left out for length breaks nothing. What others wrote is
+escaped or stands as code: no name is pinged, no address becomes a link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from encheck.reporting import lost
+from encheck.reporting.gate import at_most, cells, headline, weighed_rows
+from encheck.reporting.markdown import ENDED
+from encheck.reporting.text import escape
+from encheck.system.terminal import visible
+
+LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and who posts adds a marker and a last line
+MOST = 300  # characters of one text that others wrote
+WHERE = "All rows, texts and pictures are in `summary.md` and `report.html` among the job's files."
+TO_DO = {
+    "pass": "Nothing that matters was lost in what was measured. After the merge, make the baseline of the new model.",
+    "block": "Do not merge as it is. Mend what blocks. Where you accept the loss, make the baseline of the new model.",
+    "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
+}
+BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading
+FAILS = "The gate passes, but the run does not: a check fails by a threshold of its own. `summary.md` names it."
+OPEN = {"pass": "What is known", "block": "What blocks", "inconclusive": "What is open"}
+HEAD = ("gate", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained")
+COLUMNS = (0, 2, 3, 4, 5, 6, 7)  # of `cells`
+
+
+@dataclass(frozen=True)
+class Section:
+    """A piece of the comment: as many parts as there is room for, between its start and its end."""
+
+    start: str
+    parts: Sequence[str] = ()
+    end: str = ""
+    between: str = "\n"
+
+
+def comment(results: Mapping[str, Any] | None, *, made: str = "") -> str:
+    """The comment: at most `LIMIT` UTF-16 units, with the verdict first.
+
+    `results` is None where the run wrote none. `made` names the directory of a baseline that the run made because there
+    was none.
+    """
+    if results is None or "gate" not in results:
+        return fitted(list(_without_gate(results, made)))
+    return fitted([*_verdict(results), *_against(results["gate"]), Section(_run(results["run"]))])
+
+
+def fitted(sections: Sequence[Section], *, limit: int = LIMIT) -> str:
+    """The sections that fit, in their order; the last line counts the parts and sections that do not.
+
+    >>> fitted([Section("a"), Section("b", ["c", "d" * 200])], limit=150)
+    'a\\n\\nb\\nc\\n\\nToo long for a comment: 1 more entry is left out here.\\n'
+    """
+    room, out, dropped = limit - len(_too_long(10**9)), list[str](), 0
+    for section in sections:
+        text, left = _taken(section, room)
+        dropped += left
+        if text:
+            out.append(text)
+            room -= units(text) + 2
+    return "\n\n".join([*out, *([_too_long(dropped)] if dropped else [])]) + "\n"
+
+
+def units(text: str) -> int:
+    """The length as code hosts may count it: in UTF-16, an emoji counts as two."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _taken(section: Section, room: int) -> tuple[str, int]:
+    """The text of a section in so many units, empty where it has no room, and how many parts are left out."""
+    taken: list[str] = []
+    room -= units(section.start) + units(section.end) + 2 * len(section.between)
+    for part in section.parts:
+        room -= units(part) + len(section.between)
+        if room < 0:
+            break
+        taken.append(part)
+    left = len(section.parts) - len(taken)
+    if room < 0 and not taken:
+        return "", max(1, left)
+    return section.between.join(filter(None, [section.start, *taken, section.end])), left
+
+
+def _too_long(count: int) -> str:
+    more = "1 more entry is" if count == 1 else f"{count} more entries are"
+    return f"Too long for a comment: {more} left out here."
+
+
+def said(text: str, *, most: int = MOST) -> str:
+    """A text that others wrote, in one line of Markdown, cut where it is long.
+
+    >>> said("@you see https://example.org, GH-12")
+    '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
+    """
+    return escape(_line(text, most))
+
+
+def code(text: str, *, most: int = MOST) -> str:
+    """A text as code in a line.
+
+    >>> code("a`b")
+    '`` a`b ``'
+    """
+    line = _line(text, most)
+    fence = "`" * (_longest_ticks(line) + 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
+
+
+def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
+    """Texts as a block of code, one a line; the spaces that a line begins with stay."""
+    found = [_cut(visible(line), most) for line in lines]
+    fence = "`" * max(3, _longest_ticks("\n".join(found)) + 1)
+    return "\n".join([f"{fence}text", *found, fence])
+
+
+def _bullet(text: str, *, most: int = MOST) -> str:
+    """An entry of a list, which no text turns into another kind of block."""
+    return "- " + BLOCK.sub(r"\g<1>\\\g<2>", said(text, most=most))
+
+
+def _line(text: str, most: int) -> str:
+    return _cut(visible(" ".join(text.split())), most)
+
+
+def _cut(line: str, most: int) -> str:
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _longest_ticks(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _without_gate(results: Mapping[str, Any] | None, made: str) -> Iterator[Section]:
+    """What there is to say where nothing was weighed."""
+    if made:
+        yield Section("## GATE: NO VERDICT. There was no baseline")
+        yield Section(
+            f"This run made one in {code(made)}. It is among the job's files. Commit it there and run the job again. "
+            "The model of this run should be the one that you use today."
+        )
+    elif results is None:
+        yield Section("## GATE: NO VERDICT. The run wrote no results")
+        yield Section("The job's log says why.")
+    else:
+        yield Section(f"## GATE: NO VERDICT. Exit code {results['run']['exit_status']}")
+        yield Section("Nothing was weighed against a baseline. What the run noted:")
+    if results is not None:
+        notes = [_bullet(note) for note in results["run"]["notes"]]
+        yield from [Section("", notes)] if notes else []
+        yield Section(_run(results["run"]))
+
+
+def _verdict(results: Mapping[str, Any]) -> Iterator[Section]:
+    """The verdict with its weightiest reason, what to do, and what else decides."""
+    gate = results["gate"]
+    first, *more = headline(gate)
+    word, _, reason = first.partition(". ")
+    yield Section(f"## {said(word)}", [said(reason), *map(said, more)], between="\n\n")
+    fails = gate["outcome"] == "pass" and results["run"]["exit_status"]
+    yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate['outcome']]}", list(_ways(gate)))
+    if gate.get("partial"):
+        named = ", ".join(map(said, gate["partial"][:20]))
+        yield Section(f"**Partial gate.** `-m` or `-k` left out checks. Weighed were: {named}.")
+    yield from _dropped_in(gate)
+    if results["run"]["exit_status"] not in ENDED:
+        notes = [_bullet(note) for note in results["run"]["notes"]]
+        yield Section(f"The run did not end well (exit code {results['run']['exit_status']}):", notes)
+
+
+def _ways(gate: Mapping[str, Any]) -> Iterator[str]:
+    """What can be done where the gate cannot tell."""
+    if gate["outcome"] != "inconclusive":
+        return
+    for against in gate["against"]:
+        yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in against.get("remedies", ()))
+        yield from (_bullet(at_most(one), most=2 * MOST) for one in against.get("searches", ()) if one["judge"])
+    yield f"- It counts as exit code {gate['exit_code']}: `--inconclusive` says what it counts as."
+
+
+def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:
+    """Whether stored vectors stay, and what becomes of a cut-off in use, where the results say so."""
+    for against in gate["against"]:
+        told = (against.get("reindex") or {}).get("says", "")
+        cutoffs = [_bullet(one["says"]) for one in against.get("cutoffs", ())]
+        if told or cutoffs:
+            yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", cutoffs)
+
+
+def _against(gate: Mapping[str, Any]) -> Iterator[Section]:
+    """What each baseline holds against the candidate; then all that was weighed, folded."""
+    several = len(gate["against"]) > 1
+    for one in gate["against"]:
+        beside = f", against {said(one['baseline'])}" if several else ""
+        blocking = [row for row in one["rows"] if row["outcome"] == "block"]
+        if one["reasons"]:
+            bullets = [_bullet(text) for text in _other_reasons(one, blocking)]
+            yield Section(f"### {OPEN[one['outcome']]}{beside}", bullets)
+        yield Section("", [*map(_blocked, blocking), *map(_judged_worse, _worse(one))], between="\n\n")
+    for one in gate["against"]:
+        yield from [Section("Notes:", [_bullet(text) for text in one["notes"]])] if one["notes"] else []
+        yield from _weighed(one)
+
+
+def _other_reasons(against: Mapping[str, Any], blocking: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The reasons that no blocking row gives: a broken contract, say, or a row that is open."""
+    of_rows = tuple(f"{row['row']}: " for row in blocking)
+    return (text for text in against["reasons"] if not text.startswith(of_rows))
+
+
+def _blocked(row: Mapping[str, Any]) -> str:
+    """A row that blocks: what it lost, what that means, and three lost items."""
+    means = f" {said(row['means'])}" if row.get("means") else ""
+    lines = [*lost.example_lines(row), *lost.lines(row)]
+    return "\n\n".join([f"**{said(row['row'])}:** {said(row['why'])}.{means}", *_lost(row["row"], lines)])
+
+
+def _worse(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [one for one in against.get("searches", ()) if one.get("lost_queries")]
+
+
+def _judged_worse(search: Mapping[str, Any]) -> str:
+    """A search whose answers people found worse."""
+    return "\n\n".join([f"**{said(search['row'])}**", *_lost(search["row"], lost.lines(search))])
+
+
+def _lost(name: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lost items or queries, folded; nothing where there are none."""
+    if found := [line.removeprefix(f"lost in {name}: ") for line in lines]:
+        items = sum(not line.startswith(" ") for line in found)
+        summary = f"{items} lost item{'s' if items > 1 else ''}"
+        yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
+
+
+def _weighed(against: Mapping[str, Any]) -> Iterator[Section]:
+    rows = weighed_rows(against)
+    if rows:
+        summary = f"{len(rows)} gate row{'s' if len(rows) > 1 else ''} against {said(against['baseline'])}"
+        head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
+        start = "\n".join([f"<details><summary>{summary}</summary>\n", *head])
+        yield Section(start, [_table_line(row) for row in rows], "\n</details>")
+
+
+def _table_line(row: Mapping[str, Any]) -> str:
+    found = cells(row)
+    return f"| {' | '.join(said(found[i], most=MOST // 3) for i in COLUMNS)} |"
+
+
+def _run(run: Mapping[str, Any]) -> str:
+    version = said(run["versions"].get("encheck", "?"))
+    return f"{WHERE} The run, with encheck {version}: {code(run['command'], most=2 * MOST)}"

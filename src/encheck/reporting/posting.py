@@ -1,0 +1,247 @@
+"""A comment of a pull or merge request, written once and then kept up to date, by the REST API of GitHub or GitLab.
+
+Nothing is asked but the host that the job's own environment names. It gets the token and no redirect is followed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import EncheckError, UsageError
+from encheck.system.documents import json_of, parsed
+
+MOST_BYTES = 32 * 10**6  # of an answer: a page has a hundred comments
+PAGE, MOST_PAGES = 100, 50
+TIMEOUT = 30.0  # seconds
+TAKEN = 65_000  # characters of a comment
+MAY_NOT = (401, 403, 404)  # what a token without the right is told; hosts hide what it may not see
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+ACTIONS_BOT = "github-actions[bot]"
+Environment = Mapping[str, str]
+
+
+class NotPosted(Exception):  # noqa: N818 - a fact about the job, not a fault
+    """There is nothing to comment on, or the token may not: a fork's branch, say."""
+
+
+class Refused(Exception):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
+    """The host answered with an error: its status."""
+
+    def __init__(self, status: int, what: str) -> None:
+        super().__init__(f"{what}: HTTP {status}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Thread:
+    """The comments of one pull or merge request.
+
+    `comments` is their path under `api`, `edit` that of one of them before its id, `verb` the method that changes one.
+    `author` names where a comment has its author and the author's id, `bot` whose token it is that may not ask that.
+    `ending` is the last line of the comment.
+    """
+
+    api: str
+    comments: str
+    edit: str
+    verb: str
+    header: str
+    token: str = field(repr=False)
+    author: tuple[str, str]
+    bot: str | None = None
+    ending: str = ""
+
+    def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
+        """The JSON that the host answers; Refused, or EncheckError where there is no answer."""
+        data = None if body is None else json.dumps(body).encode("utf-8")
+        request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
+        request.add_header("Content-Type", "application/json")
+        request.add_header("User-Agent", "encheck")
+        request.add_unredirected_header(self.header, self.token)
+        return _answer(request, f"{method} {self.api}{path}")
+
+
+def post(body: str, thread: Thread, *, name: str) -> str:
+    """Write the comment `name`, or change the one that this account wrote before; its address, or "".
+
+    NotPosted where the token may not write there.
+    """
+    marker = f"<!-- encheck gate: {name} -->"
+    whole = "\n".join(filter(None, [marker, body, thread.ending]))
+    if len(whole.encode("utf-16-le")) // 2 > TAKEN:
+        raise UsageError(f"the comment is longer than {TAKEN:,} characters")
+    try:
+        answer = _written(thread, marker, {"body": whole})
+    except Refused as refused:
+        if refused.status in MAY_NOT:
+            raise NotPosted(f"the token may not comment here ({refused}), as on a branch of a fork") from refused
+        raise EncheckError(str(refused)) from refused
+    address = answer.get("html_url") if isinstance(answer, dict) else None
+    return str(address or "")
+
+
+def _written(thread: Thread, marker: str, comment: Mapping[str, str]) -> Any:
+    found = _own(thread, marker)
+    if found is None:
+        return thread.ask("POST", thread.comments, comment)
+    return thread.ask(thread.verb, f"{thread.edit}/{found}", comment)
+
+
+def named(name: str) -> str:
+    """The name of a comment; UsageError where it is none."""
+    if not NAME.fullmatch(name):
+        raise UsageError(f"--name={name} should be 1 to 40 letters, digits, dots, dashes or underscores")
+    return name
+
+
+def of_github(environment: Environment, *, pull: int | None = None) -> Thread:
+    """The comments of the pull request that a job of GitHub Actions is about, or of number `pull`."""
+    event = _event(environment)
+    about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
+    number = pull if pull is not None else (about or {}).get("number")
+    if number is None:
+        raise NotPosted("this job is about no pull request")
+    token = _wanted(environment, "GITHUB_TOKEN")
+    repository = _matching(environment, "GITHUB_REPOSITORY", r"[\w.-]+/[\w.-]+")
+    api = _address(environment.get("GITHUB_API_URL") or "https://api.github.com", "GITHUB_API_URL")
+    place = f"/repos/{repository}/issues"
+    head = (about or {}).get("head")
+    commit = head.get("sha") if isinstance(head, dict) else environment.get("GITHUB_SHA")
+    server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")
+    job = f"{server}/{repository}/actions/runs/{run}" if server and run else ""
+    return Thread(
+        api=api, comments=f"{place}/{_number(number, 'the pull request')}/comments", edit=f"{place}/comments",
+        verb="PATCH", header="Authorization", token=f"Bearer {token}", author=("user", "login"), bot=ACTIONS_BOT,
+        ending=_ending(commit, job),
+    )  # fmt: skip
+
+
+def of_gitlab(environment: Environment, *, pull: int | None = None) -> Thread:
+    """The notes of the merge request that a job of GitLab is about, or of number `pull`."""
+    number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
+    if not number:
+        raise NotPosted("this job is about no merge request")
+    token = _wanted(environment, "GITLAB_TOKEN")
+    own = "CI_MERGE_REQUEST_PROJECT_ID" if environment.get("CI_MERGE_REQUEST_PROJECT_ID") else "CI_PROJECT_ID"
+    project = _matching(environment, own, r"\d+")
+    api = _address(environment.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", "CI_API_V4_URL")
+    place = f"/projects/{project}/merge_requests/{_number(number, 'CI_MERGE_REQUEST_IID')}/notes"
+    commit = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environment.get("CI_COMMIT_SHA")
+    return Thread(
+        api=api, comments=place, edit=place, verb="PUT", header="PRIVATE-TOKEN", token=token, author=("author", "id"),
+        ending=_ending(commit, environment.get("CI_JOB_URL", "")),
+    )  # fmt: skip
+
+
+HOSTS: dict[str, Callable[..., Thread]] = {"github": of_github, "gitlab": of_gitlab}
+
+
+def _own(thread: Thread, marker: str) -> int | None:
+    """The id of the comment that this account wrote under the marker: another's would not be ours to change."""
+    account = _account(thread)
+    for one in _comments(thread):
+        body, number = one.get("body"), one.get("id")
+        if isinstance(body, str) and body.startswith(marker) and isinstance(number, int) and account is not None:
+            who, by = thread.author
+            author = one.get(who)
+            if isinstance(author, dict) and author.get(by) == account:
+                return number
+    return None
+
+
+def _comments(thread: Thread) -> Iterator[Mapping[str, Any]]:
+    for page in range(1, MOST_PAGES + 1):
+        found = thread.ask("GET", f"{thread.comments}?per_page={PAGE}&page={page}")
+        yield from (one for one in found if isinstance(one, dict))
+        if len(found) < PAGE:
+            return
+
+
+def _account(thread: Thread) -> Any:
+    """Whose token it is."""
+    try:
+        found = thread.ask("GET", "/user")
+    except Refused as refused:
+        if refused.status in MAY_NOT and thread.bot:
+            return thread.bot
+        raise
+    return found.get(thread.author[1]) if isinstance(found, dict) else None
+
+
+def _answer(request: urllib.request.Request, what: str) -> Any:
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=TIMEOUT) as answer:
+            data = answer.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise EncheckError(f"{what}: the answer has more than {MOST_BYTES:,} bytes")
+        return parsed(data.decode("utf-8"))
+    except urllib.error.HTTPError as error:
+        with error:
+            raise Refused(error.code, what) from None
+    except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
+        raise EncheckError(f"{what}: {type(error).__name__}: {error}") from None
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows none: the token goes to the host that it is for."""
+
+    def redirect_request(self, *_args: Any, **_more: Any) -> None:
+        """None: the answer is an error of its own."""
+
+
+def _event(environment: Environment) -> dict[str, Any]:
+    """What started a job of GitHub Actions; empty where that is not said."""
+    path = environment.get("GITHUB_EVENT_PATH")
+    if not path:
+        return {}
+    try:
+        found = json_of(Path(path))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"GITHUB_EVENT_PATH={path} cannot be read: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _wanted(environment: Environment, name: str) -> str:
+    token = environment.get(name, "").strip()
+    if not token:
+        raise NotPosted(f"there is no token in {name}, as on a branch of a fork")
+    if not (token.isascii() and token.isprintable()):
+        raise UsageError(
+            f"the token in {name} holds a character that no header takes. Remedy: set it to the token alone"
+        )
+    return token
+
+
+def _matching(environment: Environment, name: str, pattern: str) -> str:
+    value = environment.get(name, "")
+    if not re.fullmatch(pattern, value, re.ASCII) or ".." in value:
+        raise UsageError(f"{name}={value!r} is not as the host sets it")
+    return value
+
+
+def _number(value: int | str, name: str) -> int:
+    if not re.fullmatch(r"\d{1,12}", str(value), re.ASCII):
+        raise UsageError(f"{name}={value!r} is no number")
+    return int(value)
+
+
+def _address(text: str, name: str) -> str:
+    if not re.fullmatch(r"https?://[\w.\[\]:-]+(/[\w./-]*)?", text, re.ASCII):
+        raise UsageError(f"{name}={text!r} is no address of an API")
+    return text.rstrip("/")
+
+
+def _ending(commit: object, job: str) -> str:
+    """Of which commit the verdict is, and the job with its files, where both are what hosts set."""
+    of = f"commit {commit[:10]}" if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{10,64}", commit) else ""
+    link = f"[job]({job})" if re.fullmatch(r"https?://[\w.:/-]+", job, re.ASCII) else ""
+    told = ", ".join(filter(None, [of, link]))
+    return f"\nOf {told}." if told else ""

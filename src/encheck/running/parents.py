@@ -1,0 +1,81 @@
+"""The parent of a model under test, measured from what the store has: it is neither loaded nor asked to encode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from encheck.encoders.load import Device, load
+from encheck.encoders.models_file import known_models
+from encheck.encoders.parents import parent_of
+from encheck.encoders.weights import weights_of
+from encheck.errors import EncheckError, NothingToMeasure
+from encheck.options import Settings
+from encheck.running.scorer import Scorer
+from encheck.running.subject import Subject
+from encheck.scoring.scores import Scores
+from encheck.store import Store, text_key
+from encheck.types import Items
+
+
+@dataclass(frozen=True)
+class Parent:
+    """A parent, and the file that names it; `scorer` is None where the store lacks vectors of texts of the run."""
+
+    label: str
+    named_by: str
+    weights: str | None
+    scorer: Scorer | None = None
+
+    def scores(self, data: str, items: Items) -> Scores | None:
+        """The similarities of these items; None where they are searches, or not measured."""
+        try:
+            return self.scorer.plain(self.label, data, items) if self.scorer else None
+        except NothingToMeasure:
+            return None
+
+    def described(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """With the calibration of each data set that it was measured on."""
+        scales = {name: self.scorer.scale(self.label, name) for name in data} if self.scorer else {}
+        return {
+            "label": self.label, "named_by": self.named_by, "weights": self.weights,
+            "calibration": {
+                name: {"reference": s.reference, "identity": s.identity, "pairs": s.pairs, "spread": s.spread}
+                for name, s in scales.items() if s
+            },
+        }  # fmt: skip
+
+
+def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> Parent | None:
+    """The parent of a model made of files, where it is at hand; None where it is not, or cannot be read."""
+    folder = getattr(subject.model, "source", None)
+    if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
+        return None
+    found = parent_of(folder, known_models(settings.models_file))
+    if found is None:
+        return None
+    label, config, file = found
+    try:
+        model = load(config, device=Device(settings.device, settings.dtype), file_hash=store.file_hash)
+        parent = Subject(label, config, model)
+        weights = weights_of(model, store.file_hash)
+        is_there = parent.kind == "vector" and _from_store(parent, subject, store)
+    except EncheckError:
+        return None
+    return Parent(label, file, weights, scorer.beside({label: parent}) if is_there else None)
+
+
+def _from_store(parent: Subject, child: Subject, store: Store) -> bool:
+    """Whether the store has the parent's vectors of all texts of the child, which the parent then has too."""
+    texts = list(child.rows)
+    keys = list(map(text_key, texts))
+    for some in (keys[:1], keys):
+        vectors, there = store.get("vector", parent.fingerprint, some)
+        if not there.all() or not some:
+            return False
+    parent.state.vectors, parent.state.rows = np.asarray(vectors), {text: i for i, text in enumerate(texts)}
+    return True

@@ -1,0 +1,117 @@
+"""Gate rows: what a capability pools, which parts it has, and what each item counts for."""
+
+import numpy as np
+import pytest
+
+from encheck.checks import test_binding, test_jumble, test_number, test_roles, test_swapchain
+from encheck.claims import claim_of
+from encheck.gating.capabilities import parts, pooled, rows
+from encheck.gating.decision import decide
+from encheck.gating.pairing import compare
+from encheck.scoring.scores import Scale
+from encheck.scoring.table import Table
+from encheck.types import Declaration
+
+SCALE = Scale(0.1, 1.0)
+
+
+def case(tested, level="1", *, check="a_is_b", wins=0.7, n=200, clusters=50, crossed=False, first=0, **declared):
+    """A case and the same under a model that loses nothing; `first` numbers its first text."""
+    declared = Declaration(property=tested, metric="m", chance=0.5, **{"gates": "margin_rate", **declared})
+    won = np.random.default_rng(len(tested) + first).permutation(n) < wins * n
+    ids = tuple(f"d/{i // 2:016x}/x/1/crossed/0/{1 + i % 2}" if crossed else f"i{i}" for i in range(n))
+    texts, groups = (tuple(f"{prefix}{i}" for i in ns) for prefix, ns in (
+        (f"{tested}-{level}-", range(first, first + n)), ("c", (np.arange(n) // 2 % clusters).tolist()),
+    ))  # fmt: skip
+    return Table(
+        f"{check}/d/{level}", check, tested, "d", level, "triplet", ids, texts, groups, ("",) * n, (None,) * n,
+        np.where(won, 0.8, 0.5), np.full(n, 0.6), declared,
+    )  # fmt: skip
+
+
+def compared(*tables):
+    return [compare(one, one, (SCALE, SCALE)) for one in tables]
+
+
+def names(found):
+    return sorted(p.name for p in found if not p.part_of), sorted((p.name, p.part_of) for p in found if p.part_of)
+
+
+def test_levels_of_a_property_are_one_row_and_its_parts():
+    found = pooled(compared(case("jumble", "1"), case("jumble", "2")))
+    assert names(found) == (["jumble/d"], [("jumble/d/1", "jumble/d"), ("jumble/d/2", "jumble/d")])
+    assert [len(p.baseline) for p in found] == [400, 200, 200]
+
+
+def test_properties_of_one_capability_are_one_row():
+    found = pooled(compared(case("number", capability="facts"), case("entity", capability="facts"), case("roles")))
+    assert names(found) == (["facts/d", "roles/d/1"], [("entity/d/1", "facts/d"), ("number/d/1", "facts/d")])
+
+
+def test_a_property_without_a_capability_is_one():
+    assert names(pooled(compared(case("antonym")))) == (["antonym/d/1"], [])
+
+
+def test_checks_below_chance_are_a_row_with_parts_of_its_own():
+    tables = [case("jumble", level, wins=wins) for level, wins in (("1", 0.1), ("2", 0.2), ("3", 0.9))]
+    whole, inside = names(pooled(compared(*tables)))
+    assert whole == ["jumble/d/3", "jumble/d/at-chance"]
+    assert inside == [("jumble/d/1/at-chance", "jumble/d/at-chance"), ("jumble/d/2/at-chance", "jumble/d/at-chance")]
+
+
+def test_a_proxy_stands_for_itself():
+    found = pooled(compared(case("retrieval", "1"), case("retrieval", "known", proxy="easy")))
+    assert names(found) == (["retrieval/d/1", "retrieval/d/known"], [])
+
+
+def test_a_whole_of_both_has_no_parts():
+    few = [case("jumble", "1", wins=0.9, n=80, clusters=40), case("jumble", "2", wins=0.1, n=80, clusters=40)]
+    assert names(pooled(compared(*few))) == (["jumble/d/whole"], [])
+
+
+def test_an_item_that_is_a_side_of_a_crossed_group_counts_once():
+    crossed = case("roles", check="both", crossed=True, gates="directions_mean")
+    again = case("roles", n=300)  # its first 200 texts are the sides
+    (row,) = rows(compared(again, crossed)).values()
+    assert sum(len(one.old) for one in row) == 300
+    texts = [text for one in row for text in one.before.texts]
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_surface_directions_of_crossed_groups_are_parts():
+    crossed = case("roles", check="both", crossed=True, gates="directions_mean")
+    found = parts(rows(compared(crossed, case("roles", first=500))))
+    assert {name: (part.row, len(part.cases[0].old)) for name, part in found.items()} == {
+        "roles/d/1/direction-1": ("roles/d/1", 100), "roles/d/1/direction-2": ("roles/d/1", 100),
+    }  # fmt: skip
+
+
+def test_directions_that_differ_alike_in_every_group_leave_no_error():
+    """One direction is won more and the other lost: that is no noise of their mean."""
+    crossed = case("roles", check="both", crossed=True, gates="directions_mean", wins=0.5)
+    moved = np.where(np.arange(200) % 2, 0.8, 0.5)
+    before, after = (Table(**{**vars(crossed), "near": near}) for near in (np.full(200, 0.8), moved))
+    row = decide(pooled([compare(before, after, (SCALE, SCALE))])).rows[0]
+    assert (row.change, row.error) == (-0.5, 0)
+
+
+@pytest.mark.parametrize(
+    ("module", "capability"),
+    [(test_number, "facts"), (test_roles, "relation"), (test_binding, "relation"), (test_jumble, "word-order"),
+     (test_swapchain, "word-order")],
+)  # fmt: skip
+def test_all_checks_of_a_file_declare_one_capability(module, capability):
+    claims = [one for one in map(claim_of, vars(module).values()) if one]
+    assert {one.declared.capability for one in claims} == {capability}
+
+
+def test_the_checks_have_at_most_twelve_capabilities_that_gate():
+    import importlib
+    import pkgutil
+
+    from encheck import checks
+
+    modules = [importlib.import_module(f"encheck.checks.{m.name}") for m in pkgutil.iter_modules(checks.__path__)]
+    claims = [one for m in modules for one in map(claim_of, vars(m).values()) if one and one.declared.gates]
+    weighed = {one.declared.capability or one.property for one in claims} - {"contrast"}  # of data of one's own
+    assert len(weighed) <= 12

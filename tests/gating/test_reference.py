@@ -1,0 +1,115 @@
+"""A model beside those whose item scores ship: the same items, what is certain, and what is said of it."""
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from gate_fakes import CASE, columns, results, scores
+
+from encheck.datasets.load import load
+from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.reference import SHIPPED, differences, of_baseline, shipped
+from encheck.gating.weighing import side_of
+from encheck.reporting import reference
+from encheck.reporting.results import schema
+
+FOLDER = Path(str(resources.files("encheck.gating") / "shipped"))
+MOST = 400_000  # bytes of all that ships
+
+
+def side(near, far, **more):
+    return side_of(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
+
+
+def said(before, now, *, role="reference", **more):
+    return reference.as_dict("ckpt", "sbert", role, differences(side(*before), side(*now)), **more)
+
+
+def test_what_ships_is_small_and_of_the_probes_that_ship():
+    files = [path for path in FOLDER.glob("*/*") if path.is_file()]
+    assert {path.parent.name for path in files} == set(SHIPPED)
+    assert sum(path.stat().st_size for path in files) < MOST
+    probes = load("probes")
+    data = [{"name": "probes", "fingerprint": probes.fingerprint}]
+    for found in shipped({"data": data}):
+        (kept,) = found.summary["data"]
+        assert (kept["version"], kept["fingerprint"]) == (probes.version, probes.fingerprint), (
+            "the references are of other probes. Remedy: python recipes/reference.py"
+        )
+        assert sum(map(len, found.cases.values())) > 30_000
+    assert not list(shipped({"data": [data[0] | {"fingerprint": "x"}]}))
+
+
+def test_a_loss_is_certain_and_noise_is_not():
+    (lost,) = differences(side(*scores()), side(*scores(lost=range(40))))
+    assert (lost.certain, lost.change, lost.low < lost.change < lost.high < 0) == (True, -0.1, True)
+    (same,) = differences(side(*scores()), side(*scores(lost=[3])))
+    assert (same.certain, same.low < 0 < same.high) == (False, True)
+
+
+def test_certain_is_rarely_said_of_models_that_differ_by_chance():
+    rng, false = np.random.default_rng(0), 0
+    for _ in range(100):
+        near, far = scores()
+        turned = rng.uniform(size=len(near)) < 0.1
+        sides = [np.where(turned & (rng.uniform(size=len(near)) < 0.5), -near, near) for _ in range(2)]
+        (one,) = differences(*(side(some, far) for some in sides))
+        false += one.certain
+    assert false <= 13  # 5% of 100, and four standard errors
+
+
+def test_few_items_are_left_out_and_other_items_are_no_comparison(tmp_path):
+    assert not differences(side(*scores(50)), side(*scores(50)))
+    save(tmp_path / "base", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores(399))}, "m"), model="m")
+    assert not of_baseline(read(tmp_path / "base"), side(*scores()))
+    save(tmp_path / "same", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m")
+    assert len(of_baseline(read(tmp_path / "same"), side(*scores()))) == 1
+
+
+def test_every_report_says_the_change_and_whether_it_is_certain():
+    one = said(scores(), scores(lost=range(40)))
+    told = "\n".join(reference.lines([one]))
+    assert "ckpt against sbert, whose item scores ship with encheck, on the same items" in told
+    assert "-10.0 [" in told
+    assert "] certain" in " ".join(told.split())
+    assert "| antonym | 400 | 90.0% | 80.0% | -10.0 [" in "\n".join(reference.markdown([one]))
+    jsonschema.validate([one], schema()["properties"]["references"] | {"$defs": schema()["$defs"]})
+
+
+def test_the_same_scores_and_the_same_weights_are_said_to_be():
+    assert list(reference.lines([said(scores(), scores())])) == ["all scores of ckpt are those of sbert", ""]
+    same = said(scores(), scores(lost=range(40)), same_weights=True)
+    assert next(reference.lines([same])) == "the weights of ckpt are those of sbert"
+    assert reference.sameness(said(scores(), scores(), same_weights=True)).endswith(", and so are all scores")
+
+
+def test_a_surface_scorer_takes_one_line():
+    up, down = said(scores(lost=range(40)), scores(), role="surface"), said(scores(), scores(), role="surface")
+    assert reference.surface_line(up).endswith("above it for certain in 1 of 1 capabilities")
+    assert reference.surface_line(down).endswith("in 0 of 1 capabilities; not in antonym (+0.0)")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "order", "same"),
+    [({"format": "pt"}, 1, True), ({}, -1, True), ({"positions": "1"}, 1, True), ({"value": "1"}, 1, False)],
+)
+def test_weights_are_the_same_however_they_were_saved(tmp_path, metadata, order, same):
+    from safetensors.numpy import save_file
+
+    from encheck.encoders.weights import tensors_sha256
+
+    tensors = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(4, np.float16)}
+    save_file(tensors, tmp_path / "one.safetensors")
+    other = dict(list(tensors.items())[::order])
+    if "positions" in metadata:
+        other["embeddings.position_ids"] = np.arange(9)
+    if "value" in metadata:
+        other["a"] = other["a"] + 1
+    save_file(other, tmp_path / "two.safetensors", metadata=metadata)
+    one, two = (tensors_sha256(tmp_path / f"{name}.safetensors") for name in ("one", "two"))
+    assert (one == two) is same
+    (tmp_path / "no.safetensors").write_bytes(json.dumps({"a": 1}).encode())
+    assert len(tensors_sha256(tmp_path / "no.safetensors")) == 64

@@ -1,0 +1,165 @@
+"""The comment on a pull request: what it says, how long it gets, and that no text in it takes effect."""
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from encheck.reporting.comment import LIMIT, Section, comment, fitted, units
+
+HOSTILE = (
+    "@team see https://evil.example www.evil.example #12 GH-13 !14 %15 ~bug &16 :tada: $x$ "
+    "<img src=x onerror=alert(1)> <!-- --> </details> ```` `a` | **b** [c](http://d) me@example.org"
+)
+
+
+def row(name="antonym/probes/1", *, outcome="block", text="a fast car", means="Results crowd out others.", **more):
+    one = {
+        "source": text,
+        "texts": [
+            {"side": "near", "pieces": [["same", text]], "before": 0.9, "now": 0.5},
+            {"side": "far", "pieces": [["del", "fast"], ["ins", text]], "before": 0.8, "now": None},
+        ],
+    }
+    return {
+        "row": name, "family": "order", "kind": "rate", "baseline": 0.8, "candidate": 0.7, "change": -0.1, "low": -0.12,
+        "high": -0.08, "delta": 0.02, "outcome": outcome, "gates": True, "evidence": True, "lost": 40, "gained": 3,
+        "detectable": 0.03, "why": "80.0% to 70.0% (-10.0 points; 2 matter)", "means": means, "endpoint": "",
+        "budget": "behaviour", "lost_examples": [one] * 3 if outcome == "block" else [], "lost_queries": [], **more,
+    }  # fmt: skip
+
+
+def results(*rows, outcome="block", partial=(), notes=(), **more):
+    reasons = [f"{one['row']}: {one['why']}" for one in rows if one["outcome"] != "pass"]
+    against = {
+        "baseline": "production", "outcome": outcome, "rows": list(rows), "reasons": reasons, "searches": [],
+        "notes": list(notes), "remedies": [], "partial": list(partial), **more,
+    }  # fmt: skip
+    codes = {"pass": 0, "block": 1, "inconclusive": 10}
+    gate = {"outcome": outcome, "exit_code": codes[outcome], "partial": list(partial), "against": [against]}
+    run = {"exit_status": codes[outcome], "notes": [], "versions": {"encheck": "0.1.0"}, "command": "encheck gate new"}
+    return {"run": run, "gate": gate}
+
+
+def rendered(text):
+    return MarkdownIt("gfm-like", {"linkify": False}).render(text)
+
+
+def texts_of(page):
+    """The text nodes of a page, but for those in code, as a host looks through them."""
+    outside = re.sub(r"<code.*?</code>", "<hr>", page, flags=re.DOTALL)
+    return [html.unescape(text) for text in re.split(r"<[^>]*>", outside)]
+
+
+def test_a_block_has_verdict_reason_what_to_do_meaning_and_three_lost_items():
+    said = comment(results(row()))
+    head, reason, to_do, *_ = said.split("\n\n")
+    assert (head, reason) == (
+        "## GATE: BLOCKED",
+        "antonym/probes/1: 80.0% to 70.0% (-10.0 points; 2 matter)",
+    )
+    assert to_do.startswith("**What to do.** Do not merge")
+    assert "Results crowd out others." in said
+    assert said.count("should be nearer  0.500, was 0.900  a fast car") == 3
+    assert "3 lost items" in said
+    assert "`encheck gate new`" in said
+
+
+def test_a_gate_that_cannot_tell_says_what_would_decide_and_what_it_counts_as():
+    open_row = row(outcome="inconclusive", why="may have lost 3 points")
+    said = comment(results(open_row, outcome="inconclusive", remedies=["twice the items would decide"]))
+    assert "### What is open" in said
+    assert "- to decide: twice the items would decide" in said
+    assert "exit code 10" in said
+    assert "lost item" not in said
+
+
+def test_a_pass_says_to_make_the_baseline_again_and_a_partial_gate_that_it_is_one():
+    said = comment(results(row(outcome="pass"), outcome="pass", partial=["antonym"]))
+    assert said.startswith("## GATE (partial: antonym): PASSED\n")
+    assert "make the baseline of the new model" in said
+    assert "**Partial gate.** `-m` or `-k` left out checks. Weighed were: antonym." in said
+
+
+def test_a_pass_of_a_run_that_fails_is_not_called_one_to_merge():
+    found = results(row(outcome="pass"), outcome="pass")
+    found["run"]["exit_status"] = found["gate"]["exit_code"] = 1
+    said = comment(found)
+    assert "The run fails all the same (exit code 1)" in said
+    assert "After the merge" not in said
+
+
+def test_two_baselines_have_a_section_each():
+    found = results(row())
+    found["gate"]["against"].append(found["gate"]["against"][0] | {"baseline": "anchor"})
+    said = comment(found)
+    assert "### What blocks, against production" in said
+    assert "### What blocks, against anchor" in said
+
+
+def test_whether_to_re_index_and_what_a_cut_off_accepts_is_said_where_the_results_say_it():
+    found = comment(
+        results(row(), reindex={"says": "re-index: no (same vectors)"}, cutoffs=[{"says": "of 0.5: accepts 3%"}])
+    )
+    assert "**Re-index:** no (same vectors)\n- of 0.5: accepts 3%" in found
+    assert "Re-index" not in comment(results(row(), reindex=None, cutoffs=[]))
+    assert "Re-index" not in comment(results(row()))
+
+
+def test_a_run_without_a_gate_has_no_verdict():
+    found = results() | {"run": results()["run"] | {"exit_status": 4, "notes": ["12 items are others"]}}
+    del found["gate"]
+    said = comment(found)
+    assert said.startswith("## GATE: NO VERDICT. Exit code 4\n")
+    assert "- 12 items are others" in said
+    assert "There was no baseline" in comment(found, made="base")
+    assert "`base`" in comment(found, made="base")
+    assert "wrote no results" in comment(None)
+
+
+def test_it_is_never_longer_than_hosts_take_and_counts_what_it_leaves_out():
+    many = [row(f"antonym/probes/{i}", text="\U0001f600$@" * 120, means=HOSTILE * 9) for i in range(250)]
+    said = comment(results(*many, partial=[HOSTILE] * 500, notes=[HOSTILE] * 500))
+    assert LIMIT * 0.9 < units(said) <= LIMIT
+    assert re.search(r"Too long for a comment: \d{3,4} more entries are left out here\.\n$", said)
+    assert rendered(said).count("<details>") == rendered(said).count("</details>")
+
+
+@given(st.lists(st.lists(st.text(max_size=60), max_size=6), max_size=8), st.integers(120, 400))
+def test_sections_that_fit_are_whole_and_never_too_long(parts, limit):
+    said = fitted([Section("<s>", some, "</s>") for some in parts], limit=limit)
+    assert units(said) <= limit
+    assert said.count("<s>") == said.count("</s>")
+
+
+@pytest.mark.parametrize("place", ["row", "why", "text", "means", "note", "baseline", "partial", "command"])
+def test_a_hostile_text_formats_nothing_pings_nobody_and_links_nowhere(place):
+    one = {} if place in ("note", "baseline", "partial", "command") else {"name" if place == "row" else place: HOSTILE}
+    found = results(row(**one), notes=[HOSTILE] * (place == "note"), partial=[HOSTILE] * (place == "partial"))
+    found["gate"]["against"][0]["baseline"] = HOSTILE if place == "baseline" else "production"
+    found["run"]["command"] = HOSTILE if place == "command" else "encheck"
+    plain = comment(results(row(), notes=["x"] * (place == "note"), partial=["x"] * (place == "partial")))
+    page = rendered(comment(found))
+    tags = [re.findall(r"</?(\w+)", re.sub(r"</?span>", "", shown)) for shown in (page, rendered(plain))]
+    assert tags[0] == tags[1]
+    assert not re.search(r"<a |<img|<!--", page)
+    for text in texts_of(page):
+        assert not re.search(r"@\w|://|www\.|#\d|GH-\d|!\d|%\d|&\d|:\w+:|\$\w", text), text
+
+
+@pytest.mark.parametrize("text", ["- x", "1. x", "> x", "# x", "[ ] x", "/close", "===", "---", "a\n/approve", "    x"])
+def test_no_text_begins_a_block_or_a_command_of_the_host(text):
+    found = comment(results(row(outcome="inconclusive"), outcome="inconclusive", notes=[text], remedies=[text]))
+    assert not any(line.lstrip().startswith("/") for line in found.splitlines())
+    page = rendered(found)
+    assert page.count("<ul>") == 3  # what to do, reasons, notes: no list in a list
+    assert not re.search(r"<(ol|blockquote|h1|input|hr)\b", page)
+
+
+def test_the_texts_of_a_fence_do_not_end_it():
+    page = rendered(comment(results(row(text="``` ```` </code> <b>"))))
+    assert page.count("<pre>") == 1
+    assert "<b>" not in page
