@@ -80,8 +80,11 @@ def test_a_control_is_another_statement_of_the_same_place():
 REFUSED = {
     "Is the shop open?": "no subject before the predicate",
     "Open the door.": "no finite predicate",
+    "Ya can't.": "no finite predicate",
     "Some patients are late.": "a subject of which both can be true",
     "He left because it rained.": "a cause or limit is said with the predicate",
+    "She is happy and so are they.": "a question word or adverb before the predicate",
+    "Geese can swim as well.": "a word that stays outside of a negation, or inside of it alone",
     "He only paid the bill.": "a word that stays outside of a negation, or inside of it alone",
     "He has never seen it.": "a negative word in the clause",
     "The goods were sold and shipped in May.": "two predicates share a subject or an operator",

@@ -7,7 +7,8 @@ ambiguous or true ("Some are late" and "Some are not late").
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from encheck.language.edits.inflection import inflected
 from encheck.language.parse import Parse
@@ -64,6 +65,8 @@ NO_DENIAL = frozenset(
     """use thank mean guess suppose welcome promise apologize apologise wonder wish hope congratulate bet swear beg
     reckon refuse fail deny doubt lack""".split()
 )
+WISHING = frozenset(["hope", "wish"])
+INVERTING = frozenset("so neither nor such".split())  # "and so are they"
 SAYING = frozenset(
     """say tell add announce report note write claim state explain ask argue warn reply think believe guess know
     show suggest conclude insist remark comment predict estimate hear quote quip recall continue""".split()
@@ -115,33 +118,42 @@ def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
 def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
     """What the token at `at` predicates, where it is the head of a finite clause with a subject before it."""
     operators = [i for i in parse.children[at] if parse.bases[i] in ("aux", "cop") and i < at]
-    is_verb = not operators
-    finite = at if is_verb else operators[0]
-    if parse.tags[finite] not in FINITE and parse.tags[finite] != "MD":
+    finite = operators[0] if operators else at
+    if parse.tags[finite] not in FINITE and (not operators or parse.tags[finite] != "MD"):
         return NOT_FINITE
-    subject = next((i for i in parse.children[at] if parse.bases[i] in SUBJECTS), None)
-    holder = at
-    while subject is None and parse.bases[holder] == "conj" and parse.heads[holder] != holder:
-        holder = parse.heads[holder]
-        subject = next((i for i in parse.children[holder] if parse.bases[i] in SUBJECTS), None)
+    subject = _subject(parse, at)
     if subject is None or subject > finite:
         return NO_SUBJECT
     if clause == RELATIVE and parse.lowers[subject] not in PRONOUNS:
         return "a relative clause without a pronoun"
     negations = [i for i in parse.children[at] if parse.lowers[i] in NOT]
-    negation = negations[0] if negations else None
-    if len(negations) > 1 or (negation is not None and negation != finite + 1):
+    if negations and negations != [finite + 1]:
         return "a not of something else"
-    base = ""
-    if is_verb and parse.lower_lemmas[at] != "be":
-        base = parse.lower_lemmas[at]
-    elif not is_verb and parse.lowers[finite] in ("do", "does", "did"):
-        if at != finite + 1 + (negation is not None) or parse.tags[at] != "VB":
-            return "words between operator and verb"
-        if negation is None:
-            return "an emphatic do"
-        base = parse.lowers[at]
-    return Predicate(parse, at, finite, subject, negation, base, clause)
+    one = Predicate(parse, at, finite, subject, negations[0] if negations else None, "", clause)
+    return _with_verb(one)
+
+
+def _subject(parse: Parse, at: int) -> int | None:
+    """The subject of a clause, its own or that of the clause it is coordinated with."""
+    subject = parse.child(at, *SUBJECTS)
+    while subject is None and parse.bases[at] == "conj" and parse.heads[at] != at:
+        at = parse.heads[at]
+        subject = parse.child(at, *SUBJECTS)
+    return subject
+
+
+def _with_verb(one: Predicate) -> Predicate | str:
+    """The predicate with the plain form of its verb, where a denial takes *do*; or why it is left alone."""
+    parse, at = one.parse, one.head
+    if one.finite == at and parse.lower_lemmas[at] != "be":
+        return "a full verb with a not" if one.negation is not None else replace(one, base=parse.lower_lemmas[at])
+    if one.finite == at or parse.lowers[one.finite] not in ("do", "does", "did"):
+        return one
+    if one.negation is None:
+        return "an emphatic do"
+    if at != one.negation + 1 or parse.tags[at] != "VB":
+        return "words between operator and verb"
+    return replace(one, base=parse.lowers[at])
 
 
 def number_of(one: Predicate) -> str:
@@ -181,7 +193,7 @@ def _has_doubtful_form(one: Predicate) -> bool:
         return False
     tag = parse.tags[at]
     if one.base in ("do", "have"):
-        return parse.child(at, "obj", "xcomp") is None
+        return parse.child(at, "obj", "xcomp") is None or parse.lowers[at] not in OPERATORS
     if inflected(one.base, tag) != parse.lowers[at] or inflected(one.base, "VB") != one.base:
         return True
     if tag == "VBD" and inflected(one.base, "VBN") == parse.lowers[at] and _may_be_participle(one):
@@ -236,6 +248,8 @@ def _is_scoped(one: Predicate) -> bool:
     assert subject is not None
     if one.negation is not None:
         return not INSIDE.isdisjoint(_says(one))
+    if ("as", "well") in pairwise(parse.lowers):
+        return True
     first = parse.subtree(subject)[0]
     behind = {parse.lowers[i] for i in _below(one) if i > first and i != one.head and not _is_degree(parse, i)}
     return not OUTSIDE.isdisjoint(behind) or not UNSURE.isdisjoint(_says(one))
@@ -249,7 +263,7 @@ def _is_degree(parse: Parse, at: int) -> bool:
 def _has_open_subject(one: Predicate) -> bool:
     """A subject of which the statement and its denial can both be true, or that is negative itself."""
     parse, at = one.parse, one.subject
-    if at is None or parse.entities[at].endswith(("DATE", "TIME")):
+    if at is None or parse.entities[at].endswith(("DATE", "TIME")) or parse.pos[at] == "ADJ":
         return True
     inside = (at, *(i for i in parse.children[at] if i < at or parse.bases[i] in ("det", "advmod", "cc")))
     words = {parse.lowers[i] for i in inside}
@@ -270,6 +284,10 @@ def _is_fronted(one: Predicate) -> bool:
     """A question word or an adverb between subject and predicate, or what is said before who says it."""
     parse, subject = one.parse, one.subject
     assert subject is not None
+    if any(first in INVERTING and then in OPERATORS for first, then in pairwise(parse.lowers)):
+        return True
+    if parse.lower_lemmas[parse.heads[one.head]] in WISHING:
+        return True
     for i in parse.children[one.head]:
         if parse.tags[i] in ("WP", "WRB", "WDT", "WP$") and parse.deps[one.head] != "acl:relcl":
             return True
