@@ -12,22 +12,25 @@ if TYPE_CHECKING:
     from encheck.api.canaries import canary_check, canary_save
     from encheck.api.candidates import gate
     from encheck.api.checks import run
+    from encheck.api.costing import compare_costs
     from encheck.api.cutoffs import cutoff
     from encheck.api.loading import load_data, load_model
     from encheck.api.results import Result, Results
+    from encheck.api.upgrading import upgrade
     from encheck.claims import claim
 
     __version__: str
 
 __all__ = [
-    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "cutoff", "gate", "load_data",
-    "load_model", "run",
+    "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "compare_costs", "cutoff", "gate",
+    "load_data", "load_model", "run", "upgrade",
 ]  # fmt: skip
 
 _HOMES = {
     "canary_check": "encheck.api.canaries",
     "canary_save": "encheck.api.canaries",
     "claim": "encheck.claims",
+    "compare_costs": "encheck.api.costing",
     "cutoff": "encheck.api.cutoffs",
     "gate": "encheck.api.candidates",
     "load_data": "encheck.api.loading",
@@ -35,6 +38,7 @@ _HOMES = {
     "Result": "encheck.api.results",
     "Results": "encheck.api.results",
     "run": "encheck.api.checks",
+    "upgrade": "encheck.api.upgrading",
 }
 
 

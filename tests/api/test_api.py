@@ -14,7 +14,7 @@ from encheck.errors import BaselineError, DataError, ModelError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_NAME = """
-import importlib, pkgutil, sys
+import importlib, json, pathlib, pkgutil, sys
 import encheck
 for module in pkgutil.walk_packages(encheck.__path__, "encheck."):
     if module.name != "encheck.__main__":
@@ -22,6 +22,9 @@ for module in pkgutil.walk_packages(encheck.__path__, "encheck."):
 for name in ("checks", "generators"):
     importlib.import_module(f"encheck.{name}")
 data, store = sys.argv[1:]
+labels = pathlib.Path(store).with_name("labels.jsonl")
+labels.write_text("".join(json.dumps({"query": f"a {i}", "document": f"the {i}"}) + "\\n" for i in range(30)))
+search = {"data": f"retrieval:{labels}", "store": store}
 how = {"data": data, "checks": "number", "store": store}
 called = {
     "canary_save": encheck.canary_save("overlap", store + ".canary") is None,
@@ -33,6 +36,8 @@ called = {
     "Result": isinstance(found.rows[0], encheck.Result),
     "cutoff": encheck.cutoff("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
     "gate": encheck.gate("oracle", "oracle", **how).outcome == "pass",
+    "upgrade": encheck.upgrade("bag-of-words", "bag-of-words", **search, timing=False).outcome == "ship",
+    "compare_costs": encheck.compare_costs(["oracle", "constant"], behaviour=data, checks="number", store=store).rows,
 }
 wrong, others = [name for name in called if not called[name]], {*called, "Results", "__version__"} ^ {*encheck.__all__}
 print(wrong, sorted(others))

@@ -29,6 +29,7 @@ mine:
   dtype: bfloat16
   similarity: dot
   licence: MIT
+  price: 0.02
   description: one of my own
   trained_on: [qqp, mrpc]
   thresholds:
@@ -246,6 +247,7 @@ def test_every_field_is_read(write):
         dtype="bfloat16",
         similarity="dot",
         licence="MIT",
+        price=0.02,
         description="one of my own",
         trained_on=("qqp", "mrpc"),
         thresholds={"some_check": 0.5, "some_check/2": 1},

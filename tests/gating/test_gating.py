@@ -8,7 +8,7 @@ from gate_fakes import CASE, columns, results, scores
 
 from encheck import schema1
 from encheck.errors import BaselineError
-from encheck.gating.balance import balanced, win_rates
+from encheck.gating.balance import balanced, shares, win_rates
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.capabilities import calibration_error, pooled
 from encheck.gating.decision import decide
@@ -395,6 +395,18 @@ def test_win_rates_pool_the_claims_of_a_check():
     near, far = scores(100, wins=0.9)
     tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", tested="synonym")}
     assert win_rates(tables) == {"antonym": pytest.approx(0.5)}
+
+
+@pytest.mark.parametrize(("wins", "share"), [(0.9, 0.8), (0.5, 0.0), (0.2, 0.0), (1.0, 1.0)])
+def test_the_score_counts_from_chance_and_below_it_nothing(wins, share):
+    """Damage raises a rate that is below chance: that is no gain."""
+    assert shares({"a": table(*scores(100, wins=wins))}) == {"antonym": pytest.approx(share)}
+
+
+def test_a_blocked_model_has_no_score(against, monkeypatch):
+    monkeypatch.setattr("encheck.gating.weighing._balanced", lambda *_: 0.8)
+    assert against(*scores()).balanced == (0.8, 0.8)
+    assert against(*scores(lost=range(40))).balanced == (0.8, None)
 
 
 def test_more_luck_than_the_widest_delta_covers_lets_nothing_pass():

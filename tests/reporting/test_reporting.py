@@ -234,7 +234,7 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
                "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
     page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
     assert "<td>order</td><td>2</td><td>-1.25</td><td>-2.00</td><td>open</td>" in page
-    assert "0.750 before, 0.500 now" in page
+    assert "0.750 before, - now (a blocked model has none)" in page
     assert "<p>a note</p>" in page
     assert "reported: too few items or clusters" in page
     assert f"<li>a/d-1: {markdown.escape(HOSTILE)[:20]}" in page

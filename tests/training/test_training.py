@@ -45,6 +45,37 @@ def test_without_one_of_the_parts_there_is_no_balance():
     assert np.isnan(behaviour(Oracle().encode, checks=("antonym",))["balanced"])
 
 
+def test_a_checkpoint_that_a_gate_would_block_has_no_score():
+    found = behaviour(Constant().encode, checks=FEW, baseline=BagOfWords().encode)
+    assert (found["balanced"], found["blocked"]) == (-np.inf, 1)
+
+
+def test_an_unchanged_model_keeps_its_score():
+    found = behaviour(BagOfWords().encode, checks=FEW, baseline=BagOfWords().encode)
+    assert found["balanced"] == behaviour(BagOfWords().encode, checks=FEW)["balanced"]
+    assert found["blocked"] == 0
+
+
+def test_what_is_blocked_never_wins_whichever_part_chooses(caplog):
+    from encheck.training.evaluator import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(checks=["antonym", "jumble"], baseline=in_training(BagOfWords()))
+    found = evaluator(in_training(Constant()), steps=20)
+    assert found[evaluator.primary_metric] == -np.inf
+    assert evaluator.blocked in caplog.text
+    assert caplog.text.count("step 20 has no behaviour_sensitivity: blocked: ") == 1
+
+
+def test_without_a_baseline_the_first_model_is_the_one_to_keep_up_with():
+    from encheck.training.evaluator import BehaviourEvaluator
+
+    evaluator = BehaviourEvaluator(checks=FEW)
+    assert evaluator(in_training(BagOfWords()))["behaviour_blocked"] == 0
+    assert evaluator(in_training(Constant()))["behaviour_blocked"] == 1
+    assert evaluator(in_training(BagOfWords()))["behaviour_blocked"] == 0
+    assert evaluator.blocked == ""
+
+
 def test_no_text_of_the_gate_is_ever_encoded():
     seen = set()
 

@@ -52,7 +52,7 @@ def run(
     """
     arguments = [f"--encheck-model={as_option(one)}" for one in _several(model)]
     arguments += [f"--encheck-data={one}" for one in _several(data)]
-    arguments += [*_arguments(options), *(["-m", checks] if checks else [])]
+    arguments += [*arguments_of(options), *(["-m", checks] if checks else [])]
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         folder = Path(report_dir or scratch).expanduser()
         _pytest([*arguments, f"--encheck-report-dir={folder}"], verbose=verbose)
@@ -74,7 +74,7 @@ class _Switches:
         self.found[names[0].removeprefix("--")] = attributes.get("action") == "store_true"
 
 
-def _arguments(options: Mapping[str, Option]) -> list[str]:
+def arguments_of(options: Mapping[str, Option]) -> list[str]:
     """The options as pytest's arguments; UsageError for one that does not exist."""
     switches, found = _Switches().found, []
     for key, value in options.items():

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import annotate, canary, checks, cutoff, data, gate, judge, look, reports, store, variants
+from encheck.cli import annotate, canary, checks, cutoff, data, gate, judge, look, reports, store, upgrade, variants
 from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
     "annotate", "app", "canary", "checks", "cutoff", "data", "gate", "judge", "look", "main", "reports", "store",
+    "upgrade",
     "variants",
 ]  # fmt: skip
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, tell, told
+from encheck.cli.shared import DataSpec, ModelArgs, Scope, SkipBadRows, Split, StorePath, app, say, tell, told
+from encheck.cli.table import as_option
 
 Everything = Annotated[
     bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
@@ -32,7 +34,8 @@ def report(
 @app.command()
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run directories to compare. The first is the reference.")
+        list[str],
+        typer.Argument(metavar="RUN...", help="Run directories; the first is the reference. With --cost: models."),
     ],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("compare.html"),
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
@@ -41,24 +44,63 @@ def compare(
         bool, typer.Option("--across-seeds", help="Show the mean and standard error over models that differ in seed.")
     ] = False,
     everything: Everything = False,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Measure models: quality, behaviour, speed, size, price, and the front.")
+    ] = False,
+    data: Annotated[
+        str | None, typer.Option(metavar="PATH", help="With --cost: a search with labels, retrieval:PATH.")
+    ] = None,
+    checks: Annotated[
+        str, typer.Option("-m", metavar="CHECKS", help="With --cost: these checks of behaviour alone.")
+    ] = "",
+    model_arg: ModelArgs = None,
+    store: StorePath = None,
+    device: Annotated[str, as_option("device")] = "auto",
 ) -> None:
     """Compare the models of runs on the items they share: differences with intervals, flips, pictures. Judges nothing.
+
+    With --cost, run models and say which of them are worth taking.
 
     Examples:
 
         encheck compare reports/monday reports/tuesday --out compare.html
 
         encheck compare --across-seeds reports/seeds
+
+        encheck compare sbert ./small ./large --cost --data retrieval:labels.jsonl
     """
     from encheck.errors import UsageError
 
+    folders = [Path(one) for one in runs]
     with told():
-        if across_seeds:
-            _across_seeds(runs, everything=everything)
+        if cost:
+            if across_seeds or everything:
+                raise UsageError("--cost compares models, --across-seeds runs: give one of them")
+            how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
+            _compare_costs(runs, data, checks, out, json_file, how)
+        elif data or checks:
+            raise UsageError(f"{'--data' if data else '-m'} requires --cost")
+        elif across_seeds:
+            _across_seeds(folders, everything=everything)
         elif everything:
             raise UsageError("--all requires --across-seeds")
         else:
-            _compare(runs, out, json_file, seed)
+            _compare(folders, out, json_file, seed)
+
+
+def _compare_costs(
+    models: list[str], data: str | None, checks: str, out: Path, json_file: Path | None, how: dict[str, Any]
+) -> None:
+    from encheck.api.costing import compare_costs
+    from encheck.comparing.costs_text import lines, render
+    from encheck.reporting.results import write_named
+
+    raw = compare_costs(models, data=data, checks=checks, **how).as_dict()
+    write_named(out, render(raw))
+    if json_file:
+        write_named(json_file, json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    say(lines(raw))
+    tell(f"page: {out}")
 
 
 def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> None:

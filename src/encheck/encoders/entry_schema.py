@@ -43,6 +43,7 @@ def _others() -> dict[str, Any]:
     return {
         "max_length": length,
         "truncate_dim": length,
+        "price": Annotated[float, Field(ge=0)],
         "trust_remote_code": bool,
         "prompts": dict[str, str],
         "trained_on": list[text],

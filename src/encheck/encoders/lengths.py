@@ -36,6 +36,12 @@ def _limits(folder: Path, asked: int | None) -> Iterator[tuple[str, int]]:
             yield name, limit
 
 
+def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
+    """Tokens of each text, whole; none where the folder has no tokenizer to count by."""
+    file = folder / TOKENIZER
+    return _lengths(file, texts) if file.is_file() else []
+
+
 def _lengths(file: Path, texts: Sequence[str]) -> list[int]:
     """Tokens of each text, whole; none where the file is of no kind that the library reads."""
     from tokenizers import Tokenizer

@@ -14,7 +14,8 @@ class ModelConfig:
     `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`; `package` is an
     installed package that carries the weights. `sha256` is what the file `name`, or the folder's model.safetensors,
     must hash to; or a mapping of options that name files, and of paths inside the folder, to their hashes. `prompt`
-    stands before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had.
+    stands before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had,
+    `price` what a million tokens cost, in dollars.
     """
 
     label: str
@@ -33,6 +34,7 @@ class ModelConfig:
     trust_remote_code: bool = False
     fetch: str = ""
     licence: str = ""
+    price: float | None = None
     description: str = ""
     trained_on: tuple[str, ...] = ()
     thresholds: Mapping[str, float] = field(default_factory=dict)

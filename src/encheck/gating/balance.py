@@ -1,19 +1,23 @@
 """One number beside the verdict: sensitivity, invariance and retrieval, weighed together.
 
 Training for sensitivity alone costs 8 to 40% of retrieval quality: what is lost there weighs as much here as what is
-gained.
+gained. Rates count from chance, and below it as nothing, since damage raises what is below. docs/decisions/0020 says
+what else was tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from encheck.gating.declared import declared_of, gating
+from encheck.gating.declared import chance_of, declared_of, gating
 from encheck.scoring.scores import Scale
 from encheck.scoring.table import Table
 
+Floats = NDArray[np.float64]
 PARTS = {
     "sensitivity": ("meaning changed", "order"),
     "invariance": ("meaning kept", "invariance"),
@@ -31,14 +35,46 @@ def part_of(family: str) -> str | None:
     return next((part for part, families in PARTS.items() if family in families), None)
 
 
-def win_rates(tables: Mapping[str, Table]) -> dict[str, float]:
-    """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
-    won: dict[str, list[np.ndarray]] = {}
+@dataclass(frozen=True)
+class Won:
+    """What the items of a property won, shape [n], and what guessing would win of each."""
+
+    values: Floats
+    chances: Floats
+
+    @property
+    def rate(self) -> float:
+        """The mean over its items."""
+        return float(self.values.mean())
+
+    @property
+    def share(self) -> float:
+        """How far the rate is from chance, 0, to all, 1; 0 below chance."""
+        chance = float(self.chances.mean())
+        return max(self.rate - chance, 0.0) / (1 - chance)
+
+
+def won(tables: Mapping[str, Table]) -> dict[str, Won]:
+    """By property, over all its checks and levels that gate by a rate and count in a part."""
+    found: dict[str, list[tuple[Floats, Floats]]] = {}
     for table in tables.values():
         metric, _ = gating(table)
         if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
-            won.setdefault(table.property, []).append(metric.per_item(table, _UNUSED))
-    return {name: float(np.concatenate(some).mean()) for name, some in sorted(won.items())}
+            values = metric.per_item(table, _UNUSED)
+            chances = np.full(len(values), chance_of(table, metric) or 0.0)
+            found.setdefault(table.property, []).append((values, chances))
+    joined = {name: [np.concatenate(one) for one in zip(*some, strict=True)] for name, some in sorted(found.items())}
+    return {name: Won(*both) for name, both in joined.items()}
+
+
+def win_rates(tables: Mapping[str, Table]) -> dict[str, float]:
+    """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
+    return {name: one.rate for name, one in won(tables).items()}
+
+
+def shares(tables: Mapping[str, Table]) -> dict[str, float]:
+    """Of each property how much of what is above chance was won, from 0 to 1: what the balanced score is made of."""
+    return {name: one.share for name, one in won(tables).items()}
 
 
 def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
@@ -47,7 +83,7 @@ def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
 
 
 def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
-    """The mean rate of the properties of each part; `families` names the family of each.
+    """The mean of the properties of each part; `families` names the family of each.
 
     >>> parts({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
     {'sensitivity': 0.5, 'retrieval': 0.8}
@@ -60,12 +96,12 @@ def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, 
     return found
 
 
-def balanced(rates: Mapping[str, float], families: Mapping[str, str]) -> float | None:
+def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float | None:
     """Geometric mean of sensitivity, invariance and retrieval; None where one of them was not measured.
 
     >>> families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
     >>> balanced({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)
     0.6
     """
-    found = parts(rates, families)
+    found = parts(shares, families)
     return round(float(np.prod(list(found.values())) ** (1 / len(PARTS))), 12) if len(found) == len(PARTS) else None

@@ -9,7 +9,7 @@ from typing import Any
 from encheck.claims import CONTRACT
 from encheck.errors import BaselineError
 from encheck.gating.answers import is_unjudged, moved
-from encheck.gating.balance import balanced, families_of, win_rates
+from encheck.gating.balance import balanced, families_of, shares
 from encheck.gating.baseline import STORED, Baseline, tables_of
 from encheck.gating.capabilities import parts, pooled
 from encheck.gating.capabilities import rows as gate_rows
@@ -63,13 +63,13 @@ People = Callable[[Searched, str], Judged | None]  # what they said of two model
 class Weighed:
     """The decision against one baseline.
 
-    `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score
-    before and now; `not_selected` counts the cases that -m or -k left out. `lost` has the queries of each search row
-    that lost most, `searched` what nobody judged, `beside` the other rank metrics of each primary endpoint.
-    `lost_items` has the items of each other row that lost most, `means` what its loss means to users of the model,
-    `remedies` what can be done where the gate is inconclusive. `partial` names the properties that were weighed, where
-    not all checks of the baseline were. `reindex` says whether stored vectors stay, None of models that score pairs;
-    `cutoffs` what becomes of a cut-off in use.
+    `flips` has the ids lost and gained a row; `reported` says why a case did not gate; `balanced` is the score before
+    and now, None for a candidate that is blocked; `not_selected` counts the cases that -m or -k left out. `lost` has
+    the queries of each search row that lost most, `searched` what nobody judged, `beside` the other rank metrics of
+    each primary endpoint. `lost_items` has the items of each other row that lost most, `means` what its loss means to
+    users of the model, `remedies` what can be done where the gate is inconclusive. `partial` names the properties that
+    were weighed, where not all checks of the baseline were. `reindex` says whether stored vectors stay, None of models
+    that score pairs; `cutoffs` what becomes of a cut-off in use.
     """
 
     baseline: str
@@ -145,7 +145,7 @@ def weigh(
         decision,
         _flips(found.rows),
         found.reported,
-        (_balanced(pair.old, pair.both), _balanced(pair.new, pair.both)),
+        _scores(pair, decision),
         not_selected,
         (
             *_same_weights(baseline, results, model),
@@ -444,9 +444,15 @@ def _said_broken(row: Mapping[str, Any], means: str) -> str:
     return ". ".join(filter(None, (f"{broken}: {cause}" if cause else broken, means)))
 
 
+def _scores(pair: _Facing, decision: Decision) -> tuple[float | None, float | None]:
+    """The balanced score before and now; a model that is blocked has none, since nobody should select by it."""
+    now = None if decision.outcome == "block" else _balanced(pair.new, pair.both)
+    return _balanced(pair.old, pair.both), now
+
+
 def _balanced(side: Side, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
-    return balanced(win_rates(tables), families_of(tables))
+    return balanced(shares(tables), families_of(tables))
 
 
 def _flips(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[list[str], list[str]]]:

@@ -285,9 +285,7 @@ def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[
     yield from endpoint.lines(against)
     for search in against.get("searches", ()):
         yield from _of_search(search, against, commands=commands)
-    before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
-    if before is not None and after is not None:
-        yield f"balanced score (sensitivity, invariance, retrieval): {before:.3f} before, {after:.3f} now"
+    yield from _score(against)
     if against["not_selected"]:
         left = against["not_selected"]
         yield f"the gate is partial: -m or -k left out {left} cases of the baseline, which were not weighed"
@@ -301,6 +299,16 @@ def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
     if against.get("reindex"):
         yield against["reindex"]["says"]
     yield from (one["says"] for one in against.get("cutoffs", ()))
+
+
+def _score(against: Mapping[str, Any]) -> Iterator[str]:
+    """The balanced score before and now; a dash for a blocked candidate, which nobody should select."""
+    before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
+    head = "balanced score (sensitivity, invariance, retrieval)"
+    if before is not None and against["outcome"] == "block":
+        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
+    elif before is not None and after is not None:
+        yield f"{head}: {before:.3f} before, {after:.3f} now"
 
 
 def _measured_on(against: Mapping[str, Any]) -> str:

@@ -13,30 +13,39 @@ from numpy.typing import NDArray
 
 from encheck.encoders.protocol import Encoder, Model, PairScorer, Verified, batches_of, check_scores
 from encheck.running.looking import looking
+from encheck.running.roles import Role, key_of
 from encheck.similarity import ROUNDING, moved
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Locks
 
 
 def again(
-    model: Model, texts: Sequence[str], *, fingerprint: str, store: Store, kind: Kind, name: str, locks: Locks
+    model: Model,
+    texts: Sequence[str],
+    *,
+    fingerprint: str,
+    store: Store,
+    kind: Kind,
+    name: str,
+    locks: Locks,
+    role: Role | None = None,
 ) -> NDArray[np.float32]:
     """The vectors (or self-scores, shape [n, 1]) of the texts, computed a second time from the last to the first."""
-    keys = [text_key(t) for t in texts]
+    keys = list(map(text_key if role is None else key_of(model, role), texts))
     with looking(partial(store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
         if there.all():
             return arrays
-        computed = _compute(model, texts)
+        computed = _compute(model, texts, role)
         if isinstance(model, Verified):
             model.verify_fingerprint()
         store.put(kind, fingerprint, keys, computed, name=f"{name}, again")
     return computed
 
 
-def _compute(model: Model, texts: Sequence[str]) -> NDArray[np.float32]:
+def _compute(model: Model, texts: Sequence[str], role: Role | None) -> NDArray[np.float32]:
     turned = list(texts)[::-1]
     if isinstance(model, Encoder):
-        batches = list(batches_of(model, turned))
+        batches = list(batches_of(model, turned, role=role))
         vectors = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
         for positions, some in batches:
             vectors[positions] = some

@@ -3,82 +3,42 @@
 `BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. The items of the split
 `gate` stay unseen: the best of many checkpoints on the items that judge it would look better than it is.
 
-    evaluator = BehaviourEvaluator()
+    evaluator = BehaviourEvaluator(baseline=model)
     args = SentenceTransformerTrainingArguments(
         ..., eval_strategy="steps", load_best_model_at_end=True, metric_for_best_model=evaluator.primary_metric
     )
+
+A checkpoint that lost what the gate would block has no score: it is minus infinity, so that it never wins.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from math import inf
 from typing import Any
 
-import numpy as np
-
-from encheck.claims import claim_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import ROW_A_TEXT, TRAINED, check_vectors
-from encheck.errors import EncoderError, NothingToMeasure, UsageError, unknown
-from encheck.gating.balance import PARTS, balanced, part_of, parts, win_rates
-from encheck.gating.baseline import tables_of
+from encheck.errors import NothingToMeasure, UsageError, unknown
+from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, shares, win_rates
+from encheck.gating.capabilities import pooled
+from encheck.gating.decision import decide
+from encheck.gating.weighing import Side, compare_all
 from encheck.items.variants import Maker
 from encheck.metrics import named
-from encheck.running.bench import Bench
 from encheck.running.case import Case
-from encheck.running.subject import Subject
 from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
-from encheck.similarity import SIMILARITIES
-from encheck.store import Store
-from encheck.system.lock import no_locks
-from encheck.system.progress import Progress
+from encheck.training.measuring import Encode, Plan, measured, shipped_cases
 from encheck.types import Chain, Contrast, Crossed, Query, Triplet
 
-Encode = Callable[[list[str]], Any]
-MODEL = "model"
-
-
-@dataclass
-class _Encoding:
-    """The model as it is at this step; no two of them share a vector."""
-
-    encode_texts: Encode
-    similarity: str
-    name: str = field(default_factory=lambda: f"training:{np.random.default_rng().integers(2**63)}")
-
-    def fingerprint(self) -> str:
-        return self.name
-
-    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Any:  # noqa: ARG002
-        vectors = np.asarray(self.encode_texts(list(texts)), np.float32)
-        try:
-            return check_vectors(vectors, texts)
-        except EncoderError as error:
-            is_row_a_text = vectors.ndim == 2 and len(vectors) == len(texts)
-            raise EncoderError(f"the model in training: {error}. {TRAINED if is_row_a_text else ROW_A_TEXT}") from error
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is measured at every step: the development part of the data, and the cases that have items in it."""
-
-    dataset: Dataset
-    cases: tuple[Case, ...]
-    maker: Maker
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(case.property for case in self.cases))
+BALANCED = "balanced"
+GUARDS = ("meaning kept", "health")
+log = logging.getLogger("encheck")
 
 
 def behaviour(
@@ -88,29 +48,35 @@ def behaviour(
     checks: Sequence[str] | None = None,
     similarity: str = "cosine",
     seed: int = 0,
+    baseline: Encode | None = None,
 ) -> dict[str, float]:
     """Win rates on the dev items, and the balanced score: sensitivity, invariance and retrieval together.
 
-    `checks` names the properties, `default_checks()` unless given.
+    `checks` names the properties, `default_checks()` unless given. With a `baseline`, the model before training,
+    `blocked` is 1 where a gate on the same items would block, else 0, and `balanced` is minus infinity where it would.
 
     `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
-    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. `invariance` is the
-    part: the mean of the checks `synonym` and `invariance`, as far as both are asked for.
+    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. Parts and score
+    count from chance, 0, to 1. `invariance` is the part: the mean of the checks `synonym` and `invariance`, as far as
+    both are asked for.
 
     UsageError for a check that there is not, that has no win rate, or checks that all have no item in the data; for an
     unknown similarity; and for data that are not there.
     """
-    return _behaviour(encode, _plan(data, default_checks() if checks is None else checks, seed), similarity)
+    names = default_checks() if checks is None else checks
+    plan = _plan(data, names, seed, guarded=baseline is not None)
+    before = measured(baseline, plan, similarity) if baseline else None
+    return _figures(measured(encode, plan, similarity), before)[0]
 
 
 def default_checks() -> tuple[str, ...]:
     """The properties that choose checkpoints unless others are asked for: those that declare `selects`."""
-    return tuple(dict.fromkeys(case.property for case in _cases() if case.claim.declared.selects))
+    return tuple(dict.fromkeys(case.property for case in shipped_cases() if case.claim.declared.selects))
 
 
 def _families() -> dict[str, str]:
     """The family of each property."""
-    return {case.property: case.claim.family for case in _cases()}
+    return {case.property: case.claim.family for case in shipped_cases()}
 
 
 def _has_rate(case: Case) -> bool:
@@ -119,11 +85,14 @@ def _has_rate(case: Case) -> bool:
     return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
 
-def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
-    """What these checks measure on the development part of the data; UsageError where that is nothing."""
+def _plan(data: str, checks: Sequence[str], seed: int, *, guarded: bool = False) -> Plan:
+    """What these checks measure on the development part of the data; UsageError where that is nothing.
+
+    If `guarded`, what shows that the rest of the space broke is measured too: it can block, and has no part in a score.
+    """
     if isinstance(checks, str) or not checks:
         raise UsageError(f"checks is {checks!r}, but should be a list of names: checks=['antonym', 'retrieval']")
-    rated = sorted({case.property for case in _cases() if _has_rate(case)})
+    rated = sorted({case.property for case in shipped_cases() if _has_rate(case)})
     for name in checks:
         if name not in rated and name in _families():
             raise UsageError(
@@ -132,10 +101,20 @@ def _plan(data: str, checks: Sequence[str], seed: int) -> _Plan:
         if name not in rated:
             raise UsageError(unknown("check", name, rated))
     dataset, maker = dev_part(load(data, seed=seed)), Maker(seed)
-    cases = tuple(case for case in _cases() if case.property in checks and _has_items(case, dataset, maker))
+    cases = tuple(case for case in shipped_cases() if case.property in checks and _has_items(case, dataset, maker))
     if not cases:
         raise UsageError(f"{data} has no item for {', '.join(checks)}: name other checks, or data that have some")
-    return _Plan(dataset, cases, maker)
+    return Plan(dataset, (*cases, *_guards(dataset, maker)) if guarded else cases, maker)
+
+
+def _guards(dataset: Dataset, maker: Maker) -> Iterator[Case]:
+    """The cases of `GUARDS` that the gate weighs and the score does not count."""
+    for case in shipped_cases():
+        declared = case.claim.declared
+        if declared.family in GUARDS and declared.gates and not _has_rate(case):
+            with suppress(NothingToMeasure):
+                case.claim.items(dataset, case.level, maker)
+                yield case
 
 
 def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
@@ -146,17 +125,25 @@ def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
     return False
 
 
-def _behaviour(encode: Encode, plan: _Plan, similarity: str) -> dict[str, float]:
-    """`behaviour` of what is planned."""
-    if similarity not in SIMILARITIES:
-        raise UsageError(unknown("similarity", similarity, SIMILARITIES))
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "store.sqlite")
-        rates = _measure(_Encoding(encode, similarity), plan, store)
-        store.close()
-    families = _families()
-    score = balanced(rates, families)
-    return {**rates, **parts(rates, families), "balanced": float("nan") if score is None else score}
+def _figures(found: Side, before: Side | None, metric: str = BALANCED) -> tuple[dict[str, float], str]:
+    """`behaviour` of what was measured, and why `metric` is minus infinity; empty where it is not."""
+    families, above = families_of(found.tables), shares(found.tables)
+    score = balanced(above, families)
+    figures = {**win_rates(found.tables), **parts(above, families), BALANCED: float("nan") if score is None else score}
+    if before is None:
+        return figures, ""
+    why = lost(before, found)
+    unscored = dict.fromkeys({BALANCED, metric}, -inf) if why else {}
+    return {**figures, **unscored, "blocked": float(bool(why))}, why
+
+
+def lost(before: Side, after: Side) -> str:
+    """Why a gate on these items would block, by their weightiest row; empty where it would not."""
+    decision = decide(pooled(compare_all(before, after)[0]))
+    if decision.outcome != "block":
+        return ""
+    more = len(decision.reasons) - 1
+    return decision.reasons[0] + (f" (and {more} more)" if more else "")
 
 
 def primary(checks: Sequence[str]) -> str:
@@ -169,7 +156,7 @@ def primary(checks: Sequence[str]) -> str:
     """
     asked = _parts_of(checks)
     if len(asked) == len(PARTS):
-        return "balanced"
+        return BALANCED
     if len(asked) == 1:
         return asked[0]
     lacking = " and ".join(part for part in PARTS if part not in asked)
@@ -185,7 +172,7 @@ def _parts_of(checks: Sequence[str]) -> list[str]:
     return list(parts(dict.fromkeys(checks, 0.0), families))
 
 
-def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: _Plan) -> None:
+def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: Plan) -> None:
     """UsageError where the data have no item for a part that the primary metric is made of: it would be NaN."""
     found = _parts_of(plan.checks)
     if lacking := [part for part in _parts_of(checks) if part not in found]:
@@ -209,40 +196,6 @@ def dev_part(dataset: Dataset) -> Dataset:
     return dataset
 
 
-@cache
-def _cases() -> tuple[Case, ...]:
-    """Every claim of the checks that come with encheck, at every level."""
-    package = importlib.import_module("encheck.checks")
-    modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-    found = [(f, claim) for m in modules for f in vars(m).values() if (claim := claim_of(f))]
-    return tuple(
-        Case(f.__name__, claim, MODEL, "data", level, claim.property) for f, claim in found for level in claim.levels
-    )
-
-
-def _measure(encoding: _Encoding, plan: _Plan, store: Store) -> dict[str, float]:
-    subject = Subject(MODEL, ModelConfig(label=MODEL), encoding)
-    bench = Bench({MODEL: subject}, {"data": plan.dataset}, store, maker=plan.maker)
-    requests = [(c.model, c.data, c.claim, c.level) for c in plan.cases]
-    bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
-    bench.refuse_failed(MODEL)
-    items, rows = {}, []
-    for case in plan.cases:
-        with suppress(NothingToMeasure):
-            found = bench.items("data", case.claim, case.level)
-            scores = bench.scores(MODEL, "data", found)
-            name = str(case.id)
-            items[name] = scores.frame(case.id, found.kept).to_columns()
-            rows.append(
-                {
-                    "id": f"{name}/x", "check": case.check, "property": case.property, "data": "data",
-                    "level": str(case.level), "model": MODEL,
-                }
-            )  # fmt: skip
-    entries = {case.check: asdict(case.claim.declared) for case in plan.cases}
-    return win_rates(tables_of({"checks": rows, "claims": entries}, items, MODEL))
-
-
 def __getattr__(name: str) -> Any:
     """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
     if name != "BehaviourEvaluator":
@@ -263,19 +216,37 @@ def _evaluator_class() -> type:
 
         `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric. With checks of one part
         alone that part is the primary metric (`behaviour_sensitivity`); checks of two of the three parts are refused.
+
+        `baseline` is the model before training, or a function from texts to vectors; without one, the first model that
+        is evaluated. A later one that a gate on the same items would block has a primary metric of minus infinity;
+        `blocked` says why, and is empty where it was not.
         """
 
         __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
 
         def __init__(
-            self, *, name: str = "behaviour", data: str = "probes", checks: Sequence[str] | None = None, seed: int = 0
+            self,
+            *,
+            name: str = "behaviour",
+            data: str = "probes",
+            checks: Sequence[str] | None = None,
+            seed: int = 0,
+            baseline: Any = None,
         ) -> None:
             super().__init__()  # type: ignore[no-untyped-call]
             checks = default_checks() if checks is None else checks
-            self._plan, metric = _plan(data, checks, seed), primary(checks)
+            self._plan, self._metric = _plan(data, checks, seed, guarded=True), primary(checks)
             self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
             _refuse_lacking_parts(data, checks, self._plan)
-            self.primary_metric = f"{name}_{metric}" if name else metric
+            self.primary_metric = f"{name}_{self._metric}" if name else self._metric
+            self.blocked, self._before = "", None if baseline is None else self._measured(baseline)
+
+        def _measured(self, model: Any) -> Side:
+            """What a model, or a function from texts to vectors, scores as it is."""
+            if not hasattr(model, "encode"):
+                return measured(model, self._plan)
+            similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
+            return measured(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
 
         def __call__(
             self,
@@ -285,8 +256,11 @@ def _evaluator_class() -> type:
             steps: int = -1,
         ) -> dict[str, float]:
             """The metrics of the model as it is."""
-            similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
-            found = _behaviour(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
+            side = self._measured(model)
+            self._before = self._before or side
+            found, self.blocked = _figures(side, self._before, self._metric)
+            if self.blocked:
+                log.warning("step %d has no %s: blocked: %s", steps, self.primary_metric, self.blocked)
             metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
@@ -298,7 +272,7 @@ def _evaluator_class() -> type:
         def __setstate__(self, state: dict[str, Any]) -> None:
             """Plan again."""
             vars(self).update(state)
-            self._plan = _plan(self.data, self.checks, self.seed)
+            self._plan = _plan(self.data, self.checks, self.seed, guarded=True)
 
         def get_config_dict(self) -> dict[str, Any]:
             """What the model card says of how it was measured; no path, since the card is published."""

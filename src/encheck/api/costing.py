@@ -1,0 +1,100 @@
+"""`compare_costs`: which of several models is worth taking?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.api.checks import run
+from encheck.api.loading import Spec, as_option
+from encheck.api.settings import settings_of
+from encheck.errors import EncoderError, UsageError
+
+if TYPE_CHECKING:
+    from encheck.comparing.costs import Cost, Costs
+    from encheck.datasets.dataset import Dataset
+    from encheck.options import Settings
+    from encheck.store import Store
+
+SEARCH = "retrieval"
+MOST = 10
+
+
+def compare_costs(
+    models: Sequence[Spec],
+    *,
+    data: str | None = None,
+    checks: str = "",
+    behaviour: str = "probes",
+    verbose: bool = False,
+    **options: Any,
+) -> Costs:
+    """Measure models on your search and on behaviour, time them, and say which of them are worth taking.
+
+    Args:
+        models: two to ten models, as `run` takes them.
+        data: queries with labels, "retrieval:PATH", that quality is measured on. Default: quality is left out.
+        checks: which checks of behaviour to run. Default: all.
+        behaviour: what behaviour is measured on.
+        verbose: print what the run prints.
+        options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
+
+    Returns:
+        A row for each model, the front, and the pairs that cannot be told apart (docs/upgrade.md#which-of-these).
+
+    Raises:
+        UsageError: too few or too many models, or data without labels.
+        EncoderError: a model failed.
+    """
+    from encheck.comparing.costs import costs
+    from encheck.comparing.models import read_models
+
+    specs = [as_option(one) for one in models]
+    if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):
+        raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
+    settings = settings_of(specs, [data or behaviour], options)
+    found, paid = _costs(settings, is_labelled=bool(data))
+    with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
+        selected = f"({checks}) or {SEARCH}" if checks and data else checks
+        sets = [behaviour, *([data] if data else [])]
+        ran = run(specs, data=sets, checks=selected, verbose=verbose, report_dir=scratch, **options)
+        if failed := [one for one in ran.raw["models"] if one["error"]]:
+            raise EncoderError(f"{failed[0]['label']}: {failed[0]['error']}")
+        sides = read_models([Path(scratch)])
+    seed = settings.seed
+    if not data:
+        return costs(sides, paid, data=None, seed=seed)
+    assert found.collection is not None
+    return costs(sides, paid, data=found.name, documents=len(found.collection.documents), seed=seed)
+
+
+def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[str, Cost]]:
+    """The data, and what each model costs."""
+    from encheck.running.resources import open_store, resolve_data, resolve_models
+
+    (data,) = resolve_data(settings).values()
+    if is_labelled and (data.collection is None or data.collection.passages):
+        raise UsageError(f"--data={settings.data[0]}: --cost measures quality on a search with labels: retrieval:PATH")
+    store = open_store(settings)
+    return data, {label: _cost(one, data, store) for label, one in resolve_models(settings, store).items()}
+
+
+def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
+    from encheck.comparing.costs import Cost
+    from encheck.running.encoding import Encoding
+    from encheck.running.speed import measured
+    from encheck.system.progress import Progress
+
+    if subject.kind != "vector":
+        raise UsageError(f"{subject.label} scores pairs and has no index: --cost compares encoders")
+    found = data.collection
+    documents = list(found.documents.values()) if found else [pair.first for pair in data.pairs]
+    queries = [q.text for q in found.queries] if found else documents
+    encoding = Encoding({subject.label: subject}, store)
+    encoding.encode({subject.label: []}, roles={subject.label: {"query": queries[:1]}}, progress=Progress(quiet=True))
+    if subject.error:
+        raise EncoderError(f"{subject.label}: {subject.error}") from subject.error
+    speed = measured(subject, documents, queries)
+    return Cost(subject.dimension, speed, subject.config.price)

@@ -1,0 +1,71 @@
+"""`encheck upgrade`: one model for another on an index in use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from encheck.cli.shared import ModelArgs, SkipBadRows, StorePath, app, say, tell, told
+from encheck.cli.table import as_option
+
+
+@app.command()
+def upgrade(
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new model: a name, a directory, a hub id.")],
+    baseline: Annotated[str, typer.Option(metavar="OLD", help="The model in use, or vectors:FILE with its vectors.")],
+    data: Annotated[
+        str, typer.Option(metavar="PATH", help="Documents without labels (a directory), or retrieval:PATH with labels.")
+    ],
+    queries: Annotated[Path | None, as_option("queries")] = None,
+    cutoff: Annotated[
+        list[float] | None, typer.Option(metavar="T", help="A cut-off on scores that is in use. Repeatable.")
+    ] = None,
+    checks: Annotated[
+        str, typer.Option("-m", metavar="CHECKS", help="Weigh these checks of behaviour alone, as pytest's -m.")
+    ] = "",
+    gate: Annotated[bool, typer.Option(help="Run the gate, which measures both models on the probes.")] = True,
+    timing: Annotated[bool, typer.Option(help="Measure how fast both models are.")] = True,
+    qrels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Judgements of people. Default: beside the log, LOG.qrels.")
+    ] = None,
+    report_dir: Annotated[Path | None, typer.Option(help="Where the report goes. Default: reports/upgrade.")] = None,
+    model_arg: ModelArgs = None,
+    sample: Annotated[str, as_option("sample")] = "2000",
+    seed: Annotated[int, as_option("seed")] = 0,
+    device: Annotated[str, as_option("device")] = "auto",
+    dtype: Annotated[str | None, as_option("dtype")] = None,
+    passage_words: Annotated[int, as_option("passage_words")] = 150,
+    skip_bad_rows: SkipBadRows = False,
+    store: StorePath = None,
+) -> None:
+    """Say whether NEW may take the place of OLD in a search, and what has to change with it.
+
+    It weighs behaviour and search as the gate does, and says whether the index stays, which answers change, what
+    becomes of cut-offs, and what both models cost. The report is one page, with a checklist for a ticket.
+
+    Exit code: 0 ship, perhaps with changes; 1 do not ship, 4 usage or bad input, 10 cannot tell.
+
+    Examples:
+
+        encheck upgrade ./candidate --baseline sbert --data ./help-center --queries log.txt
+
+        encheck upgrade ./candidate --baseline vectors:old.parquet --data retrieval:labels.jsonl --cutoff 0.82
+    """
+    from encheck.api.upgrading import upgrade as upgraded
+    from encheck.deciding.upgrade_text import lines
+    from encheck.system.progress import Progress
+
+    folder = report_dir or Path("reports/upgrade")
+    with told():
+        tell(f"encheck upgrade: {new} in place of {baseline}{', gate included' if gate else ''}", err=True)
+        found = upgraded(
+            new, baseline, data=data, queries=queries, cutoff=tuple(cutoff or ()), checks=checks, gate=gate,
+            timing=timing, qrels=qrels, report_dir=folder, model_arg=model_arg, sample=sample, seed=str(seed),
+            device=device, dtype=dtype, passage_words=str(passage_words), skip_bad_rows=skip_bad_rows, store=store,
+            progress=Progress(),
+        )  # fmt: skip
+    say(lines(found.raw))
+    tell(f"page: {folder / 'upgrade.html'}", err=True)
+    raise typer.Exit(found.exit_code)

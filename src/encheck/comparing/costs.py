@@ -1,0 +1,216 @@
+"""Which of several models: quality, behaviour, speed, size and price side by side, and which of them are worth taking.
+
+A model is left out of the front where another one is better in something and worse in nothing. In quality and behaviour
+"better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
+for all models); in speed, a tenth faster; in size and price, less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.comparing.models import Model
+from encheck.comparing.runs import in_common
+from encheck.gating.balance import part_of
+from encheck.gating.declared import declared_of, gating
+from encheck.gating.endpoints import RANKS, endpoint_of
+from encheck.metrics import Metric
+from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
+from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import Resampler, interval
+from encheck.statistics.figures import Figure
+
+Floats = NDArray[np.float64]
+Tables = Mapping[str, Table]
+Pairs = tuple[tuple[str, str], ...]
+Criterion = Literal["quality", "behaviour", "texts a second", "bytes", "price"]
+FASTER = 1.1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure with its bootstrap replicates, shape [r], which are of the same draws for all models."""
+
+    value: float
+    replicates: Floats
+
+    @property
+    def figure(self) -> Figure:
+        """With its 95% interval."""
+        low, high = interval(self.replicates)
+        return Figure(self.value, float(low), float(high))
+
+    def beats(self, other: Measured) -> bool:
+        """Whether the difference is above 0 for certain."""
+        return float(interval(self.replicates - other.replicates)[0]) > 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a model costs, beside its vectors: speed, None where it cannot be timed; dollars a million tokens."""
+
+    dimension: int
+    speed: Speed | None
+    price: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model: quality on the user's data, None without such data; behaviour, whole and by family; what it costs."""
+
+    name: str
+    quality: Measured | None
+    behaviour: Measured | None
+    families: Mapping[str, Measured]
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The models, the figure that `quality` is, those on the front, and pairs that cannot be told apart."""
+
+    rows: tuple[Row, ...]
+    figure: str
+    documents: int
+    front: tuple[str, ...]
+    beaten: Mapping[str, str]
+    inseparable: Mapping[str, Pairs]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "schema_version": 1,
+            "figure": self.figure,
+            "documents": self.documents,
+            "models": [_as_dict(row, self.documents) for row in self.rows],
+            "front": list(self.front),
+            "beaten": dict(self.beaten),
+            "inseparable": {name: [list(pair) for pair in pairs] for name, pairs in self.inseparable.items()},
+        }
+
+
+def costs(
+    models: Sequence[Model], cost: Mapping[str, Cost], *, data: str | None, documents: int = 0, seed: int = 0
+) -> Costs:
+    """Hold models of one run side by side; `data` labels the search with labels that quality is measured on."""
+    cut = in_common([model.side.tables for model in models])
+    quality = [_quality(tables, data, seed) if data else None for tables in cut]
+    behaviour = [_families(tables, seed, but=data) for tables in cut]
+    rows = tuple(
+        Row(model.label, one and one[1], _mean(found.values()), found, cost[model.label])
+        for model, one, found in zip(models, quality, behaviour, strict=True)
+    )
+    beaten = {row.name: by for row in rows if (by := _beaten_by(row, rows))}
+    front = tuple(row.name for row in rows if row.name not in beaten)
+    figure = next((one[0] for one in quality if one), "")
+    open_ = {name: tuple(_inseparable(rows, name)) for name in ("quality", "behaviour")}
+    return Costs(rows, figure, documents, front, beaten, open_)
+
+
+def _quality(tables: Tables, data: str, seed: int) -> tuple[str, Measured] | None:
+    """The primary endpoint of the search, as the gate names it."""
+    for table in tables.values():
+        if table.data == data and (metric := endpoint_of(table)):
+            values = metric.per_item(table, RANKS)
+            return metric.label, _resampled(values, Resampler(table.clusters, seed=seed))
+    return None
+
+
+def _families(tables: Tables, seed: int, *, but: str | None) -> dict[str, Measured]:
+    """The mean rate of each family's properties, over the checks that gate by a rate."""
+    known = [(table, metric) for table in tables.values() if table.data != but and (metric := _rate(table))]
+    universe = sorted({cluster for table, metric in known for cluster in metric.heads(table).clusters})
+    found: dict[str, dict[str, list[tuple[Floats, Sequence[str]]]]] = {}
+    for table, metric in known:
+        rates = found.setdefault(declared_of(table).family, {}).setdefault(table.property, [])
+        rates.append((metric.per_item(table, RANKS), metric.heads(table).clusters))
+    return {
+        family: measured
+        for family, properties in sorted(found.items())
+        if (measured := _mean([_of_property(some, universe, seed) for some in properties.values()]))
+    }
+
+
+def _rate(table: Table) -> Metric[...] | None:
+    metric, _ = gating(table)
+    return metric if metric and metric.kind == "rate" and part_of(declared_of(table).family) and table.items else None
+
+
+def _of_property(some: Sequence[tuple[Floats, Sequence[str]]], universe: Sequence[str], seed: int) -> Measured:
+    values = np.concatenate([one for one, _ in some])
+    clusters = [cluster for _, own in some for cluster in own]
+    return _resampled(values, Resampler(clusters, universe=universe, seed=seed))
+
+
+def _resampled(values: Floats, resampler: Resampler) -> Measured:
+    totals = resampler.totals(np.column_stack([values, np.ones(len(values))]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Measured(float(values.mean()), totals[:, 0] / totals[:, 1])
+
+
+def _mean(some: Any) -> Measured | None:
+    """The mean of figures of the same draws; None of none."""
+    found = list(some)
+    if not found:
+        return None
+    least = min(len(one.replicates) for one in found)
+    replicates = np.mean([one.replicates[:least] for one in found], axis=0)
+    return Measured(float(np.mean([one.value for one in found])), replicates)
+
+
+def _beaten_by(row: Row, rows: Sequence[Row]) -> str:
+    """The first model that is better in something and worse in nothing; empty where there is none."""
+    for other in rows:
+        if other is not row and any(_better(other, row)) and not any(_better(row, other)):
+            return other.name
+    return ""
+
+
+def _better(one: Row, other: Row) -> Iterator[Criterion]:
+    """In what one model is better than another, of what is known of both."""
+    measured: list[tuple[Criterion, Measured | None, Measured | None]] = [
+        ("quality", one.quality, other.quality), ("behaviour", one.behaviour, other.behaviour)
+    ]  # fmt: skip
+    yield from (name for name, mine, theirs in measured if mine and theirs and mine.beats(theirs))
+    speeds = one.cost.speed, other.cost.speed
+    if speeds[0] and speeds[1] and speeds[0].texts_a_second > FASTER * speeds[1].texts_a_second:
+        yield "texts a second"
+    if one.cost.dimension < other.cost.dimension:
+        yield "bytes"
+    prices = one.cost.price, other.cost.price
+    if prices[0] is not None and prices[1] is not None and prices[0] < prices[1]:
+        yield "price"
+
+
+def _inseparable(rows: Sequence[Row], name: str) -> Iterator[tuple[str, str]]:
+    """Pairs of models that one figure does not tell apart."""
+    for one, other in combinations(rows, 2):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine and theirs and not mine.beats(theirs) and not theirs.beats(mine):
+            yield one.name, other.name
+
+
+def _as_dict(row: Row, documents: int) -> dict[str, Any]:
+    def figure(one: Measured | None) -> dict[str, float] | None:
+        return {"value": one.figure.value, "low": one.figure.low, "high": one.figure.high} if one else None
+
+    speed = row.cost.speed
+    return {
+        "name": row.name,
+        "quality": figure(row.quality),
+        "behaviour": figure(row.behaviour),
+        "families": {family: figure(one) for family, one in row.families.items()},
+        "dimension": row.cost.dimension,
+        "bytes_per_million": bytes_a_million(row.cost.dimension),
+        "index_bytes": documents * BYTES_A_NUMBER * row.cost.dimension,
+        "texts_a_second": speed.texts_a_second if speed else None,
+        "p50": speed.p50 if speed else None,
+        "p95": speed.p95 if speed else None,
+        "price": row.cost.price,
+    }

@@ -1,0 +1,158 @@
+"""Both models of an upgrade on the same queries and documents, as an index in use has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.collection import Collection, CollectionQuery
+from encheck.datasets.dataset import Dataset
+from encheck.encoders.protocol import Encoder
+from encheck.errors import EncoderError, UsageError
+from encheck.running.encoding import Encoding
+from encheck.running.repeating import again
+from encheck.running.roles import Role
+from encheck.running.subject import Subject
+from encheck.scoring.nearest import nearest
+from encheck.statistics.figures import Log
+from encheck.store import Store
+from encheck.system.lock import no_locks
+from encheck.system.progress import Progress
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+TOP = 10
+AGAIN = 1_000  # queries, and documents, that are encoded a second time
+FEWEST_QUERIES = 2
+STORED = "stored-vectors"  # the adapter of vectors that were computed elsewhere
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is searched for, and in what: `queries` [n] and the texts of `documents` [m], in the order of ties.
+
+    `right` has the rows of each query's right documents, empty where nobody judged it.
+    """
+
+    name: str
+    queries: tuple[CollectionQuery, ...]
+    ids: tuple[str, ...]
+    documents: tuple[str, ...]
+    right: tuple[frozenset[int], ...]
+    log: Log
+
+    @classmethod
+    def of(cls, data: Dataset, *, seed: int) -> Asked:
+        """Of a collection, or of documents with a log; UsageError for data that have nothing to search."""
+        found = data.collection
+        if found is None:
+            raise UsageError(f"{data.name} has no documents to search: give --data=FOLDER --queries=FILE")
+        if len(found.queries) < FEWEST_QUERIES:
+            raise UsageError(f"{data.name} has {len(found.queries)} queries: name the log, --queries=FILE")
+        if len(found.documents) < FEWEST_QUERIES:
+            raise UsageError(f"{data.name} has {len(found.documents)} document: a search needs two or more")
+        texts = found.searched
+        log = Log.of([q.weight for q in found.queries], [q.cluster for q in found.queries], seed=seed)
+        return cls(data.name, found.queries, texts.ids, texts.texts, tuple(_right(found, texts.ids)), log)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the queries."""
+        return tuple(q.text for q in self.queries)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether somebody said which documents are right."""
+        return any(self.right)
+
+
+def _right(found: Collection, ids: Sequence[str]) -> list[frozenset[int]]:
+    rows = {name: row for row, name in enumerate(ids)}
+    return [frozenset(rows[name] for name in q.right) for q in found.queries]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A model with its vectors: of the queries [n, d], None where they are not to be had, and the documents [m, d]."""
+
+    subject: Subject
+    queries: Vectors | None
+    documents: Vectors
+    prompts: tuple[str | None, str | None]
+
+    @property
+    def similarity(self) -> str:
+        """What the model compares by."""
+        assert isinstance(self.subject.model, Encoder)
+        return self.subject.model.similarity
+
+    @property
+    def dimension(self) -> int:
+        """Numbers a vector."""
+        return int(self.documents.shape[1])
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether these are vectors of a file: no model can be asked."""
+        return self.subject.config.adapter == STORED
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What each query finds: the rows of its first ten documents [n][10], and their scores."""
+
+    rows: tuple[tuple[int, ...], ...]
+    scores: tuple[tuple[float, ...], ...]
+
+
+def answered(queries: Vectors, documents: Vectors, *, similarity: str, count: int = TOP) -> Answered:
+    """Search exactly; documents of the same score stand in the order of their rows."""
+    found = list(nearest(queries, documents, similarity=similarity, count=count))
+    return Answered(
+        tuple(tuple(rows.tolist()) for rows, _ in found), tuple(tuple(values.tolist()) for _, values in found)
+    )
+
+
+def encoded(subjects: Mapping[str, Subject], asked: Asked, store: Store, *, progress: Progress) -> list[Side]:
+    """Each model with its vectors, from the store or computed; EncoderError where a model fails.
+
+    A file of vectors may lack those of queries: then it has none. UsageError for a model that has no vectors.
+    """
+    for name, subject in subjects.items():
+        if not isinstance(subject.model, Encoder):
+            raise UsageError(f"{name} scores pairs and has no vectors: an upgrade is of encoders")
+    encoding = Encoding(subjects, store)
+    return [_side(encoding, subject, asked, progress) for subject in subjects.values()]
+
+
+def _side(encoding: Encoding, subject: Subject, asked: Asked, progress: Progress) -> Side:
+    texts: dict[Role, list[str]] = {"document": list(asked.documents), "query": list(asked.texts)}
+    is_stored = subject.config.adapter == STORED
+    for roles in [{role: some} for role, some in texts.items()] if is_stored else [texts]:
+        encoding.encode({subject.label: []}, roles={subject.label: roles}, progress=progress)
+        if subject.error and not (is_stored and "query" in roles):
+            raise EncoderError(f"{subject.label}: {subject.error}") from subject.error
+    found = subject.roles
+    queries = found["query"].of(asked.texts) if "query" in found else None
+    prompts = tuple(found[role].prompt if role in found else None for role in ("query", "document"))
+    return Side(subject, queries, found["document"].of(asked.documents), prompts)  # type: ignore[arg-type]
+
+
+def encoded_again(side: Side, asked: Asked, store: Store) -> Side:
+    """The same with up to 1,000 queries and 1,000 documents encoded once more, from the last to the first."""
+    assert side.queries is not None
+    queries, documents = side.queries.copy(), side.documents.copy()
+    subject = side.subject
+    texts: dict[Role, tuple[Sequence[str], Vectors]] = {
+        "query": (asked.texts, queries), "document": (asked.documents, documents)
+    }  # fmt: skip
+    for role, (some, vectors) in texts.items():
+        places = sorted(sorted(range(len(some)), key=lambda i: content_hash(some[i]))[:AGAIN])
+        vectors[places] = again(
+            subject.model, [some[i] for i in places], fingerprint=f"{subject.fingerprint}/again", store=store,
+            kind="vector", name=subject.label, locks=no_locks, role=role,
+        )  # fmt: skip
+    return Side(subject, queries, documents, side.prompts)

@@ -1,0 +1,83 @@
+"""How fast a model encodes here, and what its vectors and tokens cost. The model is timed, not the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from encheck.encoders.lengths import token_counts
+from encheck.encoders.protocol import Encoder
+from encheck.running.roles import Role
+from encheck.running.subject import Subject
+from encheck.types import content_hash
+
+DOCUMENTS, QUERIES, WARM_UP = 256, 50, 8
+BYTES_A_NUMBER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Documents a second in the model's own batches, and milliseconds for one query alone: median and 95th percentile.
+
+    `documents` and `queries` were timed, after a few to warm up.
+    """
+
+    texts_a_second: float
+    p50: float
+    p95: float
+    documents: int
+    queries: int
+
+
+def measured(subject: Subject, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
+    """The speed on at most 256 documents and 50 queries, chosen by their hash; None for a file of vectors.
+
+    Other work on the machine makes it slower.
+    """
+    model = subject.model
+    if not isinstance(model, Encoder) or subject.config.adapter == "stored-vectors":
+        return None
+    some, few = _chosen(documents, DOCUMENTS), _chosen(queries, QUERIES)
+    _encode(model, some[:WARM_UP], "document")
+    start = time.perf_counter()
+    _encode(model, some, "document")
+    spent = time.perf_counter() - start
+    single = [_timed(model, query) for query in few]
+    p50, p95 = (float(1_000 * one) for one in np.percentile(single, [50, 95]))
+    return Speed(len(some) / max(spent, 1e-9), p50, p95, len(some), len(few))
+
+
+def _timed(model: Encoder, query: str) -> float:
+    start = time.perf_counter()
+    _encode(model, [query], "query")
+    return time.perf_counter() - start
+
+
+def _encode(model: Encoder, texts: Sequence[str], role: Role) -> None:
+    model.encode(texts, role=role)
+
+
+def _chosen(texts: Sequence[str], most: int) -> list[str]:
+    return sorted(dict.fromkeys(texts), key=content_hash)[:most]
+
+
+def bytes_a_million(dimension: int) -> int:
+    """Bytes of a million vectors in fp32.
+
+    >>> bytes_a_million(384)
+    1536000000
+    """
+    return 1_000_000 * BYTES_A_NUMBER * dimension
+
+
+def tokens_a_text(subject: Subject, texts: Sequence[str]) -> float | None:
+    """Mean number of tokens of at most 256 of the texts; None where the model's files have no tokenizer to count by."""
+    source = getattr(subject.model, "source", None)
+    if not isinstance(source, Path):
+        return None
+    counts = token_counts(source, _chosen(texts, DOCUMENTS))
+    return float(np.mean(counts)) if counts else None

@@ -1,0 +1,130 @@
+"""Which of several models: the front, what is not separable, and what the command says."""
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import encheck
+from encheck.cli import app
+from encheck.comparing.costs import Cost, Measured, Row, _beaten_by, _inseparable
+from encheck.errors import ConfigError, EncoderError, UsageError
+from encheck.running.speed import Speed
+
+
+def measured(value, spread=0.01):
+    return Measured(value, value + spread * np.random.default_rng(0).standard_normal(2_000))
+
+
+def apart(value):
+    """With replicates of its own: any other figure is within its noise."""
+    return Measured(value, value + np.random.default_rng(int(1e6 * value)).standard_normal(2_000))
+
+
+def row(name, quality, *, speed=100.0, dimension=384, price=None):
+    return Row(name, quality, None, {}, Cost(dimension, Speed(speed, 1.0, 2.0, 9, 9), price))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "beaten"),
+    [
+        (row("a", measured(0.8)), row("b", measured(0.9)), "b"),  # certainly worse, same costs
+        (row("a", apart(0.8)), row("b", apart(0.9)), ""),  # not separable, same costs
+        (row("a", apart(0.8)), row("b", apart(0.9), dimension=128), "b"),  # as good, smaller
+        (row("a", measured(0.9)), row("b", measured(0.8), dimension=128), ""),  # better, larger
+        (row("a", apart(0.8)), row("b", apart(0.8), speed=109.0), ""),  # a tenth is noise
+        (row("a", apart(0.8)), row("b", apart(0.8), speed=120.0), "b"),
+        (row("a", apart(0.8), price=0.1), row("b", apart(0.8), price=0.02), "b"),
+        (row("a", apart(0.8), price=0.1), row("b", apart(0.8)), ""),  # a price that is not known decides nothing
+        (row("a", None), row("b", measured(0.1), dimension=128), "b"),
+    ],
+)
+def test_a_model_is_left_out_where_another_is_better_in_something_and_worse_in_nothing(one, other, beaten):
+    assert _beaten_by(one, [one, other]) == beaten
+
+
+def test_a_price_below_zero_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("models.yaml").write_text("paid:\n  adapter: encheck.encoders.fake:Random\n  price: -1\n")
+    with pytest.raises(ConfigError, match="price"):
+        encheck.compare_costs(["paid", "random"])
+
+
+def test_models_within_noise_are_said_to_be():
+    rows = [row("a", apart(0.8)), row("b", apart(0.81)), row("c", None)]
+    assert list(_inseparable(rows, "quality")) == [("a", "b")]
+    assert list(_inseparable([row("a", measured(0.8)), row("b", measured(0.9))], "quality")) == []
+
+
+@pytest.fixture
+def labels(tmp_path):
+    words = [f"w{i}" for i in range(40)]
+    rng = np.random.default_rng(0)
+    rows = [
+        {"query": " ".join(d[:3]), "document": " ".join(d)} for d in (rng.permutation(words)[:8] for _ in range(60))
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    return path
+
+
+def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monkeypatch):
+    from encheck.api import costing
+
+    monkeypatch.chdir(tmp_path)
+    whole = costing.compare_costs
+    monkeypatch.setattr(costing, "compare_costs", lambda *a, **how: whole(*a, behaviour=some_probes, **how))
+    Path("models.yaml").write_text("paid:\n  adapter: encheck.encoders.fake:Random\n  price: 0.02\n")
+    asked = ["compare", "bag-of-words", "paid", "--cost", "--data", f"retrieval:{labels}", "-m", "number"]
+    done = CliRunner().invoke(app, [*asked, "--json", "costs.json"])
+    assert done.exit_code == 0, done.output
+    raw = json.loads(Path("costs.json").read_text())
+    jsonschema.validate(raw, json.loads(resources.files("encheck.comparing").joinpath("costs.schema.json").read_text()))
+    first, other = raw["models"]
+    assert raw["figure"] == "recall@1"
+    assert first["quality"]["low"] > other["quality"]["high"]
+    assert (other["price"], first["price"]) == (0.02, None)
+    assert first["index_bytes"] == 60 * 4 * 256
+    assert first["texts_a_second"] > 0
+    assert set(first["families"]) == set(other["families"]) != set()
+    assert "FRONT: bag-of-words" in done.output
+    assert "bag-of-words" in Path("compare.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("models", "how", "said"),
+    [
+        (["sbert"], {}, "2 to 10 different models"),
+        (["sbert", "sbert"], {}, "2 to 10 different models"),
+        (["bag-of-words", "jaccard"], {"data": "labels"}, "jaccard scores pairs and has no index"),
+        (["bag-of-words", "oracle"], {"data": "probes"}, "a search with labels"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(labels, models, how, said):
+    asked = {name: f"retrieval:{labels}" if value == "labels" else value for name, value in how.items()}
+    with pytest.raises(UsageError, match=said):
+        encheck.compare_costs(models, **asked)
+
+
+def test_a_model_that_fails_midway_is_named(monkeypatch):
+    from types import SimpleNamespace
+
+    from encheck.api import costing
+
+    models = [{"label": "random", "error": None}, {"label": "oracle", "error": "it broke"}]
+    monkeypatch.setattr(costing, "run", lambda *_, **__: SimpleNamespace(raw={"models": models}))
+    with pytest.raises(EncoderError, match="oracle: it broke"):
+        encheck.compare_costs(["random", "oracle"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [(["--data", "x"], "--data requires --cost"), (["--cost", "--across-seeds"], "")]
+)
+def test_options_that_do_not_fit_are_refused(options, said):
+    done = CliRunner().invoke(app, ["compare", "a", "b", *options])
+    assert done.exit_code == 4
+    assert said in done.output

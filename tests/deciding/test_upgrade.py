@@ -1,0 +1,426 @@
+"""One model for another on an index: spaces, maps, answers, cut-offs, the verdict, and what is written."""
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from typer.testing import CliRunner
+
+import encheck
+from encheck.cli import app
+from encheck.deciding import shipping
+from encheck.deciding.changes import Better, Changes, Moved
+from encheck.deciding.linear import allowed, fits, held_back
+from encheck.deciding.score_ranges import mapped
+from encheck.deciding.shipping import Gated
+from encheck.deciding.space import Route, Space
+from encheck.errors import DataError, EncheckError, UsageError
+from encheck.statistics.figures import Figure, Log
+from encheck.statistics.rank_overlap import rbo
+
+VOCABULARY = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("ane", "ilo", "urk", "est", "ova", "iny", "ash", "omp")]
+DOCUMENTS, QUERIES = 200, 200
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Documents, a log of queries, and the same with labels."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("index")
+    bodies = [" ".join(rng.choice(VOCABULARY, 12, replace=False)) for _ in range(DOCUMENTS)]
+    rows = []
+    for i in range(QUERIES):
+        body = bodies[i % DOCUMENTS]
+        rows.append({"query": " ".join(rng.choice(body.split(), 6, replace=False)), "document": body})
+    folder.joinpath("documents.jsonl").write_text("".join(json.dumps({"text": one}) + "\n" for one in bodies))
+    folder.joinpath("log.txt").write_text("\n".join(row["query"] for row in rows) + "\n")
+    folder.joinpath("labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def upgraded(place, tmp_path_factory):
+    """What is said of a new model in place of `Words`, without a gate; each pair once."""
+    known, store = {}, tmp_path_factory.mktemp("store") / "store.sqlite"
+
+    def upgrade(new, old="Words", *, labels=True, **how):
+        key = (new, old, labels, *sorted(how.items()))
+        if key not in known:
+            data = (
+                {"data": f"retrieval:{place / 'labels.jsonl'}"}
+                if labels
+                else {"data": f"passages:{place / 'documents.jsonl'}", "queries": place / "log.txt"}
+            )
+            specs = [one if ":" in one else f"upgrade_fakes:{one}" for one in (new, old)]
+            known[key] = encheck.upgrade(*specs, **data, gate=False, timing=False, store=store, **how)
+        return known[key]
+
+    return upgrade
+
+
+def written(model, path, texts, *, hidden=()):
+    """A file of vectors."""
+    kept = [text for text in texts if text not in hidden]
+    vectors = encheck.load_model(f"upgrade_fakes:{model}").encode(kept)
+    pyarrow.parquet.write_table(pyarrow.table({"text": kept, "vector": vectors.tolist()}), path)
+    return f"vectors:{path}"
+
+
+def texts_of(place):
+    rows = [json.loads(line) for line in place.joinpath("labels.jsonl").read_text().splitlines()]
+    return [*dict.fromkeys(row["document"] for row in rows)], [row["query"] for row in rows]
+
+
+@given(some.permutations(range(12)), some.permutations(range(12)), some.integers(1, 10), some.floats(0.1, 0.95))
+def test_rank_biased_overlap_is_its_infinite_sum(first, second, depth, p):
+    """Against the definition, equation 4 of Webber et al. 2010: a sum over all depths; the last agreement goes on."""
+    found = rbo(first[:depth], second[:depth], p=p)
+    total, agreement = 0.0, 0.0
+    for d in range(1, 3_000):
+        if d <= depth:
+            agreement = sum(one in second[:d] for one in first[:d]) / d
+        total += (1 - p) * p ** (d - 1) * agreement
+    assert found == pytest.approx(total, abs=1e-9)
+
+
+def test_rank_biased_overlap_refuses_lists_of_two_lengths():
+    with pytest.raises(ValueError, match="rankings of 1 and 2"):
+        rbo([1], [1, 2])
+
+
+def test_each_map_finds_the_rotation_that_it_can_hold():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((400, 16)).astype(np.float32)
+    y = (x @ np.linalg.qr(rng.standard_normal((16, 16)))[0]).astype(np.float32)
+    found = fits(x, y, np.arange(400), unit=True)
+    assert next(iter(found)) == "orthogonal"
+    assert found["orthogonal"][1] < 1e-10 > found["ridge"][1] * 1e-3
+    assert found["low-rank"][1] > 1e-4  # rank 15 of 16
+
+
+def test_too_few_texts_fit_a_map_of_low_rank_or_none():
+    x = np.random.default_rng(0).standard_normal((71, 24)).astype(np.float32)
+    assert list(fits(x, x, np.arange(71), unit=False)) == ["low-rank"]
+    assert fits(x[:59], x[:59], np.arange(59), unit=False) == {}
+    assert allowed(72, 24) == ("orthogonal", "ridge", "low-rank")
+
+
+def test_what_is_free_in_a_map_is_chosen_by_what_was_held_back():
+    """Noise that is as large as the signal asks for a larger penalty than no noise."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((150, 40)).astype(np.float32)
+    plain = x @ rng.standard_normal((40, 8)).astype(np.float32)
+    noised = plain + 20 * rng.standard_normal(plain.shape).astype(np.float32)
+    how = [fits(x, y, np.arange(150), unit=False)["ridge"][0].how for y in (plain, noised)]
+    assert how == ["penalty 1e-05 mean variances", "penalty 1 mean variances"]
+
+
+def test_near_duplicates_are_held_back_together():
+    groups = np.array([0, 0, 0, 1, 2, 2, 3, 4, 5])
+    parts = held_back(groups, 3)
+    assert all(len(set(parts[groups == g])) == 1 for g in set(groups))
+    assert np.bincount(parts).tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("new", "labels", "name"),
+    [
+        ("Words", True, "same"),
+        ("Longer", True, "same"),
+        ("Noised", True, "same"),
+        ("Rounded", True, "compatible"),
+        ("Turned", True, "adapter"),
+        ("Turned", False, "adapter"),
+        ("Stranger", True, "re-index"),
+        ("Short", False, "re-index"),
+    ],
+)
+def test_the_space_is_what_was_done_to_it(upgraded, new, labels, name):
+    found = upgraded(new, labels=labels).raw["space"]
+    assert found["name"] == name, found["why"]
+
+
+def test_vectors_of_other_lengths_are_no_longer_the_same_where_the_model_compares_by_dot(upgraded):
+    assert upgraded("LongerByDot", "WordsByDot").raw["space"]["name"] != "same"
+
+
+def test_the_controls_say_what_chance_and_batches_do(upgraded):
+    controls = upgraded("Turned").raw["space"]["controls"]
+    (batches,), stranger = controls["the old model in other batches"], controls["an unrelated model"]
+    assert batches["top10"]["value"] == 1
+    assert stranger[0]["top10"]["value"] < 0.3
+    assert stranger[1]["name"] == "with the adapter"
+    assert stranger[1]["top10"]["high"] < 0.98
+
+
+def test_an_adapter_does_what_the_page_says(place, tmp_path, upgraded):
+    found = upgraded("Turned", report_dir=tmp_path)
+    a = np.load(tmp_path / "adapter.npz", allow_pickle=False)
+    documents, queries = texts_of(place)
+    old, new = (encheck.load_model(f"upgrade_fakes:{name}").encode for name in ("Words", "Turned"))
+    q = new(queries)
+    q = q / np.linalg.norm(q, axis=1, keepdims=True)
+    q = q @ a["matrix"] + a["offset"]
+    index, own = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in (old(documents), new(documents)))
+    assert ((q @ index.T).argmax(axis=1) == (new(queries) @ own.T).argmax(axis=1)).all()
+    assert str(a["kind"]) == found.raw["adapter"]["kind"] == "orthogonal"
+    assert "adapter.npz" in tmp_path.joinpath("upgrade.html").read_text("utf-8")
+
+
+def test_answers_that_change_are_counted_as_by_hand(place, upgraded):
+    found = upgraded("Rounded").raw["search"]
+    documents, queries = texts_of(place)
+    tops = []
+    for name in ("Words", "Rounded"):
+        vectors = [encheck.load_model(f"upgrade_fakes:{name}").encode(some) for some in (queries, documents)]
+        q, d = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in vectors)
+        tops.append(np.argsort(-(q @ d.T), axis=1)[:, :10])
+    changed = tops[0][:, 0] != tops[1][:, 0]
+    overlap = np.mean([len({*a} & {*b}) / 10 for a, b in zip(*tops, strict=True)])
+    assert found["moved"]["first"]["value"] == pytest.approx(changed.mean())
+    assert found["moved"]["overlap"]["value"] == pytest.approx(overlap)
+    right = np.arange(QUERIES) % DOCUMENTS
+    was, now = (one[:, 0] == right for one in tops)
+    better = found["better"]
+    assert (better["better"], better["worse"]) == ((now & ~was).sum(), (was & ~now).sum())
+    change = better["figures"]["recall@1"]["change"]
+    assert change["value"] == pytest.approx(now.mean() - was.mean())
+    assert change["low"] <= change["value"] <= change["high"]
+    assert [one["rbo"] for one in found["most"]] == sorted(one["rbo"] for one in found["most"])
+
+
+def test_a_query_that_is_asked_often_weighs_as_much(place, tmp_path, upgraded):
+    moved = upgraded("Rounded", labels=False).raw["search"]
+    often = moved["most"][0]["query"]
+    log = tmp_path / "log.csv"
+    rows = [(query, 1_000 if query == often else 1) for query in dict.fromkeys(texts_of(place)[1])]
+    log.write_text("query,count\n" + "".join(f"{query},{count}\n" for query, count in rows))
+    found = encheck.upgrade(
+        "upgrade_fakes:Rounded", "upgrade_fakes:Words", data=f"passages:{place / 'documents.jsonl'}", queries=log,
+        gate=False, timing=False,
+    ).raw  # fmt: skip
+    assert found["data"]["asked"] == 1_000 + len(rows) - 1
+    assert found["search"]["moved"]["rbo"]["value"] < moved["moved"]["rbo"]["value"] - 0.1
+
+
+def test_judgements_beside_the_log_say_better_and_worse(place, upgraded):
+    from encheck.gating.judged import Asked
+    from encheck.gating.judgements import keep, place_of
+    from encheck.types import content_hash
+
+    before = upgraded("Rounded", labels=False)
+    assert before.raw["search"]["better"] is None
+    one = next(q for q in before.raw["search"]["most"] if q["before"][0]["text"] != q["after"][0]["text"])
+    hashes = [content_hash(text) for text in (one["query"], one["before"][0]["text"], one["after"][0]["text"])]
+    qrels = place_of(place / "log.txt")
+    keep(qrels, [(Asked("any", 1, "any", *hashes), "before")])
+    try:
+        better = upgraded("Rounded", labels=False, qrels=qrels).raw["search"]["better"]
+    finally:
+        qrels.unlink()
+    assert (better["source"], better["better"], better["worse"]) == ("judgements", 0, 1)
+    assert better["unjudged"] == before.raw["search"]["moved"]["queries"] - 1
+
+
+def log_of(count, *, seed=0):
+    return Log.of([1] * count, [str(i) for i in range(count)], seed=seed)
+
+
+def test_a_cutoff_goes_where_as_many_answers_pass():
+    scores = np.random.default_rng(0).uniform(0, 1, 400)
+    found = mapped(scores, scores / 2, 0.7, log_of(400))
+    assert found.cutoff.value == pytest.approx(0.35, abs=0.002)
+    assert found.cutoff.low <= 0.35 <= found.cutoff.high
+    assert found.now.value == 0
+    assert found.answered.value == (scores >= 0.7).mean()
+
+
+def test_a_cutoff_that_few_or_all_pass_is_not_mapped():
+    scores = np.linspace(0, 1, 100)
+    assert "29 queries pass it" in mapped(scores, scores, scores[-29], log_of(100)).refused
+    assert mapped(scores, scores, scores[-30], log_of(100)).cutoff
+    assert "all queries pass" in mapped(scores, scores, -1.0, log_of(100)).refused
+
+
+def space_of(name):
+    figure = Figure(0.99, 0.985, 1.0)
+    return Space(name, "why", (4, 4), 0.5, 0.1, (Route("with the adapter", figure, None, 9),))
+
+
+def changed(first, better=None):
+    figure = Figure(*first)
+    return Changes(Moved(figure, figure, figure, 1), None, (), better, (0, 0))
+
+
+def labelled(*change, clusters=20):
+    return Better("labels", 1, 1, 1, 0, clusters, {"recall@1": (0.9, 0.9 + change[0], Figure(*change))})
+
+
+FEW, MANY = (0.005, 0.001, 0.015), (0.2, 0.15, 0.25)
+ASKED = [
+    ("re-index", "block", changed(FEW), (), "do not ship"),
+    ("same", "block", changed(FEW), (), "do not ship"),
+    ("same", None, None, (), "ship"),
+    ("re-index", "pass", changed(MANY), ("re-index",), "ship with these changes"),
+    ("compatible", "pass", changed(FEW), (), "ship"),
+    ("compatible", "inconclusive", changed(FEW), (), "cannot tell"),
+    ("compatible", None, changed(FEW), (), "cannot tell"),
+    ("re-index", None, changed(MANY, labelled(-0.1, -0.13, -0.07)), (), "do not ship"),
+    ("re-index", None, changed(MANY, labelled(-0.1, -0.13, -0.07, clusters=19)), (), "cannot tell"),
+    ("re-index", None, changed(MANY, labelled(-0.01, -0.03, 0.01)), (), "cannot tell"),
+    ("re-index", None, None, (), "cannot tell"),
+]
+
+
+@pytest.mark.parametrize(("space", "gate", "found", "needed", "outcome"), ASKED)
+def test_the_verdict_is_one_of_four_words(space, gate, found, needed, outcome):
+    made = shipping.verdict(space_of(space), Gated(gate, ("the gate said so",)), found, needed)
+    assert made.outcome == outcome
+    assert made.exit_code == {"ship": 0, "ship with these changes": 0, "do not ship": 1, "cannot tell": 10}[outcome]
+    assert made.reasons
+
+
+def test_same_vectors_ship_without_a_gate(upgraded):
+    found = upgraded("Noised", cutoff=0.5)
+    assert (found.outcome, found.exit_code, found.changes) == ("ship", 0, ())
+
+
+def test_what_has_to_change_is_listed(upgraded):
+    found = upgraded("Short", labels=False, cutoff=(0.7, 0.999))
+    said = "\n".join(found.changes)
+    assert "re-index: encode all documents again (200 here)" in said
+    assert "vectors of 12 dimensions in place of 24" in said
+    assert "choose the cut-off 0.999 anew" in said
+    assert set(found.changes) <= set(found.checklist)
+
+
+def test_a_run_of_the_command_writes_a_page_and_valid_json(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = [
+        "upgrade_fakes:Short",
+        "--baseline",
+        "upgrade_fakes:Words",
+        "--data",
+        f"passages:{place / 'documents.jsonl'}",
+    ]
+    asked += ["--queries", str(place / "log.txt"), "--no-gate", "--cutoff", "0.8"]
+    done = CliRunner().invoke(app, ["upgrade", *asked])
+    assert done.exit_code == 10, done.output
+    assert "UPGRADE: CANNOT TELL. not run (--no-gate)" in done.output
+    raw = json.loads(Path("reports/upgrade/upgrade.json").read_text("utf-8"))
+    jsonschema.validate(
+        raw, json.loads(resources.files("encheck.deciding").joinpath("upgrade.schema.json").read_text())
+    )
+    assert raw["costs"]["new"]["speed"]["p95"] >= raw["costs"]["new"]["speed"]["p50"] > 0
+    assert raw["costs"]["new"]["bytes_per_million"] == 12 * 4 * 1_000_000
+    page = Path("reports/upgrade/upgrade.html").read_text("utf-8")
+    assert "Cannot tell." in page
+    assert raw["search"]["most"][0]["query"] in page
+
+
+def test_texts_are_escaped_on_the_page(upgraded):
+    from encheck.deciding.upgrade_page import render
+
+    raw = json.loads(json.dumps(upgraded("Rounded").raw))
+    raw["search"]["most"][0]["query"] = "<script>alert(1)</script>"
+    assert "<script>alert" not in render(raw)
+
+
+def test_vectors_of_a_retired_model_are_enough(place, tmp_path, upgraded):
+    documents, queries = texts_of(place)
+    whole = upgraded("Rounded", written("Words", tmp_path / "old.parquet", [*documents, *queries]))
+    model = upgraded("Rounded").raw
+    assert whole.raw["search"]["moved"] == model["search"]["moved"]
+    assert whole.raw["search"]["control"] is None
+    assert whole.raw["space"]["routes"] == model["space"]["routes"]
+    assert whole.raw["costs"]["old"]["speed"] is None
+
+
+def test_vectors_of_documents_alone_say_whether_the_index_stays(place, tmp_path, upgraded):
+    documents, _ = texts_of(place)
+    found = upgraded("Turned", written("Words", tmp_path / "index.parquet", documents))
+    assert found.raw["space"]["name"] == "adapter"
+    assert found.raw["search"] is None
+    assert found.outcome == "cannot tell"
+
+
+def test_a_document_without_a_vector_is_named(place, tmp_path, upgraded):
+    documents, queries = texts_of(place)
+    old = written("Words", tmp_path / "old.parquet", [*documents, *queries], hidden=documents[:1])
+    with pytest.raises(EncheckError, match="no vector of 1 of 200 texts"):
+        upgraded("Rounded", old)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "how", "error", "said"),
+    [
+        ("jaccard", "upgrade_fakes:Words", {}, UsageError, "jaccard scores pairs and has no vectors"),
+        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"data": "probes"}, UsageError, "no documents to search"),
+        ("upgrade_fakes:Words", "nothing", {}, UsageError, "unknown model 'nothing'"),
+        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"data": "retrieval:./none"}, DataError, "does not exist"),
+        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"baseline": "x"}, UsageError, "no option of upgrade"),
+        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"sed": "1"}, UsageError, "unknown option 'sed'"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(place, new, old, how, error, said):
+    asked = {"data": f"retrieval:{place / 'labels.jsonl'}", "gate": False, "timing": False, **how}
+    with pytest.raises(error, match=said):
+        encheck.upgrade(new, old, **asked)
+
+
+def test_a_place_that_takes_no_files_is_said_before_anything_is_encoded(place, tmp_path):
+    tmp_path.joinpath("file").write_text("")
+    asked = {"data": f"retrieval:{place / 'labels.jsonl'}", "report_dir": tmp_path / "file" / "report"}
+    with pytest.raises(UsageError, match="cannot write into"):
+        encheck.upgrade("encheck.encoders.fake:Nan", "encheck.encoders.fake:Nan", **asked)
+
+
+def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from encheck.api import upgrading
+
+    ran = []
+    row = {"row": "number/probes/1", "family": "meaning changed", "baseline": 0.7, "candidate": 0.6, "change": -0.1,
+           "low": -0.2, "high": -0.05, "outcome": "block", "gates": True}  # fmt: skip
+    empty = {key: [] for key in ("families", "partial", "not_selected", "contracts", "searches", "remedies", "notes")}
+    scores = {"balanced": {"baseline": 0.7, "candidate": 0.6}, "seed_noise": 0.0, "replicates": None}
+    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "reported_only": {}}
+    against |= empty | scores
+    gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
+    monkeypatch.setattr(upgrading, "run", lambda **how: ran.append(how) or SimpleNamespace(raw={"gate": gate}))
+    found = encheck.upgrade(
+        "upgrade_fakes:Turned", "upgrade_fakes:Words", data=f"retrieval:{place / 'labels.jsonl'}", checks="number",
+        timing=False, report_dir=tmp_path, seed="1",
+    )  # fmt: skip
+    assert [one["model"] for one in ran] == ["upgrade_fakes:Words", "upgrade_fakes:Turned"]
+    assert ran[0]["save_baseline"] == ran[1]["baseline"]
+    assert {(*one["data"], one["checks"], one["seed"]) for one in ran} == {
+        ("probes", f"retrieval:{place / 'labels.jsonl'}", "(number) or retrieval", "1")
+    }
+    assert (found.outcome, found.exit_code) == ("do not ship", 1)
+    assert found.raw["gate"]["rows"] == [row]
+    assert "number/probes/1" in tmp_path.joinpath("upgrade.html").read_text("utf-8")
+    assert found.checklist[0] == "keep upgrade_fakes-Words in use"
+
+
+def test_model_arguments_go_to_the_model_that_they_name():
+    from encheck.api.upgrading import _Asked
+
+    given = {"model_arg": ["new:dtype=bfloat16", "old:prompt=query: ", "max_length=64"]}
+    asked = _Asked("new", "old", "data", None, given)
+    assert asked.of_one("old", "old")["model_arg"] == ["prompt=query: ", "max_length=64"]
+    assert asked.of_one("new", "new")["model_arg"] == ["dtype=bfloat16", "max_length=64"]
+
+
+def test_a_folder_of_scores_holds_no_vectors(tmp_path):
+    tmp_path.joinpath("results.json").write_text("{}")
+    with pytest.raises(UsageError, match="no vectors, but an upgrade compares vectors"):
+        encheck.upgrade("sbert", tmp_path, data="probes")
