@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import number
+from encheck.generators import negation, number
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.written import unwritten, written
 from encheck.language.english import English
@@ -21,7 +21,10 @@ PHENOMENA = (
     "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
 )  # fmt: skip
 Side = Literal["kept", "changed", "control", "mirror"]
-MADE: Mapping[str, Mapping[str, Generator]] = {"number": number.SIDES}  # by phenomenon and side, of any English text
+MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of any English text
+    "negation": negation.SIDES,
+    "number": number.SIDES,
+}
 
 
 @cache

@@ -42,6 +42,8 @@ from encheck.generators.antonym import antonym
 from encheck.generators.phenomenon import phenomenon
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
+from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH
+from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
@@ -52,6 +54,7 @@ HOLDS = re.compile(
     re.IGNORECASE,
 )
 SIDES = ("kept", "changed", "control")
+NO_STATEMENT = (NOT_FINITE, NO_SUBJECT, QUESTION, NO_SENTENCE, NOT_ENGLISH)
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
 import json, random, sys
@@ -208,15 +211,22 @@ def read_triples(args: argparse.Namespace) -> None:
 
 
 def coverage(args: argparse.Namespace) -> None:
-    """Of `--sentences` sentences that hold a number, drawn by seed, the share of which each side is made."""
+    """Of `--sentences` sentences that hold what the generator edits, the share of which each side is made.
+
+    They are drawn by seed. Numbers are found by a pattern. Of those drawn for negation the statements count: what has a
+    finite predicate with its subject before it, and is no question.
+    """
     print("| set | sentences | " + " | ".join(SIDES) + " |\n" + "| --- " * (2 + len(SIDES)) + "|")
     for spec in args.data:
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
-        holding = [text for text in texts if HOLDS.search(text)]
+        holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0)
         made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
+        if args.generator == "negation":
+            stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]
+            some, made = [some[i] for i in stated], [[side[i] for i in stated] for side in made]
         shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
         print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")
 

@@ -139,15 +139,15 @@ def plain_pairs(tmp_path):
 
 
 def test_checks_without_an_item_in_the_data_are_refused(plain_pairs):
-    with pytest.raises(UsageError, match="has no item for negation: name other checks, or data"):
-        behaviour(BagOfWords().encode, data=plain_pairs, checks=["negation"])
+    with pytest.raises(UsageError, match="has no item for temporal: name other checks, or data"):
+        behaviour(BagOfWords().encode, data=plain_pairs, checks=["temporal"])
 
 
 def test_an_evaluator_without_items_for_a_part_of_its_metric_is_refused(plain_pairs):
     from encheck.training.evaluator import BehaviourEvaluator
 
     with pytest.raises(UsageError, match="has no item for sensitivity"):
-        BehaviourEvaluator(data=plain_pairs, checks=["negation", "synonym", "retrieval"])
+        BehaviourEvaluator(data=plain_pairs, checks=["temporal", "synonym", "retrieval"])
 
 
 @pytest.mark.long

@@ -1,0 +1,335 @@
+"""A statement denied, or its denial taken back, and an edit of the same place that keeps it: of any English text.
+
+Of "is covered", "is indeed covered" keeps the statement, "is not covered" turns it, and "is supposed to be covered"
+says something else. Of "is not covered", "isn't covered" keeps it and "is covered" turns it. The second source, a
+mirror, says what the changed text says, in other words (docs/probes.md): "isn't covered" is kept by "is not covered"
+and turned by "is indeed covered".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from encheck.generators.antonym import negated_antonym
+from encheck.generators.base import Generator, Outcome, listed, seeded_as
+from encheck.generators.written import written
+from encheck.language.edits.inflection import inflected
+from encheck.language.english import English
+from encheck.language.identify import is_english
+from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
+from encheck.language.parse import Parse
+from encheck.language.predicates import (
+    CLITICS,
+    MODALS,
+    NEGATIVE,
+    NOT,
+    RELATIVE,
+    SAYING,
+    Predicate,
+    number_of,
+    predicates,
+)
+from encheck.statistics.draws import Draws
+from encheck.surface import tokens
+from encheck.types import Edit, Group, Variant, apply_edits
+
+NAME = "negation"
+SHORT = {word: f"{word}n't" for word in "is are was were has have had do does did would could should".split()} | {
+    "will": "won't", "can": "can't",
+}  # fmt: skip
+AUXILIARY = {"VBZ": "does", "VBP": "do", "VBD": "did"}
+FULL_DENIAL = {"can": "cannot"}
+EMPHASIS = ("indeed", "definitely", "certainly", "in fact")
+OF_MODALS = ("indeed", "in fact")
+BEFORE_NOT = ("definitely", "certainly", "in fact")
+BEFORE_VERB = ("definitely", "certainly")
+BE = ("is", "are", "was", "were", "am")
+STRESS = frozenset(["indeed", "definitely", "certainly", "fact"])
+EXPECTED = ("expected", "supposed")
+UNEXPECTED = frozenset("expect suppose seem appear tend".split())
+THOUGHT = frozenset(
+    "believe expect suppose mean think say plan schedule intend know report allege due likely seem appear tend".split()
+)
+OTHER_MODAL = {"will": "may", "shall": "may", "would": "should", "should": "may", "can": "should", "could": "must",
+               "must": "may"}  # fmt: skip
+COIN = (1, -1)  # which text the surface shall favour: what goes by it shall win as often as it loses
+ALL = frozenset("All Every Everyone Everybody Everything".split())
+
+
+class Plan(NamedTuple):
+    """The characters that give way, and what stands there in the kept, changed and mirrored text and in the control."""
+
+    start: int
+    end: int
+    texts: dict[str, str]
+    why: str
+
+
+@listed(1)
+@seeded_as(NAME)
+def negation(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """The statement denied, or its denial taken back."""
+    return _side(group, "negation", level, rng, english)
+
+
+@listed(1)
+@seeded_as(NAME)
+def negation_kept(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """The same with a word of emphasis, an emphatic *do*, or with *not* written in another way."""
+    return _side(group, "negation_kept", level, rng, english)
+
+
+@listed(1)
+@seeded_as(NAME)
+def negation_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """Another statement in the same place: "is expected to be covered", "may close" for "will close"."""
+    return _side(group, "negation_control", level, rng, english)
+
+
+@listed(1)
+@seeded_as(NAME)
+def negation_mirror(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """What the changed edit says, in other words."""
+    return _side(group, "negation_mirror", level, rng, english)
+
+
+SIDES: dict[str, Generator] = {
+    "changed": negation, "kept": negation_kept, "control": negation_control, "mirror": negation_mirror,
+}  # fmt: skip
+NAMES = {generator.__name__: side for side, generator in SIDES.items()}
+WHY = {
+    "changed": "turned round",
+    "kept": "the same said",
+    "control": "another statement of the same place",
+    "mirror": "what the changed text says, in other words",
+}
+
+
+def _side(group: Group, relation: str, level: int, rng: Draws, english: English) -> Outcome | None:
+    """One side of the plan; the hand-written variant where the data have one, or why there is none."""
+    if group.variants:
+        return written(group, relation, level=level)
+    if english.mode == "paper":
+        return "the published recipe has no negation"
+    found = english.read(_planning(rng.run_seed), group.source)
+    if isinstance(found, str):
+        return found
+    side = NAMES[relation]
+    if side not in found.texts:
+        return "no other statement for this place" if side == "control" else "no second way to say it"
+    edit = Edit(found.start, found.end, found.texts[side])
+    own = group.source[found.start : found.end]
+    certificate = f"{found.why}: {own} > {edit.text}: {WHY[side]}"
+    return Variant(apply_edits(group.source, (edit,)), relation, level, (edit,), NAME, certificate)
+
+
+@cache
+def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
+    """What reads the plan of a sentence off its parse: the same for all sides of a seed.
+
+    What somebody is said to say is denied rather than the saying, a relative clause where there is nothing else.
+    """
+
+    def plan(english: English, parse: Parse) -> Plan | str:
+        if not is_prose(parse.text):
+            return NO_SENTENCE
+        if not is_english(parse.text):
+            return NOT_ENGLISH
+        rng = Draws(seed, NAME, parse.text)
+        found = predicates(parse)
+        if isinstance(found, str):
+            return _of_all(parse, rng) or found
+        ranks = rng.ranks(len(found))
+        one = found[min(range(len(found)), key=lambda i: (_is_aside(found[i]), ranks[i]))]
+        return _by_antonym(one, rng, english) or _plan(one, rng)
+
+    return plan
+
+
+def _is_aside(one: Predicate) -> bool:
+    return one.clause == RELATIVE or one.parse.lower_lemmas[one.head] in SAYING
+
+
+def _of_all(parse: Parse, rng: Draws) -> Plan | None:
+    """ "All" denied as "not all": where all is said of, the denial of the predicate could be read in two ways."""
+    at = next((i for i, word in enumerate(parse.words) if word in ALL and _is_said_of(parse, i)), None)
+    if at is None:
+        return None
+    said = parse.lowers[at]
+    kept, control = f"Absolutely {said}", f"{rng.choice(('Nearly', 'Almost'))} {said}"
+    texts = {"kept": kept, "changed": f"Not {said}", "control": control}
+    return Plan(parse.starts[at], parse.ends[at], texts, "scope over all")
+
+
+def _is_said_of(parse: Parse, at: int) -> bool:
+    """Whether a main clause that states something is said of all, every or everybody, which begins it."""
+    subject = parse.heads[at] if parse.bases[at] == "det" else at
+    root = parse.heads[subject]
+    if parse.bases[subject] != "nsubj" or parse.heads[root] != root or parse.tags[at + 1 :][:1] in (("PRP",), ("WDT",)):
+        return False
+    sentence = parse.subtree(root)
+    words = {parse.lowers[i] for i in sentence}
+    return sentence[0] == at and words.isdisjoint(NEGATIVE | NOT | {"?", "but", "except", "else"})
+
+
+def _by_antonym(one: Predicate, rng: Draws, english: English) -> Plan | None:
+    """ "Is not impossible" as what keeps "is possible", where one of the two has to hold and no more is said."""
+    parse, at = one.parse, one.head
+    if one.negation is not None or parse.tags[at] != "JJ" or one.finite != at - 1 or one.operator not in BE:
+        return None
+    group = Group("", parse.text, parse.text, "")
+    turned = negated_antonym(group, level=1, rng=Draws(rng.run_seed, "negated_antonym", parse.text), english=english)
+    if not isinstance(turned, Variant) or turned.edits[-1].start != parse.starts[at]:
+        return None
+    be, word, opposite = parse.words[one.finite], parse.words[at], turned.edits[-1].text
+    texts = {
+        "kept": f"{be} not {opposite}",
+        "changed": f"{rng.choice((f'{be} not', SHORT.get(be, f'{be} not')))} {word}",
+        "mirror": f"{be} {opposite}",
+        "control": f"{be} {rng.choice(EXPECTED)} to be {word}",
+    }
+    return Plan(parse.starts[one.finite], parse.ends[at], texts, f"{one.clause}, {turned.certificate}")
+
+
+def _plan(one: Predicate, rng: Draws) -> Plan:
+    """What is made of a predicate: the ways in which it can be said and denied, and a choice of them by coin."""
+    parse = one.parse
+    start, end = parse.starts[one.finite], parse.ends[last_of(one)]
+    own = parse.text[start:end]
+    said, denied = _ways(one)
+    kept, changed = (said, denied) if one.negation is None else (denied, said)
+    kept, changed = ([way for way in ways if way not in (own, _plain(own))] for ways in (kept, changed))
+    around = len(tokens(parse.text)) - len(tokens(own))
+    texts = dict(zip(("kept", "changed", "mirror"), _chosen(own, kept, changed, around, rng), strict=False))
+    if control := _control(one, rng):
+        texts["control"] = control
+    kind = "denied" if one.negation is None else "a denial taken back"
+    written_so = {side: _written(parse.text, own, text) for side, text in texts.items()}
+    return Plan(start, end, written_so, f"{one.clause}, {kind}")
+
+
+def last_of(one: Predicate) -> int:
+    """The last token that gives way: the full verb, the not, or the operator."""
+    return one.head if one.base else one.finite if one.negation is None else one.negation
+
+
+def _plain(own: str) -> str:
+    """Words as they are written outside of tokenised text: "didn't" for "did n't"."""
+    return own.replace("’", "'").replace(" n't", "n't")
+
+
+def _written(source: str, own: str, text: str) -> str:
+    """The text with the apostrophe of its source, and a blank before it where a word takes the place of a clitic."""
+    text = text.replace("can not", "cannot").replace("'", "’" if "’" in source else "'")
+    return f" {text}" if own[0] in "'’" and text[0] not in "'’" else text
+
+
+def _ways(one: Predicate) -> tuple[list[str], list[str]]:
+    """How a predicate is said, and how it is denied."""
+    word = one.parse.words[one.finite]
+    if not one.base:
+        return _of_operator(one, word if word in CLITICS else one.operator)
+    verb = one.parse.words[one.head]
+    if one.negation is None:
+        do = AUXILIARY[one.parse.tags[one.head]]
+    else:
+        do, verb = one.parse.lowers[one.finite], _conjugated(one)
+    base = one.base
+    said = [verb] if verb else []
+    said += [f"{do} {base}", f"{do} indeed {base}", f"{do} in fact {base}"]
+    said += [f"{word} {verb}" for word in BEFORE_VERB if verb]
+    denied = [f"{do} not {base}", f"{SHORT[do]} {base}", *(f"{word} {do} not {base}" for word in BEFORE_NOT)]
+    return said, denied
+
+
+def _of_operator(one: Predicate, operator: str) -> tuple[list[str], list[str]]:
+    emphasis = OF_MODALS if one.operator in MODALS else EMPHASIS
+    said = [operator, *(f"{operator} {word}" for word in emphasis)]
+    short = [SHORT[operator]] if operator in SHORT else []
+    behind = operator in CLITICS or operator in BE
+    strong = [f"{operator} {word} not" if behind else f"{word} {operator} not" for word in BEFORE_NOT]
+    return said, [f"{operator} not", *short, *strong]
+
+
+def _conjugated(one: Predicate) -> str:
+    """The full verb of "do not accept" in the form of its *do*; "" where that is not attested."""
+    tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[one.parse.lowers[one.finite]]
+    if one.base in ("have", "do"):
+        return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[one.base][("VBZ", "VBP", "VBD").index(tag)]
+    return inflected(one.base, tag) or ""
+
+
+def _chosen(own: str, kept: Sequence[str], changed: Sequence[str], around: int, rng: Draws) -> tuple[str, str, str]:
+    """(kept, changed, mirror), so that the edit distance favours the side that a coin names, and the mirror the other.
+
+    Where no choice does so, one in which neither of the two sources is favoured more.
+    """
+    favoured = rng.choice(COIN)
+    found = _favours(own, tuple(kept), tuple(changed), around)
+    best = min(abs(first - favoured) + abs(first + second) for first, second, _ in found)
+    return rng.choice([texts for first, second, texts in found if abs(first - favoured) + abs(first + second) == best])
+
+
+@lru_cache(maxsize=20_000)
+def _favours(
+    own: str, kept: tuple[str, ...], changed: tuple[str, ...], around: int
+) -> tuple[tuple[int, int, tuple[str, str, str]], ...]:
+    """Each choice of texts, with what the edit distance favours of both sources (1 kept, -1 changed)."""
+
+    def each() -> Iterator[tuple[int, int, tuple[str, str, str]]]:
+        for near in kept:
+            for far in changed:
+                first = _favoured(own, near, far, around)
+                for mirror in changed:
+                    if mirror != far and not _stressed(mirror) & (_stressed(near) | _stressed(far)):
+                        yield first, _favoured(mirror, far, near, around), (near, far, mirror)
+
+    return tuple(each())
+
+
+def _stressed(text: str) -> frozenset[str]:
+    """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word alone."""
+    return STRESS.intersection(text.split())
+
+
+def _favoured(own: str, near: str, far: str, around: int) -> int:
+    to_near, to_far = (_distance(own, text, around) for text in (near, far))
+    return (to_near < to_far) - (to_near > to_far)
+
+
+@lru_cache(maxsize=50_000)
+def _distance(own: str, text: str, around: int) -> float:
+    """The edit distance of two texts that differ in these words alone, in shares of the longer one."""
+    from rapidfuzz.distance import Levenshtein
+
+    one, other = tokens(own), tokens(text)
+    return round(Levenshtein.distance(one, other) / (around + max(len(one), len(other))), 9)
+
+
+def _control(one: Predicate, rng: Draws) -> str:
+    """Another statement about the subject in the place of the predicate; "" where there is none."""
+    parse, operator = one.parse, one.operator
+    word = rng.choice(EXPECTED)
+    if operator in MODALS:
+        return OTHER_MODAL[operator]
+    if one.base in UNEXPECTED:
+        return ""
+    if one.base:
+        tense = {"did": "VBD"}.get(parse.lowers[one.finite], parse.tags[one.finite])
+        be = _be(one, tense == "VBD")
+        return be and f"{be} {word} to {one.base}"
+    if parse.lower_lemmas[one.head] in THOUGHT or parse.tags[last_of(one) + 1 :][:1] == ("RB",):
+        return ""
+    if operator in BE:
+        return f"{parse.words[one.finite]} {word} to be"
+    if operator in ("has", "have", "had") and one.finite != one.head:
+        be = _be(one, operator == "had")
+        return be and f"{be} {word} to have"
+    return ""
+
+
+def _be(one: Predicate, past: bool) -> str:
+    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(one))
+    return forms[past] if forms else ""

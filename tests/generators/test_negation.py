@@ -1,0 +1,153 @@
+"""Statements denied and denials taken back, on any text: kept, changed, control and mirror of the same predicate."""
+
+import pytest
+
+from encheck.datasets.dataset import Dataset
+from encheck.generators.negation import negation, negation_control, negation_kept, negation_mirror
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast, crossed
+from encheck.items.variants import Maker
+from encheck.language.english import English
+from encheck.scoring.differences import favour
+from encheck.types import Group, Variant
+
+ENGLISH = English()
+SEEDS = range(8)
+
+
+def made(text, generator, *, seed=0, english=ENGLISH):
+    return Maker(seed, english).variants([Group("g", text, text, "c")], generator)[0]
+
+
+def texts_of(text, generator):
+    return {made(text, generator, seed=seed).text for seed in SEEDS}
+
+
+DENIED = {
+    "This endpoint accepts file uploads.": "This endpoint does not accept file uploads.",
+    "The parcel was left outside.": "The parcel was not left outside.",
+    "They'll close the plant.": "They won't close the plant.",
+    "She has won the race.": "She hasn't won the race.",
+    "It's a long day.": "It's not a long day.",
+    "He came in and left the room.": "He came in and did not leave the room.",
+    "She said that the shop closes on Sunday.": "She said that the shop does not close on Sunday.",
+    "All patients are covered.": "Not all patients are covered.",
+    "The client isn't aware of the delay.": "The client is indeed aware of the delay.",
+    "They didn't reply.": "They replied.",
+    "They cannot open the file.": "They can indeed open the file.",
+}
+
+
+@pytest.mark.parametrize("text", DENIED)
+def test_a_predicate_is_denied_or_its_denial_taken_back(text):
+    found = texts_of(text, negation).union(_mirrors(text))
+    assert DENIED[text] in found
+
+
+def _mirrors(text):
+    found = (made(text, negation_mirror, seed=seed) for seed in SEEDS)
+    return [one.text for one in found if isinstance(one, Variant)]
+
+
+KEPT = {
+    "This endpoint accepts file uploads.": "This endpoint does in fact accept file uploads.",
+    "The parcel was left outside.": "The parcel was in fact left outside.",
+    "The client isn't aware of the delay.": "The client is not aware of the delay.",
+    "They didn't reply.": "They did not reply.",
+    "All patients are covered.": "Absolutely all patients are covered.",
+    "The result is possible.": "The result is not impossible.",
+}
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_emphasis_another_not_or_a_negated_antonym_keeps_it(text):
+    assert KEPT[text] in texts_of(text, negation_kept)
+
+
+def test_a_negated_antonym_is_mirrored_by_the_antonym():
+    text = "The result is possible."
+    assert made(text, negation_mirror).text == "The result is impossible."
+    assert made(text, negation).text in ("The result is not possible.", "The result isn't possible.")
+
+
+def test_a_control_is_another_statement_of_the_same_place():
+    wanted = {"The shop was expected to close.", "The shop was supposed to close."}
+    assert texts_of("The shop closed.", negation_control) <= wanted
+    assert made("They will close the plant.", negation_control).text == "They may close the plant."
+    assert made("It's a long day.", negation_control) == "no other statement for this place"
+
+
+REFUSED = {
+    "Is the shop open?": "no subject before the predicate",
+    "Open the door.": "no finite predicate",
+    "Ya can't.": "no finite predicate",
+    "Some patients are late.": "a subject of which both can be true",
+    "He left because it rained.": "a cause or limit is said with the predicate",
+    "She is happy and so are they.": "a question word or adverb before the predicate",
+    "Geese can swim as well.": "a word that stays outside of a negation, or inside of it alone",
+    "He only paid the bill.": "a word that stays outside of a negation, or inside of it alone",
+    "He has never seen it.": "a negative word in the clause",
+    "The goods were sold and shipped in May.": "two predicates share a subject or an operator",
+    "We wont pay the bill.": "a word is said of the operator or the verb",
+    "Le client est parti en vacances avec la famille de son frère.": "not in English",
+    "2024-03-05 10:11:12,345 [17] ERR 0x3f is 77 88 99": "a table, a log line or code",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_a_not_would_leave_wrong_or_true_is_left_alone(text):
+    assert {made(text, g) for g in (negation, negation_kept, negation_control, negation_mirror)} == {REFUSED[text]}
+
+
+def test_the_four_texts_are_of_one_place_and_differ():
+    text = "The two engines worked for a while."
+    for seed in SEEDS:
+        found = [made(text, g, seed=seed) for g in (negation, negation_kept, negation_control, negation_mirror)]
+        assert len({(one.edits[0].start, one.edits[0].end) for one in found}) == 1
+        assert len({text, *(one.text for one in found)}) == 5
+
+
+def test_the_surface_favours_the_kept_text_as_often_as_the_changed_one():
+    texts = [f"The {thing} was left in the {place}." for thing in ("box", "bag", "key") for place in ("car", "hall")]
+    signs = {
+        favour(text, made(text, negation_kept, seed=seed).text, made(text, negation, seed=seed).text)
+        for text in texts
+        for seed in SEEDS
+    }
+    assert {1, -1} <= signs
+
+
+def test_a_mirror_shares_no_emphasis_with_the_other_texts():
+    for text in ("They will not use it.", "The shop was open.", "It's a long day."):
+        for seed in SEEDS:
+            kept, changed, mirror = (made(text, g, seed=seed).text for g in (negation_kept, negation, negation_mirror))
+            shared = set(mirror.split()) & (set(kept.split()) | set(changed.split()))
+            assert shared.isdisjoint({"indeed", "definitely", "certainly", "fact"})
+
+
+def test_an_apostrophe_is_that_of_the_text():
+    found = texts_of("The shop doesn’t open on Sunday, it is closed.", negation_kept)
+    assert not any("'" in text for text in found)
+
+
+def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
+    written = Variant("No.", "negation")
+    group = Group("g", "The shop closed.", "The shop closed.", "c", (written,))
+    assert Maker(0, ENGLISH).variants([group], phenomenon("negation", "changed")) == [written]
+    paper = English(mode="paper", lexicon_name="embedded")
+    assert made("The shop closed.", negation, english=paper) == "the published recipe has no negation"
+
+
+TEXTS = ["The shop closed in May.", "The parcel isn't here.", "Is it open?", "She has won the race."]
+
+
+def test_the_checks_take_negations_of_texts_without_labels():
+    groups = tuple(Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(TEXTS))
+    data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
+    items = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0, ENGLISH))
+    assert [item.source for item in items.kept] == [TEXTS[0], TEXTS[1], TEXTS[3]]
+    assert all(item.near_why and item.far_why for item in items.kept)
+    for item in crossed("negation")(data, 1, Maker(0, ENGLISH)).kept:
+        first, second = item.sides
+        assert (first.near, first.far) == (second.far, second.near)
+        assert favour(first.source, first.near, first.far) + favour(second.source, second.near, second.far) <= 0
