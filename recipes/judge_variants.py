@@ -42,6 +42,7 @@ from encheck.generators.antonym import antonym
 from encheck.generators.phenomenon import phenomenon
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
+from encheck.language.english import English
 from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
 from encheck.types import Group, Variant, content_hash
@@ -85,7 +86,7 @@ def sentences(specs: list[str], count: int, seed: int = SEED) -> dict[str, list[
 
 
 def ours(texts: list[str]) -> Iterator[dict[str, Any]]:
-    maker = Maker(0)
+    maker = Maker(0, English(experimental=True))
     groups = [Group(content_hash(t), t, t, "c") for t in texts]
     for generator in (synonym, antonym):
         for text, made in zip(texts, maker.variants(groups, generator), strict=True):
@@ -138,7 +139,7 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
     distinct = list({group.source: group for group in groups if not group.variants}.values())
     random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
-    maker, found = Maker(0), []
+    maker, found = Maker(0, English(experimental=True)), []
     for start in range(0, len(distinct), 10 * BATCH):
         some = distinct[start : start + 10 * BATCH]
         levels = {side: args.level if side == "changed" else 1 for side in SIDES}
@@ -222,7 +223,7 @@ def coverage(args: argparse.Namespace) -> None:
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
         holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
-        groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0)
+        groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
         made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
         if args.generator == "negation":
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]

@@ -11,7 +11,7 @@ from encheck.language.english import English
 from encheck.scoring.differences import favour
 from encheck.types import Group, Variant
 
-ENGLISH = English()
+ENGLISH = English(experimental=True)
 SEEDS = range(8)
 
 
@@ -134,7 +134,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("No.", "negation")
     group = Group("g", "The shop closed.", "The shop closed.", "c", (written,))
     assert Maker(0, ENGLISH).variants([group], phenomenon("negation", "changed")) == [written]
-    paper = English(mode="paper", lexicon_name="embedded")
+    paper = English(mode="paper", lexicon_name="embedded", experimental=True)
     assert made("The shop closed.", negation, english=paper) == "the published recipe has no negation"
 
 
@@ -151,3 +151,13 @@ def test_the_checks_take_negations_of_texts_without_labels():
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert favour(first.source, first.near, first.far) + favour(second.source, second.near, second.far) <= 0
+
+
+def test_what_readers_found_wanting_is_made_with_experimental_alone():
+    group = Group("g", "The shop closed in May.", "The shop closed in May.", "c")
+    plain = Maker(0, English())
+    for name, side in (("negation", "changed"), ("negation", "kept"), ("number", "control")):
+        (reason,) = plain.variants([group], phenomenon(name, side))
+        assert "was written for this sentence" in reason
+    two = Group("h", "They sold 12 lamps.", "They sold 12 lamps.", "d")
+    assert isinstance(plain.variants([two], phenomenon("number", "changed"))[0], Variant)

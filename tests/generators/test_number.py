@@ -13,7 +13,7 @@ from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
-ENGLISH = English()
+ENGLISH = English(experimental=True)
 
 
 def made(text, generator, *, level=1, seed=0, english=ENGLISH):
@@ -71,7 +71,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Seven.", "number")
     group = Group("g", "12 people died.", "12 people died.", "c", (written,))
     assert Maker(0, ENGLISH).variants([group], phenomenon("number", "changed")) == [written]
-    paper = English(mode="paper", lexicon_name="embedded")
+    paper = English(mode="paper", lexicon_name="embedded", experimental=True)
     assert made("12 people died.", number, english=paper) == "the published recipe has no numbers"
 
 

@@ -82,7 +82,8 @@ class Maker:
     def _held(self, made: list[Outcome], groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """The same, held to the lock file where there is one; what was written by hand is not locked."""
         is_made = getattr(generator, "is_made", not getattr(generator, "is_written", False))
-        if self.lock is not None and is_made:
+        is_on_trial = getattr(generator, "is_experimental", False) and not self.english.experimental
+        if self.lock is not None and is_made and not is_on_trial:
             ours = [i for i, group in enumerate(groups) if not group.variants]
             sources = [groups[i].source for i in ours]
             name = name_of(generator)

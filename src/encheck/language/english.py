@@ -40,11 +40,12 @@ class Waiting(BaseException):
 
 @dataclass
 class English:
-    """Language resources of a run; `mode` is careful or paper."""
+    """Language resources of a run; `mode` is careful or paper, `experimental` lets generators on trial make texts."""
 
     pipeline: Pipeline = field(default_factory=Pipeline)
     lexicon_name: str = "embedded"
     mode: str = "careful"
+    experimental: bool = False
     store: Store | None = None
     lock: Lock = nullcontext
     decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
@@ -176,6 +177,7 @@ class English:
             "pipeline_fingerprint": self.pipeline.fingerprint,
             "lexicon": self.lexicon.fingerprint(),
             "mode": self.mode,
+            **({"experimental": True} if self.experimental else {}),
         } | ({"stop_words": paper_stop_words()[0]} if self.mode == "paper" else careful)
 
 

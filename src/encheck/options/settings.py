@@ -163,6 +163,10 @@ class Settings:
         "generator-mode", group="research", choices=MODES, kept=True, default="careful",
         help="How variants are made: with every condition on a word, or by the published recipe.",
     )
+    experimental: bool = option(
+        "experimental", group="research", is_flag=True, kept=True, default=False,
+        help="On text of your own, also make the edits that blind readers did not find good enough yet.",
+    )
     lexicon: str = option(
         "lexicon", group="research", metavar="NAME", kept=True, default="embedded",
         help="The words that variants are made with: embedded, nltk, or a directory with WordNet's files.",

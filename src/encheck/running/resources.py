@@ -115,7 +115,8 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
         pipeline.fingerprint  # noqa: B018 - reads its files
     if settings.lexicon != "embedded":
         lexicon(settings.lexicon)
-    return English(pipeline, settings.lexicon, settings.generator_mode, store=store, lock=lock)
+    mode, trial = settings.generator_mode, settings.experimental
+    return English(pipeline, settings.lexicon, mode, experimental=trial, store=store, lock=lock)
 
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
