@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal
+
 Pair = tuple[str, str]
 SIZES = ("near", "middle", "far")
-ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen""".split()
-TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety".split()
-SPOKEN = {5: "fifth", 8: "eighth", 9: "ninth", 1: "first", 2: "second", 3: "third", 12: "twelfth"}
 MONTHS = "January February March April May June July August September October November December".split()
 DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 QUARTERS = ("first", "second", "third", "fourth")
@@ -41,36 +39,8 @@ def spoken(number: int) -> str:
     >>> spoken(45), spoken(120)
     ('forty-five', 'a hundred and twenty')
     """
-    if number >= 100:
-        hundreds = "a hundred" if number < 200 else f"{ONES[number // 100]} hundred"
-        return f"{hundreds} and {spoken(number % 100)}" if number % 100 else hundreds
-    if number < 20:
-        return ONES[number]
-    tens = TENS[number // 10 - 1]
-    return f"{tens}-{ONES[number % 10]}" if number % 10 else tens
-
-
-def spoken_ordinal(number: int) -> str:
-    """The ordinal number in words, from 1 to 99.
-
-    >>> spoken_ordinal(21), spoken_ordinal(30)
-    ('twenty-first', 'thirtieth')
-    """
-    last = number if number < 20 else number % 10
-    if number >= 20 and last == 0:
-        return f"{TENS[number // 10 - 1][:-1]}ieth"
-    word = SPOKEN.get(last, f"{ONES[last]}th")
-    return word if number < 20 else f"{TENS[number // 10 - 1]}-{word}"
-
-
-def ordinal(number: int) -> str:
-    """The ordinal number in digits.
-
-    >>> ordinal(3), ordinal(11), ordinal(22)
-    ('3rd', '11th', '22nd')
-    """
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+    words = spelled(number)
+    return words.replace("one", "a", 1) if 100 <= number < 200 else words
 
 
 def _halves(number: int) -> str:
@@ -148,7 +118,7 @@ NOTATIONS: dict[str, Callable[[Random], list[Pair]]] = {
     "times": _times,
     "clock": _clock,
     "range": lambda _: [(f"{spoken(low)} to {spoken(high)}", f"{low}–{high}") for low, high in RANGES],
-    "ordinal": lambda _: [(spoken_ordinal(number), ordinal(number)) for number in range(4, 21)],
+    "ordinal": lambda _: [(spelled_ordinal(number), ordinal(number)) for number in range(4, 21)],
     "version": lambda _: [(f"version {number}.0", f"v{number}") for number in range(2, 20)],
     "bounds": lambda _: [(f"at least {spoken(number)}", f"{number} or more") for number in range(4, 25)],
     "limits": _limits,
