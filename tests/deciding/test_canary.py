@@ -256,6 +256,7 @@ def test_a_function_has_no_role(tmp_path):
         encheck.canary_save(embed, tmp_path / "c.json", role="query")
 
 
+@pytest.mark.long
 def test_a_checkpoint_whose_precision_or_length_was_changed(tmp_path):
     folder, path = tiny.build(tmp_path), tmp_path / "c.json"
     encheck.canary_save(folder, path)

@@ -115,6 +115,7 @@ print([pair.second for pair in edited(jumble)(load("probes"), 2, Maker()).kept])
 """
 
 
+@pytest.mark.long
 def test_jumbles_do_not_depend_on_the_hash_seed():
     runs = [
         subprocess.run([sys.executable, "-c", SCRIPT], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)

@@ -51,6 +51,7 @@ def test_models_yaml_of_the_wheel_is_the_clones(installed):
     assert packed == (ROOT / "models.yaml").read_bytes()
 
 
+@pytest.mark.long  # `make docs` runs the README's commands from the wheel
 def test_the_suite_runs_from_the_wheel_by_command_and_by_pyargs(installed, tmp_path):
     python = installed[1]
     lines = (ROOT / "src/encheck/datasets/probes.jsonl").read_text("utf-8").split("\n")
