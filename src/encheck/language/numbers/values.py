@@ -34,7 +34,7 @@ def others(
     quarters of the value, far five to fifteen times it or a tenth.
 
     >>> [int(v) for v in others(Fraction(12), size=NEAR)], [int(v) for v in others(Fraction(12), size=MIDDLE)]
-    ([10, 11, 13, 14], [4, 6, 8, 16, 18, 20, 21])
+    ([10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21])
     """
     one = step(value, decimals)
     if size == NEAR:
