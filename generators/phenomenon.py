@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import modality, negation, number, quantifier
+from encheck.generators import comparative, modality, negation, number, quantifier
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.written import unwritten, written
 from encheck.language.english import English
@@ -27,12 +27,14 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "number": number.SIDES,
     "quantifier": quantifier.SIDES,
     "modality": modality.SIDES,
+    "comparative": comparative.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
     "negation": frozenset(negation.SIDES),
     "number": frozenset({"control"}),
     "quantifier": frozenset(quantifier.SIDES),
     "modality": frozenset(modality.SIDES),
+    "comparative": frozenset(comparative.SIDES),
 }
 
 
