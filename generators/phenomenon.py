@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import comparative, modality, negation, number, quantifier
+from encheck.generators import comparative, modality, negation, number, quantifier, temporal
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.written import unwritten, written
 from encheck.language.english import English
@@ -28,6 +28,7 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "quantifier": quantifier.SIDES,
     "modality": modality.SIDES,
     "comparative": comparative.SIDES,
+    "temporal": temporal.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
     "negation": frozenset(negation.SIDES),
@@ -35,6 +36,7 @@ EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators
     "quantifier": frozenset(quantifier.SIDES),
     "modality": frozenset(modality.SIDES),
     "comparative": frozenset(comparative.SIDES),
+    "temporal": frozenset(temporal.SIDES),
 }
 
 

@@ -89,6 +89,30 @@ CASES = {  # (phenomenon, sentence): ways to say the same, ways to say something
         },
         "The attic is as large as the cellar.",
     ),
+    ("temporal", "Ann paid the bill before she called a taxi."): (
+        {"Before she called a taxi, Ann paid the bill."},
+        {"Ann paid the bill after she called a taxi.", "After she called a taxi, Ann paid the bill."},
+        "Ann paid the bill because she called a taxi.",
+    ),
+    ("temporal", "The shop closed after Ann left the town."): (
+        {
+            "After Ann left the town, the shop closed.",
+            "Ann left the town before the shop closed.",
+            "Before the shop closed, Ann left the town.",
+        },
+        {
+            "The shop closed before Ann left the town.",
+            "Before Ann left the town, the shop closed.",
+            "Ann left the town after the shop closed.",
+            "After the shop closed, Ann left the town.",
+        },
+        "The shop closed because Ann left the town.",
+    ),
+    ("temporal", "Ann washed the car before selling it."): (
+        {"Before selling it, Ann washed the car."},
+        {"Ann washed the car after selling it.", "After selling it, Ann washed the car."},
+        "",
+    ),
 }  # fmt: skip
 REFUSED = {
     ("quantifier", "The shop is open."): "no quantifier that is exchanged",
