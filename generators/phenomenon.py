@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import comparative, modality, negation, number, quantifier, temporal
+from encheck.generators import binding, comparative, modality, negation, number, quantifier, temporal
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.written import unwritten, written
 from encheck.language.english import English
@@ -29,6 +29,7 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "modality": modality.SIDES,
     "comparative": comparative.SIDES,
     "temporal": temporal.SIDES,
+    "binding": binding.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
     "negation": frozenset(negation.SIDES),
@@ -37,6 +38,7 @@ EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators
     "modality": frozenset(modality.SIDES),
     "comparative": frozenset(comparative.SIDES),
     "temporal": frozenset(temporal.SIDES),
+    "binding": frozenset(binding.SIDES),
 }
 
 
