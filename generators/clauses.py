@@ -23,8 +23,8 @@ LONGEST, LONGEST_FREE = 20, 12  # words of a clause
 class TwoClauses:
     """Both clauses as they stand within a sentence, the conjunction, and how the text ends.
 
-    `is_free` says whether either clause can be the main one, `is_past` whether both are of the past, `agrees` whether the
-    tenses would go with another conjunction of time.
+    `is_free` says whether either clause can be the main one, `is_past` whether both are of the past, `agrees` whether
+    the tenses go with "before" and "after", `is_open` whether they are those of an open condition.
     """
 
     main: str
@@ -34,6 +34,7 @@ class TwoClauses:
     is_free: bool
     is_past: bool
     agrees: bool
+    is_open: bool
     is_capital: bool
     comma: str
 
@@ -58,6 +59,8 @@ def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoCla
 def _is_whole(parse: Parse, verb: int, clause: int | None) -> bool:
     """Whether a clause begins with its subject, has a finite verb, and no further clause beside this one."""
     subject = parse.child(verb, "nsubj")
+    if subject is None and clause is not None and tense(parse, verb) == "VB":
+        subject = verb
     if subject is None or any(parse.bases[i] in BESIDE for i in parse.children[verb] if i != clause):
         return False
     before = [
@@ -77,6 +80,8 @@ def tense(parse: Parse, verb: int) -> str:
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
         return ""
+    if parse.tags[verb] == "VB" and parse.child(verb, "nsubj", "aux", "cop", "mark") is None:  # "call us"
+        return "VB"
     return next((parse.tags[i] for i in parts if parse.tags[i] in FINITE), "")
 
 
@@ -117,13 +122,14 @@ def _is_free(parse: Parse, at: int, size: int) -> bool:
     return past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
 
 
-def _tenses(parse: Parse, at: int) -> tuple[bool, bool]:
-    """Whether both clauses are of the past, and whether their tenses go with "before" and with "after"."""
+def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:
+    """What `TwoClauses` says of the tenses: is_past, agrees, is_open."""
     verb = parse.heads[at]
     main, other = tense(parse, parse.heads[verb]), tense(parse, verb)
     is_state = parse.child(verb, "cop") is not None or parse.tags[parse.heads[verb]] == "VBG"
     pairs = [("VBD", "VBD"), ("MD", "VBZ"), ("MD", "VBP"), ("VBD", ""), ("MD", "")]
-    return main == other == "VBD", (main, other) in pairs and not is_state
+    is_open = main in ("MD", "VBZ", "VBP", "VB") and other in ("VBZ", "VBP")
+    return main == other == "VBD", (main, other) in pairs and not is_state, is_open
 
 
 def _piece(parse: Parse, first: int, after: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import binding, comparative, modality, negation, number, quantifier, temporal
+from encheck.generators import binding, comparative, condition, modality, negation, number, quantifier, temporal
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.written import unwritten, written
 from encheck.language.english import English
@@ -29,6 +29,7 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "modality": modality.SIDES,
     "comparative": comparative.SIDES,
     "temporal": temporal.SIDES,
+    "condition": condition.SIDES,
     "binding": binding.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
@@ -38,19 +39,21 @@ EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators
     "modality": frozenset(modality.SIDES),
     "comparative": frozenset(comparative.SIDES),
     "temporal": frozenset(temporal.SIDES),
+    "condition": frozenset(condition.SIDES),
     "binding": frozenset(binding.SIDES),
 }
 
 
 @cache
 def phenomenon(name: str, side: Side) -> Generator:
-    """The generator of one side of a phenomenon; ValueError for a name that is none.
+    """The generator of one side of a phenomenon, of the probes or made; ValueError for a name that is none.
 
     >>> phenomenon("number", "kept").__name__
     'number_kept'
     """
-    if name not in PHENOMENA:
-        raise ValueError(f"{name!r} is no phenomenon of the probes; there are {', '.join(PHENOMENA)}")
+    known = dict.fromkeys((*PHENOMENA, *MADE))
+    if name not in known:
+        raise ValueError(f"{name!r} is no phenomenon; there are {', '.join(known)}")
     relation = name if side == "changed" else f"{name}_{side}"
     made = MADE.get(name, {}).get(side)
     is_experimental = side in EXPERIMENTAL.get(name, ())

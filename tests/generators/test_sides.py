@@ -129,13 +129,35 @@ CASES = {  # (phenomenon, sentence): ways to say the same, ways to say something
     ),
     ("binding", "A woman in a green coat and orange hat is reading in the park."): (
         {"A woman in an orange hat and green coat is reading in the park."},
-        {"A woman in an orange coat and green hat is reading in the park.", "A woman in a green hat and orange coat is reading in the park."},
+        {
+            "A woman in an orange coat and green hat is reading in the park.",
+            "A woman in a green hat and orange coat is reading in the park.",
+        },
         None,
     ),
     ("binding", "Four women and two men sat at a table."): (
         {"Two men and four women sat at a table."},
         {"Two women and four men sat at a table.", "Four men and two women sat at a table."},
         "Several women and two men sat at a table.",
+    ),
+    ("condition", "The shop will close if it rains."): (
+        {
+            "If it rains, the shop will close.",
+            "The shop will close provided that it rains.",
+            "Provided that it rains, the shop will close.",
+        },
+        {"The shop will close unless it rains.", "Unless it rains, the shop will close."},
+        "The shop will close even if it rains.",
+    ),
+    ("condition", "Unless Ann objects, call the clinic."): (
+        {"Call the clinic unless Ann objects."},
+        {
+            "Call the clinic if Ann objects.",
+            "If Ann objects, call the clinic.",
+            "Call the clinic provided that Ann objects.",
+            "Provided that Ann objects, call the clinic.",
+        },
+        "Call the clinic even if Ann objects.",
     ),
 }  # fmt: skip
 REFUSED = {
