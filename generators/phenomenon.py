@@ -13,10 +13,10 @@ from typing import Literal
 
 from encheck.generators import binding, comparative, condition, modality, negation, number, quantifier, temporal
 from encheck.generators.base import Generator, Outcome
-from encheck.generators.written import unwritten, written
+from encheck.generators.written import OWN_TEXT, unwritten, written
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
-from encheck.types import Group
+from encheck.types import Group, Lacking
 
 PHENOMENA = (
     "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
@@ -44,6 +44,11 @@ EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators
 }
 
 
+def _lacking(name: str, what: str) -> Lacking:
+    """Why a sentence has no edit: nobody wrote one, or what is made alone was not asked for."""
+    return unwritten(what) if name in PHENOMENA else Lacking(f"no {what} in these data", needs=OWN_TEXT)
+
+
 @cache
 def phenomenon(name: str, side: Side) -> Generator:
     """The generator of one side of a phenomenon, of the probes or made; ValueError for a name that is none.
@@ -61,7 +66,7 @@ def phenomenon(name: str, side: Side) -> Generator:
     def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         if made is not None and not group.variants and (english.experimental or not is_experimental):
             return made(group, level=level, rng=rng, english=english)
-        return written(group, relation, level=level) or unwritten(f"{relation} edit")
+        return written(group, relation, level=level) or _lacking(name, f"{relation} edit")
 
     generate.__name__ = relation
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some

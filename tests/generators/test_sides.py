@@ -5,6 +5,7 @@ import pytest
 from encheck.datasets.dataset import Dataset
 from encheck.generators.phenomenon import MADE, phenomenon
 from encheck.generators.sides import NO_MIRROR, chosen, edit_between
+from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
@@ -226,7 +227,8 @@ def test_only_experimental_runs_make_them_and_the_paper_has_none():
     plain, paper = English(), English(mode="paper", experimental=True)
     group = Group("g", "Nobody lived there.", "Nobody lived there.", "c")
     for name in {name for name, _ in CASES}:
-        assert "was written" in Maker(0, plain).variants([group], phenomenon(name, "changed"))[0]
+        why = Maker(0, plain).variants([group], phenomenon(name, "changed"))[0]
+        assert why.needs == (OWN_TEXT if name == "condition" else PROBES)
         assert made(name, group.source, "changed", english=paper) == f"the published recipe has no {name}"
 
 
