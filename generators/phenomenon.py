@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import binding, comparative, condition, modality, negation, number, quantifier, temporal
-from encheck.generators.base import Generator, Outcome
+from encheck.generators import binding, comparative, condition, modality, negation, number, quantifier, roles, temporal
+from encheck.generators.base import Generator, Outcome, name_of
 from encheck.generators.written import OWN_TEXT, unwritten, written
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
@@ -31,6 +31,7 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "temporal": temporal.SIDES,
     "condition": condition.SIDES,
     "binding": binding.SIDES,
+    "role_reversal": roles.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
     "negation": frozenset(negation.SIDES),
@@ -41,6 +42,7 @@ EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators
     "temporal": frozenset(temporal.SIDES),
     "condition": frozenset(condition.SIDES),
     "binding": frozenset(binding.SIDES),
+    "role_reversal": frozenset(roles.SIDES),
 }
 
 
@@ -69,6 +71,7 @@ def phenomenon(name: str, side: Side) -> Generator:
         return written(group, relation, level=level) or _lacking(name, f"{relation} edit")
 
     generate.__name__ = relation
+    generate.label = relation if made is None else name_of(made)  # type: ignore[attr-defined]
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
     generate.is_made = made is not None  # type: ignore[attr-defined]
     generate.is_experimental = is_experimental  # type: ignore[attr-defined]

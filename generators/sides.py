@@ -56,10 +56,12 @@ class _Plan(NamedTuple):
     why: str
 
 
-def sides(name: str, read: Reading, *, trigger: re.Pattern[str], without: str) -> dict[str, Generator]:
+def sides(
+    name: str, read: Reading, *, trigger: re.Pattern[str], without: str, called: str = ""
+) -> dict[str, Generator]:
     """The generators of a phenomenon, by side; `without` is the reason where a text has no word of the `trigger`.
 
-    They belong to the module that has `read`, for the listing.
+    They belong to the module that has `read`, for the listing, which calls them as the phenomenon is `called`.
     """
 
     @cache
@@ -79,7 +81,8 @@ def sides(name: str, read: Reading, *, trigger: re.Pattern[str], without: str) -
             found = english.read(planning(rng.run_seed), group.source)
             return found if isinstance(found, str) else _variant(group.source, found, side, relation, level, name)
 
-        generate.__name__, generate.__module__ = relation, read.__module__
+        generate.__name__ = relation.replace(name, called or name)
+        generate.__module__ = read.__module__
         return listed(1)(seeded_as(name)(generate))
 
     return {side: made(side) for side in SIDES}

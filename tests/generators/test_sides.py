@@ -3,10 +3,12 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
+from encheck.generators.base import name_of
 from encheck.generators.phenomenon import MADE, phenomenon
 from encheck.generators.sides import NO_MIRROR, chosen, edit_between
 from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.items import contrast, crossed
+from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.scoring.differences import favour
@@ -160,6 +162,15 @@ CASES = {  # (phenomenon, sentence): ways to say the same, ways to say something
         },
         "Call the clinic even if Ann objects.",
     ),
+    ("role_reversal", "The nurse called the lawyer."): (
+        {"The lawyer was called by the nurse.", "It was the nurse who called the lawyer."},
+        {
+            "The lawyer called the nurse.",
+            "The nurse was called by the lawyer.",
+            "It was the lawyer who called the nurse.",
+        },
+        "",
+    ),
 }  # fmt: skip
 REFUSED = {
     ("quantifier", "The shop is open."): "no quantifier that is exchanged",
@@ -230,6 +241,12 @@ def test_only_experimental_runs_make_them_and_the_paper_has_none():
         why = Maker(0, plain).variants([group], phenomenon(name, "changed"))[0]
         assert why.needs == (OWN_TEXT if name == "condition" else PROBES)
         assert made(name, group.source, "changed", english=paper) == f"the published recipe has no {name}"
+
+
+def test_a_listed_generator_has_the_name_that_a_run_locks_it_by():
+    for name in {name for name, _ in CASES}:
+        assert all(name_of(phenomenon(name, side)) == name_of(one) for side, one in MADE[name].items())
+    assert len({name_of(work) for work, _ in WORKS}) == len(WORKS)
 
 
 def test_the_checks_take_them_of_texts_without_labels():
