@@ -39,7 +39,7 @@ from typing import Any
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.phenomenon import MADE, phenomenon
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
 from encheck.language.english import English
@@ -211,17 +211,25 @@ def read_triples(args: argparse.Namespace) -> None:
             print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
 
 
+def _trigger(generator: str) -> re.Pattern[str]:
+    """What a sentence has to hold for a generator to look at it: any word, where its module names none."""
+    found: re.Pattern[str] = getattr(sys.modules[MADE[generator]["changed"].__module__], "TRIGGER", re.compile(""))
+    return found
+
+
 def coverage(args: argparse.Namespace) -> None:
     """Of `--sentences` sentences that hold what the generator edits, the share of which each side is made.
 
-    They are drawn by seed. Numbers are found by a pattern. Of those drawn for negation the statements count: what has a
-    finite predicate with its subject before it, and is no question.
+    They are drawn by seed. Numbers are found by a pattern, and words that a generator's `TRIGGER` names by that. Of
+    those drawn for negation the statements count: what has a finite predicate with its subject before it, and is no
+    question.
     """
+    holds = HOLDS if args.generator == "number" else _trigger(args.generator)
     print("| set | sentences | " + " | ".join(SIDES) + " |\n" + "| --- " * (2 + len(SIDES)) + "|")
     for spec in args.data:
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
-        holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
+        holding = [text for text in texts if holds.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
         made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
