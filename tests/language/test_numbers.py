@@ -83,6 +83,7 @@ WRITTEN = {
     "Music of the 1980s is back.": ("1980s", "decade", {"eighties"}),
     "They won 3-2 at home.": ("3-2", "score", {"3 to 2"}),
     "See chapter 5 of the manual.": ("5", "label", {"five"}),
+    "The toll from the flood rose to 35 on Monday.": ("35", "cardinal", {"thirty-five"}),
     "I leave in 1 month.": ("1 month", "cardinal", {"one month"}),
     "He rents a 1-bedroom flat.": ("1-bedroom", "compound", {"one-bedroom"}),
     "We have over 2000 files here.": ("2000", "cardinal", {"two thousand"}),
@@ -123,6 +124,7 @@ LEFT = {
     "More than four out of five parents agree.": "numbers that hang on each other",
     "It has a 4 wheel drive for snow.": "no number",
     "It was cut by 20%, from 30 to 24 units.": "a number that the text goes on to count",
+    "It was cut from $30 to $24 in May.": "numbers that hang on each other",
     "Its odds are 7 to 3 at the moment.": "numbers that hang on each other",
 }
 

@@ -45,9 +45,9 @@ NO_PLURAL = "one or nought: nothing else agrees with it"
 SINGLE_UNITS = frozenset("year hour day week month minute mile star night page".split())
 WHOLES = frozenset("the these those his her its their our us them".split())
 UNIT_SIGNS = frozenset(
-    """mbps kbps mb gb kb tb mhz ghz khz hz w kw kwh wh v mv a mah ma mp mpx px dpi fps mph kmh kph rpm psi db ft lb
-    lbs oz kg km cm mm nm ml mg mcg m g l hr hrs min mins sec secs s yr yrs yo k x bhk qar usd aed sar gbp eur inr rs kcal cal c f
-    am pm bd od""".split()
+    """mbps kbps mb gb kb tb mhz ghz khz hz w kw kwh wh v mv a mah ma mp mpx px dpi fps mph kmh kph rpm psi db ft
+    lb lbs oz kg km cm mm nm ml mg mcg m g l hr hrs min mins sec secs s yr yrs yo k x bhk qar usd aed sar gbp
+    eur inr rs kcal cal c f am pm bd od""".split()
 )
 ABOUT = frozenset("about around nearly over only".split())
 UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])

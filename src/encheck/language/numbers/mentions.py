@@ -148,6 +148,15 @@ def _is_listed(spot: Spot) -> bool:
     return behind or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
 
 
+def _ends_a_range(spot: Spot) -> bool:
+    """Whether "from" or "between" stands shortly before, with a number behind it."""
+    tags, first = spot.parse.tags, spot.first
+    return any(
+        spot.before(k) in ("from", "between") and tags[first - k + 1] in ("CD", "$")
+        for k in range(2, min(8, first + 1))
+    )
+
+
 def _is_tied(spot: Spot) -> bool:
     """Whether another number stands beside it that it is measured by: "from 5 to 7", "two of three"."""
     if spot.next() in TIED and (
@@ -156,7 +165,7 @@ def _is_tied(spot: Spot) -> bool:
         return True
     if spot.before() in ("between",) or (spot.before() == "from" and spot.next() == "to"):
         return True
-    if spot.before() in ("to", "and") and {"from", "between"} & {spot.before(k) for k in range(2, 8)}:
+    if spot.before() in ("to", "and") and _ends_a_range(spot):
         return True
     at = spot.first
     if "out" in (spot.next(), spot.before(2)) and "of" in (spot.next(2), spot.before()):
