@@ -100,6 +100,8 @@ REFUSED = {
     "He remains breathless.": "an expression that is not denied",
     "The tenant shall pay the rent.": "an expression that is not denied",
     "You should not drive today.": "a word that stands in denials alone",
+    "She could not immediately be reached.": "a word that stays outside of a negation, or inside of it alone",
+    "Apart from these there are cabs.": "a word that ties the statement to another one",
     "We measured the room in May.": "what a writer tells of himself",
     "They are soooo nice.": "feelings that are not denied",
     "Le client est parti en vacances avec la famille de son frère.": "not in English",

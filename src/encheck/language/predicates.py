@@ -55,7 +55,8 @@ INSIDE = frozenset(  # what stands inside of a negation alone, or changes with i
     """any anyone anything anybody anywhere ever yet either anymore much many long far until till but because since
     necessarily exactly really even only just merely simply nor neither so such instead rather unless without always
     all every everyone everybody everything both too also quite very particularly especially entirely completely
-    fully alone other else though although first again nearly whether if one single again""".split()
+    fully alone other else though although first again nearly whether if one single again
+    immediately""".split()
 )
 TIED = frozenset("about to going better rather so as that long nt n 't ’t t".split())  # belongs to what is before it
 CAUSES = frozenset("because since so unless until lest than but due thanks".split())

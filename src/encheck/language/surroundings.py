@@ -17,7 +17,7 @@ ENDING = frozenset([".", "!", "?", "..", "...", "…", ";"])
 DASHES = frozenset([":", "--", "–", "—", "-"])
 LINKS = frozenset(  # what ties a statement to another one, or takes it for granted
     """but yet though although however nevertheless nonetheless still because since as so therefore thus hence thereby
-    despite notwithstanding except excluding besides regardless unless until till while whereas whilst instead
+    despite notwithstanding except excluding besides apart regardless unless until till while whereas whilst instead
     rather otherwise again then afterwards meanwhile even too also only just thanks due owing already anyway plus
     unlike yes no sure hopefully unfortunately fortunately sadly luckily thankfully happily surprisingly""".split()
 )
