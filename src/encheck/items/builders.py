@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
 from encheck.errors import NothingToMeasure
-from encheck.generators.base import Generator
+from encheck.generators.base import BesideGenerator, Generator
+from encheck.generators.beside import beside
 from encheck.generators.paper import is_published
 from encheck.generators.written import PROBES
 from encheck.ids import ItemId
@@ -31,17 +32,27 @@ def against_paraphrase(far: Generator) -> Builder:
     return build
 
 
-def contrast(near: Generator, far: Generator) -> Builder:
+def contrast(near: Generator, far: Generator, *, same_level: bool = False) -> Builder:
     """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
 
-    The level is the far variant's; the near one is of level 1.
+    The level is the far variant's; the near one is of level 1, or with `same_level` of that level too.
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
-        first = maker.variants(groups, near)
+        first = maker.variants(groups, near, level=int(level) if same_level else 1)
         second = maker.variants(groups, far, level=int(level))
         return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
+
+    return build
+
+
+def contrast_of_kinds(kinds: Mapping[str, Generator], far: BesideGenerator) -> Builder:
+    """A controlled contrast for each kind of near variant, which the level names; `far` stands beside it."""
+    contrasts = {kind: contrast(near, beside(near, far)) for kind, near in kinds.items()}
+
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        return contrasts[str(level)](dataset, 1, maker)
 
     return build
 
