@@ -53,7 +53,7 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, r
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="Text that was pasted, copied from a page or written by another program gets other results than the same text typed.",
+    means="Text that was pasted or exported gets other results than the same text typed.",
 )
 def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsilon):
     """So is the same text with other quotes, blanks, Unicode forms, accents or capitals."""

@@ -7,6 +7,7 @@ its tag, its neighbours and the other words of the text can tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from encheck.language.edits.expressions import Expressions
@@ -35,7 +36,7 @@ SKILLED = frozenset(
 ARTIFACT, ANIMAL = 6, 5  # WordNet's files of nouns, https://wordnet.princeton.edu/documentation/lexnames5wn
 DAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 MONTHS = tuple("January February April June July August September October November December".split())
-UNITS = ("minutes", "hours", "days", "weeks", "months", "years", "decades")
+UNITS = ("minutes", "hours", "days", "weeks", "months", "years", "decades")  # each beside those that are next to it
 LONG_MONTHS = 29  # days that not all months have
 MEASURES = (("mg", "g"), ("g", "kg"), ("mm", "cm"), ("cm", "m"), ("m", "km"), ("ml", "l"), ("KB", "MB"), ("MB", "GB"),
             ("GB", "TB"), ("ms", "s"), ("kW", "MW"), ("Hz", "kHz"))  # fmt: skip
@@ -54,15 +55,21 @@ def _always(_lexicon: Lexicon, _parse: Parse, _at: int, _new: str) -> bool:
 
 
 def _alone(words: frozenset[str]) -> Fits:
-    """Where it is the only one of these words in the text."""
-    return lambda _lexicon, parse, at, _new: sum(word in words for word in parse.lowers) == (parse.lowers[at] in words)
+    """Where it is the only one of these words in the text, and has no capital."""
+    return lambda _lexicon, parse, at, _new: parse.words[at] in words and sum(w in words for w in parse.lowers) == 1
 
 
 def _person(_lexicon: Lexicon, parse: Parse, at: int, _new: str) -> bool:
     """Where no other word tells whether somebody is a man or a woman."""
     if any(entity.endswith("PER") for entity in parse.entities):
         return False
-    return sum(word in PERSONS for word in parse.lowers) == 1 and _next(parse, at) not in ("made", "-", "hole", "kind")
+    alone = sum(word in PERSONS for word in parse.lowers) == 1
+    return alone and parse.bases[at] not in ("vocative", "discourse", "parataxis", "root")
+
+
+def _one_person(lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
+    """The same behind an article or the like: "oh man" names nobody."""
+    return parse.child(at, "det", "nummod", "nmod") is not None and _person(lexicon, parse, at, new)
 
 
 def _pronoun(lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
@@ -159,17 +166,17 @@ def _pairs(words: str, tags: frozenset[str], fits: Fits = _always) -> tuple[Row,
 ROWS: tuple[Row, ...] = (
     Row(DAYS, frozenset(["NNP"]), _day),
     Row(MONTHS, frozenset(["NNP"]), _month),
-    Row(UNITS, NOUNS, _counted),
+    *(Row(pair, NOUNS, _counted) for pair in pairwise(UNITS)),
     *(Row(pair, frozenset("NN NNS NNP FW".split()), _amount) for pair in MEASURES),
-    _row("million billion trillion", frozenset(["CD"]), _amount),
+    _row("million billion", frozenset(["CD"]), _amount),
     _row("week month year", NOUN, _this_or_last),
     _row("morning evening", NOUN, _of_day),
     _row(" ".join(dict.fromkeys((*OF_THINGS, *OF_ANIMALS))), ADJECTIVE, _colour),
-    _row("man woman", NOUN, _person),
+    _row("man woman", NOUN, _one_person),
     _row("men women", NOUNS, _person),
-    _row("boy girl", NOUN, _person),
+    _row("boy girl", NOUN, _one_person),
     _row("boys girls", NOUNS, _person),
-    _row("mother father brother", NOUN, _person),
+    _row("mother father brother", NOUN, _one_person),
     _row("he she", frozenset(["PRP"]), _pronoun),
     _row("under over", frozenset(["IN"]), _before_number),
     Row(("without", "with"), frozenset(["IN"]), _lacking),
@@ -193,9 +200,11 @@ ROWS: tuple[Row, ...] = (
     *_pairs("imports/exports enables/disables uploads/downloads", frozenset(["VBZ"])),
     *_pairs("minimum/maximum", NOUN, _limit),
     *_pairs("included/excluded", PAST, _counts),
-    *_pairs("indoors/outdoors inside/outside upstairs/downstairs", ADVERB),
+    *_pairs("indoors/outdoors upstairs/downstairs", ADVERB),
 )  # fmt: skip
-ONE_WAY = frozenset("with there employee employees trainee trainees assignee lessee rat rats".split())  # never given up
+ONE_WAY = frozenset(  # words that are put, and never given up: the other one would often fit nowhere
+    "with there employee employees trainee trainees assignee lessee rat rats credit credits".split()
+)
 
 
 def _by_word() -> Mapping[str, tuple[Row, ...]]:
@@ -213,7 +222,7 @@ BY_WORD = _by_word()
 def close_words(lexicon: Lexicon, expressions: Expressions, parse: Parse) -> Iterator[Edit]:
     """The edits of one word that say another thing by a few letters."""
     for at, word in enumerate(parse.words):
-        known = word if word in BY_WORD else word.lower()
+        known = word if word in BY_WORD or (word.isupper() and len(word) > 1) else word.lower()
         for row in BY_WORD.get(known, ()):
             if parse.tags[at] in row.tags and _stands_free(parse, at) and not expressions.hold(parse, at):
                 for new in row.words:

@@ -116,7 +116,14 @@ def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[i
         and not any(start < parse.ends[i] and parse.starts[i] < end for start, end in taken)
         and not expressions.hold(parse, i)
         and is_word(lexicon, word)
+        and not (parse.tags[i] in ("NN", "NNS") and _is_named(lexicon, word))
     )
+
+
+def _is_named(lexicon: Lexicon, word: str) -> bool:
+    """Whether the lexicon writes the noun with a capital: a name, in a text without capitals."""
+    first = lexicon.senses(word, "n")[:1]
+    return any(word not in sense.lemmas and word.capitalize() in sense.lemmas for sense in first)
 
 
 def _is_joined(parse: Parse, at: int) -> bool:
