@@ -8,6 +8,7 @@ exchanges of neighbours away as the noisy one (the restricted Damerau-Levenshtei
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -16,8 +17,8 @@ from encheck.generators.base import Generator, Outcome, listed, listed_beside
 from encheck.generators.number import number_mirror
 from encheck.language.edits.close_words import close_words
 from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
-from encheck.language.edits.typing import SLIPS, slips, typable
-from encheck.language.english import English
+from encheck.language.edits.typing import SLIPS, slip, typable
+from encheck.language.english import English, Reading
 from encheck.language.identify import is_english
 from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
@@ -28,6 +29,8 @@ NAME = "typo"
 MOST = 4  # characters: a change of more is no small one
 SLIPS_MOST = 3  # words mistyped: more are no typing errors but a broken text
 KINDS = (*SLIPS, *NOTATIONS)
+NO_PLACE = "no place for it"
+NO_PLACE_FOR_AS_MANY = "no place for as many characters as a change of meaning has"
 NO_CHANGE = "no change of meaning of as few characters"
 NEEDS = "text that is not the probes'"
 
@@ -51,33 +54,51 @@ class Place(NamedTuple):
 @listed(1, 2, 3)
 def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
     """One, two or three words mistyped, each by one letter, all by the same kind of slip."""
-    found = _place(group, english, rng)
-    if isinstance(found, str):
-        return found
-    near = _first(found, level)
-    kinds = list(SLIPS)
-    rng.shuffle(kinds)
-    made = (_slipped(group.source, found, kind, level, near, rng, english) for kind in kinds)
-    return next(filter(None, made), "too few words that can be mistyped")
+    return _why_none(group, english) or english.read(_mistyping(level, rng.run_seed), group.source)
+
+
+@cache
+def _mistyping(level: int, seed: int) -> Reading:
+    """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
+
+    def mistype(english: English, parse: Parse) -> Outcome:
+        found = english.read(_placing(seed), parse.text)
+        if isinstance(found, str):
+            return found
+        rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
+        rng.shuffle(kinds)
+        made = (_slipped(parse.text, found, kind, level, rng, english) for kind in kinds)
+        return next(filter(None, made), "too few words that can be mistyped")
+
+    return mistype
 
 
 def _kind(name: str, says: str) -> Generator:
     """The generator of one kind of noise, of as many characters as a change of meaning of the same text has."""
 
-    def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
-        found = _place(group, english, rng)
-        if isinstance(found, str):
-            if name in SLIPS or name in OF_ENGLISH or group.variants or english.mode == "paper":
-                return found
-            found = Place((), ())
-        for size, near in _sizes(found):
-            if made := _noisy(group.source, found, name, size, near, rng, english):
-                return Variant(made.text, name, level, made.edits, NAME, made.certificate)
-        return "no place for it" if not found.changes else "no place for as many characters as a change of meaning has"
+    def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
+        return _why_none(group, english) or english.read(_noising(name, rng.run_seed), group.source)
 
     generate.__name__ = generate.__qualname__ = name
     generate.__doc__ = says
     return listed(1)(generate)
+
+
+@cache
+def _noising(name: str, seed: int) -> Reading:
+    """What makes this kind of noise in a text, once for a seed."""
+
+    def noise(english: English, parse: Parse) -> Outcome:
+        found = english.read(_placing(seed), parse.text)
+        if isinstance(found, str):
+            if name in SLIPS or name in OF_ENGLISH:
+                return found
+            found = Place((), ())
+        rng = Draws(seed, name, parse.text)
+        made = (_noisy(parse.text, found, name, size, rng, english) for size in _sizes(found))
+        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if found.changes else NO_PLACE)
+
+    return noise
 
 
 keyboard = _kind("keyboard", "A letter replaced by its neighbour on the keyboard.")
@@ -101,7 +122,9 @@ NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
 @listed_beside("typo", *KINDS)
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
     """Another meaning by as many characters as `base` changes: a number, an opposite or a close word in its place."""
-    found = _place(group, english, rng)
+    if reason := _why_none(group, english):
+        return reason
+    found = english.read(_placing(rng.run_seed), group.source)
     if isinstance(found, str):
         return found
     size = distance(group.source, base.text)
@@ -118,12 +141,11 @@ def distance(source: str, text: str) -> int:
     return int(OSA.distance(source, text))
 
 
-def _place(group: Group, english: English, rng: Draws) -> Place | str:
+def _why_none(group: Group, english: English) -> str:
+    """Why nothing is made of a group at all."""
     if group.variants:
         return Lacking("noise is made of text that is not the probes'", needs=NEEDS)
-    if english.mode == "paper":
-        return "the published recipe has no noise"
-    return english.read(_placing(rng.run_seed), group.source)
+    return "the published recipe has no noise" if english.mode == "paper" else ""
 
 
 @cache
@@ -164,43 +186,41 @@ def _first(found: Place, size: int) -> tuple[int, int] | None:
     return (edits[-1].start, edits[-1].end) if edits else None
 
 
-def _sizes(found: Place) -> Iterator[tuple[int, tuple[int, int] | None]]:
-    """How many characters to change, and where the change of meaning stands."""
-    if not found.changes:
-        yield from ((size, None) for size in range(1, MOST + 1))
-    for size in dict.fromkeys(one.size for one in found.changes):
-        yield size, _first(found, size)
+def _sizes(found: Place) -> tuple[int, ...]:
+    """How many characters to change: as many as one of the changes of meaning; any few where there is none."""
+    return tuple(dict.fromkeys(one.size for one in found.changes)) or tuple(range(1, MOST + 1))
 
 
-def _noisy(
-    source: str, found: Place, kind: str, size: int, near: tuple[int, int] | None, rng: Draws, english: English
-) -> Variant | None:
+def _noisy(source: str, found: Place, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
     if kind in SLIPS:
-        return _slipped(source, found, kind, size, near, rng, english)
+        made = _slipped(source, found, kind, size, rng, english)
+        return made and replace(made, relation=kind, level=1)
     edits = chosen(source, kind, size, rng)
-    return _variant(source, edits, kind, size) if edits else None
+    return _variant(source, edits, kind, size, relation=kind, level=1) if edits else None
 
 
-def _slipped(
-    source: str, found: Place, kind: str, count: int, near: tuple[int, int] | None, rng: Draws, english: English
-) -> Variant | None:
+def _slipped(source: str, found: Place, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
     """So many words mistyped, the one in the place of the change first; None where there are too few."""
     if count > SLIPS_MOST:
         return None
-    words = rng.sample(found.words, len(found.words))
+    near, words = _first(found, count), rng.sample(found.words, len(found.words))
     words.sort(key=lambda span: span != near)
     edits: list[Edit] = []
     for start, end in words:
-        if len(edits) < count and (there := slips(english.lexicon, source[start:end], kind)):
-            edits.append(Edit(start, end, rng.choice(there)))
+        if len(edits) < count and (mistyped := slip(english.lexicon, source[start:end], kind, rng)):
+            edits.append(Edit(start, end, mistyped))
     if len(edits) < count:
         return None
-    return _variant(source, tuple(sorted(edits, key=lambda edit: edit.start)), kind, count)
+    in_order = tuple(sorted(edits, key=lambda edit: edit.start))
+    return _variant(source, in_order, kind, count, relation=NAME, level=count)
 
 
-def _variant(source: str, edits: tuple[Edit, ...], kind: str, size: int) -> Variant | None:
+def _variant(
+    source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
+) -> Variant | None:
+    """The text, where it differs by so many characters: two edits side by side may come to fewer."""
     text = apply_edits(source, edits)
     if distance(source, text) != size:
         return None
     why = f"{kind}, {size} characters changed: {changes(source, edits)}"
-    return Variant(text, NAME, size, edits, NAME, why)
+    return Variant(text, relation, level, edits, NAME, why)

@@ -36,7 +36,7 @@ SKILLED = frozenset(
 ARTIFACT, ANIMAL = 6, 5  # WordNet's files of nouns, https://wordnet.princeton.edu/documentation/lexnames5wn
 DAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 MONTHS = tuple("January February April June July August September October November December".split())
-UNITS = ("minutes", "hours", "days", "weeks", "months", "years", "decades")  # each beside those that are next to it
+UNITS = ("minutes", "hours", "days", "weeks", "months", "years")  # each beside those that are next to it
 LONG_MONTHS = 29  # days that not all months have
 MEASURES = (("mg", "g"), ("g", "kg"), ("mm", "cm"), ("cm", "m"), ("m", "km"), ("ml", "l"), ("KB", "MB"), ("MB", "GB"),
             ("GB", "TB"), ("ms", "s"), ("kW", "MW"), ("Hz", "kHz"))  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ def blanks(text: str) -> Iterator[Unit]:
 
 def composition(text: str) -> Iterator[Unit]:
     """Letters with marks as letter and mark (NFD), or marks composed with their letters (NFC)."""
-    for found in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", text):
+    for found in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
         composed, apart = (unicodedata.normalize(form, found[0]) for form in ("NFC", "NFD"))
         if composed != apart and unicodedata.combining(apart[1]):  # not the syllables of Korean
             other = apart if found[0] == composed else composed
@@ -136,13 +137,19 @@ def chosen(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | N
     >>> chosen("A café", "accents", 1, Random(0))
     (Edit(start=5, end=6, text='e'),)
     """
-    taken = [found.span() for found in ELSEWHERE.finditer(text)]
+    taken = _elsewhere(text)
     units = [unit for unit in NOTATIONS[kind](text) if not _touches(unit, taken)]
     if kind in ALONE:
         fitting = [unit for unit in units if unit.size == size]
         return rng.choice(fitting).edits if fitting else None
     rng.shuffle(units)
     return _filled(units, size)
+
+
+@lru_cache(maxsize=2_000)
+def _elsewhere(text: str) -> tuple[tuple[int, int], ...]:
+    """Where addresses, handles and code stand."""
+    return tuple(found.span() for found in ELSEWHERE.finditer(text))
 
 
 def _touches(unit: Unit, taken: Sequence[tuple[int, int]]) -> bool:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
+from random import Random
 from string import ascii_lowercase
 
 from encheck.language.edits.expressions import Expressions
+from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.protocol import PARTS, Lexicon
 from encheck.language.numbers.mentions import ELSEWHERE
 from encheck.language.parse import Parse
@@ -63,22 +65,25 @@ SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
 }
 
 
-@lru_cache(maxsize=20_000)
-def slips(lexicon: Lexicon, word: str, kind: str) -> tuple[str, ...]:
-    """The slips of this kind of a word in lower case that are no words, and that no other common word is as near to.
+def slip(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
+    """A slip of this kind of a word in lower case: no word, and no other common word is as near to it; None without.
 
+    >>> from random import Random
     >>> from encheck.language.lexicon.embedded import EmbeddedLexicon
-    >>> slips(EmbeddedLexicon.opened(), "market", "missing")
-    ('mrket', 'maket', 'maret', 'markt')
+    >>> slip(EmbeddedLexicon.opened(), "market", "missing", Random(0))
+    'mrket'
     """
-    found = dict.fromkeys(SLIPS[kind](word))
-    return tuple(slip for slip in found if slip != word and _is_clear(lexicon, slip, word))
+    found = list(dict.fromkeys(SLIPS[kind](word)))
+    rng.shuffle(found)
+    return next((one for one in found if is_clear(lexicon, one, word)), None)
 
 
-def _is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
-    if is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
+@lru_cache(maxsize=50_000)
+def is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
+    """Whether a reader takes the slip for this word: it is none itself, and no other common word is as near."""
+    if slip == word or is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
-    return not any(other != word and lexicon.word_count(other) for other in set(_one_letter_off(slip)))
+    return EmbeddedLexicon.opened().treebank.forms.isdisjoint(other for other in _one_letter_off(slip) if other != word)
 
 
 def is_word(lexicon: Lexicon, word: str) -> bool:
