@@ -5,14 +5,13 @@ can. A model that goes by how many characters differ finds the wrong record for 
 """
 
 from encheck import claim
-from encheck.generators.beside import beside
 from encheck.generators.typo import ADDED, SLIPPED, WRITTEN_OTHERWISE, other_meaning, typo
-from encheck.items import contrast, contrast_of_kinds
+from encheck.items import contrast_of_noise
 from encheck.metrics import margin_rate, mean_margin
 
 
 @claim(
-    contrast(typo, beside(typo, other_meaning), same_level=True),
+    contrast_of_noise(typo, other_meaning),
     levels=(1, 2, 3),
     property="typo",
     family="invariance",
@@ -28,7 +27,7 @@ def test_typing_errors_are_nearer_than_other_meaning(scores, judge, report, epsi
 
 
 @claim(
-    contrast_of_kinds(SLIPPED, other_meaning),
+    contrast_of_noise(SLIPPED, other_meaning),
     levels=tuple(SLIPPED),
     property="typo",
     family="invariance",
@@ -45,7 +44,7 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, r
 
 
 @claim(
-    contrast_of_kinds(WRITTEN_OTHERWISE, other_meaning),
+    contrast_of_noise(WRITTEN_OTHERWISE, other_meaning),
     levels=tuple(WRITTEN_OTHERWISE),
     property="typo",
     family="invariance",
@@ -62,7 +61,7 @@ def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsi
 
 
 @claim(
-    contrast_of_kinds(ADDED, other_meaning),
+    contrast_of_noise(ADDED, other_meaning),
     levels=tuple(ADDED),
     property="typo",
     family="invariance",

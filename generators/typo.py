@@ -23,7 +23,7 @@ from encheck.language.identify import is_english
 from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
-from encheck.types import Edit, Group, Lacking, Variant, apply_edits, changes
+from encheck.types import Edit, Group, Variant, apply_edits, changes
 
 NAME = "typo"
 MOST = 4  # characters: a change of more is no small one
@@ -32,7 +32,6 @@ KINDS = (*SLIPS, *NOTATIONS)
 NO_PLACE = "no place for it"
 NO_PLACE_FOR_AS_MANY = "no place for as many characters as a change of meaning has"
 NO_CHANGE = "no change of meaning of as few characters"
-NEEDS = "text that is not the probes'"
 
 
 class Change(NamedTuple):
@@ -144,7 +143,7 @@ def distance(source: str, text: str) -> int:
 def _why_none(group: Group, english: English) -> str:
     """Why nothing is made of a group at all."""
     if group.variants:
-        return Lacking("noise is made of text that is not the probes'", needs=NEEDS)
+        return "this text has written edits, and no noise among them"
     return "the published recipe has no noise" if english.mode == "paper" else ""
 
 

@@ -25,7 +25,7 @@ from encheck.generators.typo import (
     transposition,
     typo,
 )
-from encheck.items import contrast, contrast_of_kinds
+from encheck.items import contrast_of_noise
 from encheck.items.catalogue import list_all, lock_lines
 from encheck.items.lock import VariantLock, write
 from encheck.items.variants import Maker
@@ -189,14 +189,14 @@ def test_items_of_each_kind_have_both_texts_and_probes_have_none():
     data = Dataset("d", (), tuple(Group(text, text, text, text) for text in TEXTS), "none", len(TEXTS))
     maker = Maker(0, ENGLISH)
     for kinds in (SLIPPED, WRITTEN_OTHERWISE, ADDED):
-        build = contrast_of_kinds(kinds, other_meaning)
+        build = contrast_of_noise(kinds, other_meaning)
         found = [build(data, kind, maker) for kind in kinds if kind not in ("composition", "accents")]
         assert all(item.near_why and item.far_why for items in found for item in items.kept)
-    assert contrast(typo, beside(typo, other_meaning), same_level=True)(data, 2, maker).kept
+    assert contrast_of_noise(typo, other_meaning)(data, 2, maker).kept
     written = (Variant("Eleven lamps.", "number"),)
     probes = Dataset("p", (), (Group("g", "12 lamps.", "12 lamps.", "c", written),), "none", len(TEXTS))
-    with pytest.raises(NothingToMeasure, match="noise is made of text that is not the probes'"):
-        contrast(typo, beside(typo, other_meaning), same_level=True)(probes, 1, maker)
+    with pytest.raises(NothingToMeasure, match="needs text without written edits"):
+        contrast_of_noise(typo, other_meaning)(probes, 1, maker)
 
 
 def test_the_published_recipe_has_no_noise():

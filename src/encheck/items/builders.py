@@ -17,7 +17,7 @@ from encheck.items.variants import Maker
 from encheck.scoring.splits import measured_part, tuning_pairs
 from encheck.types import BothOrders, Edit, Group, Item, Items, Lacking, SentencePair, Triplet, Variant, content_hash
 
-LABELS, PARAPHRASES = "labelled pairs", "paraphrases"
+LABELS, PARAPHRASES, OWN_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
@@ -32,27 +32,31 @@ def against_paraphrase(far: Generator) -> Builder:
     return build
 
 
-def contrast(near: Generator, far: Generator, *, same_level: bool = False) -> Builder:
+def contrast(near: Generator, far: Generator) -> Builder:
     """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
 
-    The level is the far variant's; the near one is of level 1, or with `same_level` of that level too.
+    The level is the far variant's; the near one is of level 1.
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
-        first = maker.variants(groups, near, level=int(level) if same_level else 1)
+        first = maker.variants(groups, near)
         second = maker.variants(groups, far, level=int(level))
         return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
 
     return build
 
 
-def contrast_of_kinds(kinds: Mapping[str, Generator], far: BesideGenerator) -> Builder:
-    """A controlled contrast for each kind of near variant, which the level names; `far` stands beside it."""
-    contrasts = {kind: contrast(near, beside(near, far)) for kind, near in kinds.items()}
+def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
+    """Triplets (source, noise, another meaning beside it): the noise of this level, or of the kind that it names."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
-        return contrasts[str(level)](dataset, 1, maker)
+        groups = dataset.groups
+        if groups and all(group.variants for group in groups):
+            raise NothingToMeasure(f"{dataset.name} has written edits, and no noise among them", needs=OWN_TEXT)
+        near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
+        both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
+        return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
 
     return build
 
