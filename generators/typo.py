@@ -221,5 +221,6 @@ def _variant(
     text = apply_edits(source, edits)
     if distance(source, text) != size:
         return None
-    why = f"{kind}, {size} characters changed: {changes(source, edits)}"
+    count = f"{size} character{'s' * (size > 1)} changed"
+    why = f"{kind}, {count}: {changes(source, edits)}"
     return Variant(text, relation, level, edits, NAME, why)

@@ -58,7 +58,7 @@ def test_noise_and_the_other_meaning_change_as_many_characters(kind):
     for text, near, far in there:
         assert distance(text, near.text) == distance(text, far.text) > 0
         assert near.text == apply_edits(text, near.edits) != far.text
-        assert near.certificate.startswith(f"{kind}, {distance(text, near.text)} characters changed: ")
+        assert near.certificate.startswith(f"{kind}, {distance(text, near.text)} character")
         assert keeps_meaning(near.relation)
         assert not keeps_meaning(far.relation)
 
