@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import negation, number
+from encheck.generators import entity, negation, number
 from encheck.generators.base import Generator, Outcome
 from encheck.generators.written import unwritten, written
 from encheck.language.english import English
@@ -23,10 +23,12 @@ PHENOMENA = (
 )  # fmt: skip
 Side = Literal["kept", "changed", "control", "mirror"]
 MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of any English text
+    "entity": entity.SIDES,
     "negation": negation.SIDES,
     "number": number.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
+    "entity": frozenset({"control"}),
     "negation": frozenset(negation.SIDES),
     "number": frozenset({"control"}),
 }
@@ -54,5 +56,6 @@ def phenomenon(name: str, side: Side) -> Generator:
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
     generate.is_made = made is not None  # type: ignore[attr-defined]
     generate.is_experimental = is_experimental  # type: ignore[attr-defined]
+    generate.surveys = getattr(made, "surveys", None)  # type: ignore[attr-defined]
     generate.seeded_as = getattr(made, "seeded_as", relation)  # type: ignore[attr-defined]
     return generate
