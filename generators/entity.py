@@ -205,7 +205,7 @@ def _is_other(name: Name, one: Thing, parse: Parse) -> bool:
     thing = name.thing
     own = {word for form in (*thing.forms, name.own, name.other) for word in form.lower().split()}
     new = {word for form in one.forms for word in form.lower().split() if len(word) > 3}
-    shared = {"the", "state", "city", "republic", *(word.lower() for word in TITLES)}
+    shared = {"the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)}
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
         return False
     if (

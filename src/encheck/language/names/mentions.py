@@ -57,8 +57,9 @@ SHORTEST = 4  # letters of a given name that no list has
 STEM = 4  # letters that "Iraq" and "Iraqi" share
 FULL_TITLES = {short: full for full, short in TITLES.items() if short}
 NO_NAMES = frozenset(
-    """I The A An This That God Jesus Christ Santa Monday Tuesday Wednesday Thursday Friday Saturday Sunday English French
-    German Spanish Italian Chinese Christmas Easter Street Road Avenue Park University College School Hospital Airport
+    """I The A An This That God Jesus Christ Santa Monday Tuesday Wednesday Thursday Friday Saturday Sunday English
+    French German Spanish Italian Chinese Christmas Easter Street Road Avenue Park University College School
+    Hospital Airport
     Church Bridge Stadium Day Award Prize Cup Foundation Inc Corp Party Act River Lake Mountain County City Island
     House Hall Square Center Centre Museum Jr Sr Family Band Group Show""".split()
 )

@@ -49,18 +49,21 @@ SURNAMES = ("Hayes", "Lowell", "Marsh", "Doyle", "Archer", "Whitlock", "Pell", "
 TITLES = {
     "Senator": "Sen.", "Governor": "Gov.", "Professor": "Prof.", "Doctor": "Dr.", "General": "Gen.", "Colonel": "Col.",
     "Captain": "Capt.", "Lieutenant": "Lt.", "Sergeant": "Sgt.", "Representative": "Rep.", "Reverend": "Rev.",
-    "President": "Pres.", "Detective": "Det.", "Sheriff": "", "Mayor": "", "Judge": "", "Chancellor": "", "Minister": "",
+    "President": "Pres.", "Detective": "Det.", "Sheriff": "", "Mayor": "", "Judge": "", "Chancellor": "",
+    "Minister": "",
     "Secretary": "", "Commissioner": "", "Chairman": "", "Director": "", "Justice": "",
     "Mr.": "Mr", "Mrs.": "Mrs", "Ms.": "Ms", "Miss": "", "Officer": "", "Analyst": "", "Coach": "", "Ambassador": "",
-    "Attorney": "", "Congressman": "", "Councilman": "", "Dr": "", "Prof": "", "Sen": "", "Rep": "", "Gov": "", "Gen": "",
+    "Attorney": "", "Congressman": "", "Councilman": "", "Dr": "", "Prof": "", "Sen": "", "Rep": "", "Gov": "",
+    "Gen": "",
     "Lt": "", "Sgt": "", "Capt": "", "Col": "", "Rev": "", "Actor": "", "Actress": "", "Singer": "",
 }  # fmt: skip
 
 LEADERS = {  # surnames that say who is meant
     "m": """Tony Blair, Barack Obama, Donald Trump, Vladimir Putin, Narendra Modi, Yasser Arafat, Donald Rumsfeld,
-    Dick Cheney, Robert Mugabe, Jacques Chirac, Gerhard Schroeder, Silvio Berlusconi, Junichiro Koizumi, Mikhail Gorbachev,
-    Boris Yeltsin, Benjamin Netanyahu, Pervez Musharraf, Hamid Karzai, Hosni Mubarak, Nicolas Sarkozy, Francois Hollande,
-    Emmanuel Macron, Volodymyr Zelensky, Ronald Reagan, Richard Nixon, Henry Kissinger, Alan Greenspan, John Ashcroft,
+    Dick Cheney, Robert Mugabe, Jacques Chirac, Gerhard Schroeder, Silvio Berlusconi, Junichiro Koizumi,
+    Mikhail Gorbachev, Boris Yeltsin, Benjamin Netanyahu, Pervez Musharraf, Hamid Karzai, Hosni Mubarak,
+    Nicolas Sarkozy, Francois Hollande, Emmanuel Macron, Volodymyr Zelensky, Ronald Reagan, Richard Nixon,
+    Henry Kissinger, Alan Greenspan, John Ashcroft,
     Arnold Schwarzenegger, Recep Tayyip Erdogan, Mahmoud Ahmadinejad, Winston Churchill, Dwight Eisenhower""",
     "f": """Angela Merkel, Margaret Thatcher, Condoleezza Rice, Hillary Clinton, Theresa May, Indira Gandhi,
     Kamala Harris, Nancy Pelosi, Golda Meir, Benazir Bhutto""",
