@@ -28,6 +28,7 @@ NAME = "entity"
 COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
 TRIED = 8  # other names among which the surface decides
 ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{0,3}|\.[A-Z]|\bvs|\betc)\.\s*$")
+POSSESSIVE = re.compile(r"\s?['’]s\b")
 MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # say the gender, so that any surname can stand behind them
 MOST = 200  # names of a data set, of each kind
 
@@ -144,8 +145,8 @@ def _planning(seed: int, known: Inventory) -> Callable[[English, Parse], Plan | 
 
 def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> Plan | None:
     """Another name and its notation: by a coin the surface favours the kept text or the changed one."""
-    others = list(_others(name, parse, known))
-    if not others:
+    others = [one for one in _others(name, parse, known) if _fits(parse.text, name, *one.forms)]
+    if not others or not _fits(parse.text, name, name.other):
         return None
     favoured = rng.choice(COIN)
     ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
@@ -153,6 +154,12 @@ def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> Plan | None
     by = {plan: _favour(plan, len(parse.text)) for plan in plans}
     wanted = [plan for plan in plans if by[plan] * favoured > 0]
     return wanted[0] if wanted else min(plans, key=lambda plan: abs(by[plan]))
+
+
+def _fits(text: str, name: Name, *forms: str) -> bool:
+    """Whether no form that ends in *s* would take the *'s* of the name."""
+    is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
+    return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
 def _favour(plan: Plan, around: int) -> float:

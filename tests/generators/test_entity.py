@@ -103,6 +103,11 @@ def test_what_is_left_alone_says_why(text):
     assert made(text, entity) == ALONE[text]
 
 
+def test_no_name_in_s_takes_an_apostrophe_and_s():
+    found = [made("They read Helen Porter's letter.", entity, seed=seed).text for seed in range(6)]
+    assert all("s's" not in text for text in found)
+
+
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Laura opened it.", "entity")
     group = Group("g", TEXTS[0], TEXTS[0], "c", (written,))

@@ -44,6 +44,7 @@ INITIAL = re.compile(r"[A-Z]\.")
 ENDS = frozenset([".", "!", "?", ",", ";", ":", ")", "--", "-", "–", "—", "...", '"', "”", "''", "/"])
 QUOTES = frozenset(['"', "“", "”", "'", "‘", "’", "``", "''"])
 OF_KIND = frozenset("state states city town county province country nation district region republic kingdom".split())
+PLACED = frozenset("at in inside near throughout outside".split())  # a shop or a work rather than a person
 RIVALS = frozenset("against over vs vs. v versus with by for than like as".split())
 MOMENTS = frozenset(
     """today yesterday tomorrow tonight now monday tuesday wednesday thursday friday saturday sunday january february
@@ -251,7 +252,9 @@ def _company_at(parse: Parse, at: int, reasons: list[str]) -> Found | None:
         or own[0] in ("First", "Texas")
     ):
         return None
-    if first > 0 and parse.words[first - 1].lower() in ("and", "&", "of", "the"):
+    if first > 0 and (
+        parse.lowers[first - 1] in ("and", "&", "of", "the") or parse.ends[first - 1] == parse.starts[first]
+    ):
         return None
     bare, whole = " ".join(own), parse.text[parse.starts[first] : parse.ends[last]]
     if reason := _why_not(parse, first, last):
@@ -314,6 +317,8 @@ def _why_no_person(parse: Parse, at: int, last: int, gender: str) -> str:
     if last + 1 < len(parse) and parse.entities[last + 1].startswith("I-"):
         return INSIDE
     before = parse.words[at - 1] if at else ""
+    if before in PLACED:
+        return INSIDE
     titled = before in TITLES or before in FULL_TITLES
     if before and not titled and (parse.tags[at - 1] in ("NNP", "NNPS") or before in ("-", "/", "&")):
         return INSIDE

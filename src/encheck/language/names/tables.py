@@ -293,7 +293,7 @@ COMPANIES = {
     "Morgan Stanley & Co.", "Hewlett-Packard": "Hewlett-Packard Co.", "Procter & Gamble": "Procter & Gamble Co.",
 }  # fmt: skip
 NO_PERSON = frozenset([  # what looks like given name and surname
-    "Merrill Lynch", "Grant Thornton", "Morgan Stanley", "Ernst Young", "Arthur Andersen", "Charles Schwab",
+    "Tim Hortons", "Merrill Lynch", "Grant Thornton", "Morgan Stanley", "Ernst Young", "Arthur Andersen", "Charles Schwab",
     "Wells Fargo", "Johnson Johnson", "Kriss Kross", "Harry Potter", "Santa Claus", "Jesus Christ", "Ralph Lauren",
     "Calvin Klein", "Tommy Hilfiger", "Harley Davidson", "Aston Martin", "Alfa Romeo", "Rolls Royce",
     "Jack Daniels", "Jim Beam", "Louis Vuitton", "Mary Kay", "Ben Jerry", "Legg Mason", "Smith Barney", "Eli Lilly",
