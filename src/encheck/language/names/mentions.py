@@ -62,7 +62,7 @@ NO_NAMES = frozenset(
     French German Spanish Italian Chinese Christmas Easter Street Road Avenue Park University College School
     Hospital Airport
     Church Bridge Stadium Day Award Prize Cup Foundation Inc Corp Party Act River Lake Mountain County City Island
-    House Hall Square Center Centre Museum Jr Sr Family Band Group Show""".split()
+    House Hall Beverage Brands Square Center Centre Museum Jr Sr Family Band Group Show""".split()
 )
 
 

@@ -23,7 +23,7 @@ MALE = frozenset(
 FEMALE = frozenset(
     """Abigail Alexandra Alice Alison Amanda Amelia Amy Angela Anita Ann Anna Anne Annie Audrey Barbara Beatrice
     Bernice Bertha Beth Betty Beverly Brenda Bridget Camille Carla Carmen Carol Caroline Catherine Cecilia
-    Charlotte Cheryl Christina Christine Cindy Claire Clara Claudia Connie Cynthia Deborah Debra Denise
+    Charlotte Chelsea Cheryl Christina Christine Cindy Claire Clara Claudia Connie Cynthia Deborah Debra Denise
     Diana Diane Donna Doris Dorothy Edith Eileen Elaine Eleanor Elena Elizabeth Ellen Emily Emma Erica
     Esther Eva Evelyn Fiona Florence Frances Gail Gloria Hannah Heather Heidi Helen Hilary Hillary Ingrid
     Irene Isabel Jacqueline Jane Janet Janice Jennifer Jessica Joan Joanna Josephine Joyce Judith Judy Julia
@@ -293,8 +293,10 @@ COMPANIES = {
     "Morgan Stanley & Co.", "Hewlett-Packard": "Hewlett-Packard Co.", "Procter & Gamble": "Procter & Gamble Co.",
 }  # fmt: skip
 NO_PERSON = frozenset([  # what looks like given name and surname
-    "Tim Hortons", "Merrill Lynch", "Grant Thornton", "Morgan Stanley", "Ernst Young", "Arthur Andersen", "Charles Schwab",
-    "Wells Fargo", "Johnson Johnson", "Kriss Kross", "Harry Potter", "Santa Claus", "Jesus Christ", "Ralph Lauren",
+    "Tim Hortons",
+    "Merrill Lynch", "Grant Thornton", "Morgan Stanley", "Ernst Young", "Arthur Andersen", "Charles Schwab",
+    "Wells Fargo", "Johnson Johnson", "Kriss Kross", "Kris Kross",
+    "Harry Potter", "Santa Claus", "Jesus Christ", "Ralph Lauren",
     "Calvin Klein", "Tommy Hilfiger", "Harley Davidson", "Aston Martin", "Alfa Romeo", "Rolls Royce",
     "Jack Daniels", "Jim Beam", "Louis Vuitton", "Mary Kay", "Ben Jerry", "Legg Mason", "Smith Barney", "Eli Lilly",
     "Philip Morris", "Piper Jaffray", "Thomas Weisel", "Raymond James", "Lehman Brothers", "Freddie Mac",
