@@ -61,6 +61,7 @@ HOLDS = re.compile(
 )
 SIDES = ("kept", "changed", "control")
 NO_STATEMENT = (NOT_FINITE, NO_SUBJECT, QUESTION, NO_SENTENCE, NOT_ENGLISH)
+NAMED = {"PER", "LOC", "ORG"}
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
 import json, random, sys
@@ -277,7 +278,7 @@ def coverage(args: argparse.Namespace) -> None:
 
     They are drawn by seed. Numbers are found by a pattern, and words that a generator's `TRIGGER` names by that. Of
     those drawn for negation the statements count: what has a finite predicate with its subject before it, and is no
-    question.
+    question. Of those drawn for entity what the pipeline finds a person, place or organisation in counts.
     """
     holds = HOLDS if args.generator == "number" else _trigger(args.generator)
     columns = (*NOISE, "any") if args.generator == "typo" else SIDES
@@ -295,6 +296,9 @@ def coverage(args: argparse.Namespace) -> None:
         if args.generator == "negation":
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]
             some, made = [some[i] for i in stated], [[side[i] for i in stated] for side in made]
+        if args.generator == "entity":
+            named = [i for i, text in enumerate(some) if NAMED & {e[2:] for e in maker.english.parse(text).entities}]
+            some, made = [some[i] for i in named], [[side[i] for i in named] for side in made]
         shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
         print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")
 
