@@ -43,8 +43,8 @@ from encheck.generators.phenomenon import phenomenon
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
+from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
