@@ -34,7 +34,8 @@ NO_PASSIVE = frozenset(
     deserve do doubt elude enjoy enter equal escape exceed face fail feature feel fight fit follow get go hang hate
     have hear hold hug include intend interest involve join keep kiss know lack last leave let like look lose love
     marry match mean meet merit mind miss need number outlast outnumber outweigh own parallel possess precede prefer
-    quit reach realise realize recall receive remain remember require resemble rise run say see seem shape share show span stand start stay
+    quit reach realise realize recall receive remain remember require resemble rise run say see seem shape share
+    show span stand start stay
     suit survive take tell think total trail trend undergo understand value walk want weigh wish""".split()
 )
 LIGHT = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())

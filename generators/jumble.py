@@ -34,7 +34,10 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
 
 
 def swaps(text: str, *, pairs: int, rng: Random) -> tuple[Edit, ...] | None:
-    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case; code and addresses stay."""
+    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
+
+    Code and addresses stay.
+    """
     spans = left_spans(text)
     found = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in spans))
     words = [(m.start(), m.end(), m.group()) for m in found]

@@ -86,7 +86,9 @@ def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
     if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":
         return lower
     if keeps_capital(parse, at):
-        is_word = parse.tags[at] == "NNP" and not parse.entities[at] and lexicon.frequency(parse.lowers[at], "n") > COMMON
+        is_word = (
+            parse.tags[at] == "NNP" and not parse.entities[at] and lexicon.frequency(parse.lowers[at], "n") > COMMON
+        )
         return None if is_word and parse.words[at].istitle() else text
     if span[1] - at > 1 and parse.words[at + 1].istitle():  # "North American markets"
         return None

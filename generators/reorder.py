@@ -276,4 +276,3 @@ def _conjuncts(parse: Parse, first: int) -> int:
 def _opens_oddly(parse: Parse) -> bool:
     """A quote, a conjunction or an adverbial at the front: a second one would not stand well before it."""
     return not parse.words[0][:1].isalpha() or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
-

@@ -25,15 +25,20 @@ BETWEEN_ACTORS = frozenset(
     trip trust upset visit warn watch welcome worry worship wound wrestle""".split()
 )
 # What only some do to some: said of two names or pronouns, of whom nothing speaks against the other order.
-BETWEEN_NAMES = frozenset(
-    """appoint arrest back beat coach consult crown cast defeat divorce dismiss edit elect employ fire follow hire
+BETWEEN_NAMES = (
+    frozenset(
+        """appoint arrest back beat coach consult crown cast defeat divorce dismiss edit elect employ fire follow hire
     inherit inspire marry mentor nominate outscore overthrow portray promote recruit replace sack school sign succeed
     teach train treat tutor upstage""".split()
-) | BETWEEN_ACTORS
+    )
+    | BETWEEN_ACTORS
+)
 
 SAYING = frozenset("say claim report allege believe tell suggest state add write announce confirm".split())
 # Prepositions of what may be said of both: when, where, for what.
-CIRCUMSTANCE = frozenset("in on at near during before after around outside inside through across along into onto off past down".split())
+CIRCUMSTANCE = frozenset(
+    "in on at near during before after around outside inside through across along into onto off past down".split()
+)
 REASON = frozenset("for of over about".split())
 BLAMING = frozenset(
     """accuse admire blame condemn congratulate criticise criticize insult mock praise rebuke scold suspect tease thank

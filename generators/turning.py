@@ -73,7 +73,7 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 
 
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
-    """Whether another word of the sentence is an opposite of the word, says the same as it or one, or is the word again.
+    """Whether another word of the sentence is an opposite of the word, means the same as it or one, or is it again.
 
     "A big dog and a small one", "a tiny, small village": what holds the other way contradicts the turned word.
     """

@@ -4,6 +4,7 @@
     python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
     python recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
     python recipes/judge_variants.py triples --generator number --data texts:FILE mrpc:DIR --out DIR [--level 1]
+    python recipes/judge_variants.py triples --generator synonym --level 2 --data texts:FILE mrpc:DIR --out DIR
     python recipes/judge_variants.py read-triples --out DIR --judge A.txt B.txt
     python recipes/judge_variants.py coverage --generator number --data texts:FILE mrpc:DIR [--sentences 300]
 
@@ -17,10 +18,12 @@ edits, those alone that are still made, and says how many of today's edits were 
 
 `triples` draws sentences of which a phenomenon's generator makes a kept edit, a changed edit and a control
 (`--sentences` of each set), and writes batches: a number, the sentence (0), and the three texts in random order (1,
-2, 3). A judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x behind it
-where the text is no good English: "17 s dx d". `read-triples` prints how many triples are right, all three relations
-and their English confirmed, by each judge and by both, with Wilson's interval, by set and together; and the triples
-that are not.
+2, 3). `--generator` also takes synonym, antonym, control, reorder and role_reversal: their sheets have one text a
+sentence (1), that of `--level` words for synonyms; a control stands at the antonym's place, else at the synonym's. A
+judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x behind it where
+the text is no good English: "17 s dx d". `read-triples` prints how many items are right, all their relations and
+their English confirmed, by each judge and by both, with Wilson's interval, by set and together; and the items that
+are not.
 """
 
 from __future__ import annotations
@@ -39,12 +42,18 @@ from typing import Any
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
+from encheck.generators.base import Generator, Outcome
+from encheck.generators.beside import beside
+from encheck.generators.control import control
 from encheck.generators.phenomenon import phenomenon
+from encheck.generators.reorder import reorder
+from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
 from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
+from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
@@ -134,19 +143,43 @@ def draw(args: argparse.Namespace) -> None:
     print(len(items), "variants in", -(-len(items) // BATCH), "batches")
 
 
+def control_of_any(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """A control at the place of the antonym, else of the synonym."""
+    first = beside(antonym, control)(group, level=level, rng=rng, english=english)
+    return (
+        first if isinstance(first, Variant) else beside(synonym, control)(group, level=level, rng=rng, english=english)
+    )
+
+
+ALONE: dict[str, tuple[str, Generator]] = {  # generators of one text, each with its side
+    "synonym": ("kept", synonym),
+    "antonym": ("turned", antonym),
+    "control": ("control", control_of_any),
+    "reorder": ("kept", reorder),
+    "role_reversal": ("changed", role_reversal),
+}
+
+
+def sides_of(name: str, level: int) -> dict[str, tuple[Generator, int]]:
+    """Side -> its generator and level."""
+    if name in ALONE:
+        side, generator = ALONE[name]
+        return {side: (generator, level)}
+    return {side: (phenomenon(name, side), level if side == "changed" else 1) for side in SIDES}
+
+
 def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     """As many sentences of a set as are wanted of which all sides are made, drawn by seed, each with its texts."""
     groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
     distinct = list({group.source: group for group in groups if not group.variants}.values())
     random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
-    maker, found = Maker(0, English(experimental=True)), []
+    maker, found, wanted = Maker(0, English(experimental=True)), [], sides_of(args.generator, args.level)
     for start in range(0, len(distinct), 10 * BATCH):
         some = distinct[start : start + 10 * BATCH]
-        levels = {side: args.level if side == "changed" else 1 for side in SIDES}
-        made = [maker.variants(some, phenomenon(args.generator, side), level=levels[side]) for side in SIDES]
+        made = [maker.variants(some, generator, level=level) for generator, level in wanted.values()]
         for group, *texts in zip(some, *made, strict=True):
             if all(isinstance(one, Variant) for one in texts):
-                sides = dict(zip(SIDES, ((one.text, one.certificate) for one in texts), strict=True))
+                sides = dict(zip(wanted, ((one.text, one.certificate) for one in texts), strict=True))
                 found.append({"set": spec, "source": group.source, "sides": sides})
         if len(found) >= args.sentences:
             break
@@ -159,14 +192,14 @@ def triples(args: argparse.Namespace) -> None:
     items = [item for spec in args.data for item in drawn_triples(spec, args)]
     rng.shuffle(items)
     for item in items:
-        item["order"] = rng.sample(SIDES, len(SIDES))
+        item["order"] = rng.sample(list(item["sides"]), len(item["sides"]))
     (args.out / "key.json").write_text(json.dumps(items, ensure_ascii=False), "utf-8")
     for start in range(0, len(items), BATCH // 3):
         with (args.out / f"triples-{start // (BATCH // 3) + 1:02d}.txt").open("w", encoding="utf-8") as file:
             for i, item in enumerate(items[start : start + BATCH // 3], start):
                 texts = [item["source"], *(item["sides"][side][0] for side in item["order"])]
                 file.write("\n".join([str(i), *(f"{n} {text}" for n, text in enumerate(texts)), ""]))
-    print(len(items), "triples of", args.generator)
+    print(len(items), "items of", args.generator)
 
 
 def said_of_triples(path: Path) -> dict[int, list[str]]:
@@ -176,8 +209,8 @@ def said_of_triples(path: Path) -> dict[int, list[str]]:
 
 
 def _is_right(order: list[str], answers: list[str]) -> bool:
-    """Whether every text of a triple is said to have its relation, in good English."""
-    wanted = {"kept": "s", "changed": "do", "control": "do"}
+    """Whether every text of an item is said to have its relation, in good English."""
+    wanted = {"kept": "s", "changed": "do", "control": "do", "turned": "o"}
     if len(answers) != len(order):
         raise SystemExit(f"{answers} should be an answer for each of {len(order)} texts")
     return all("x" not in one and one[0] in wanted[side] for side, one in zip(order, answers, strict=True))
@@ -197,7 +230,7 @@ def read_triples(args: argparse.Namespace) -> None:
     items = json.loads((args.out / "key.json").read_text("utf-8"))
     judges = [said_of_triples(path) for path in args.judge]
     good = [[_is_right(item["order"], judge[i]) for judge in judges] for i, item in enumerate(items)]
-    print("| set | triples | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
+    print("| set | items | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
     for name in (*dict.fromkeys(item["set"] for item in items), "all"):
         some = [one for one, item in zip(good, items, strict=True) if name in ("all", item["set"])]
         right = [sum(one[0] for one in some), sum(one[1] for one in some), sum(map(all, some))]
@@ -309,8 +342,12 @@ def main() -> None:
     parser.add_argument("--treebank", type=Path)
     parser.add_argument("--judge", type=Path, nargs=2)
     parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))
-    parser.add_argument("--generator", default="number", help="the phenomenon that triples are of")
-    parser.add_argument("--level", type=int, default=1, help="of the changed edit of triples")
+    parser.add_argument(
+        "--generator", default="number", help="a phenomenon, or synonym, antonym, control, reorder, role_reversal"
+    )
+    parser.add_argument(
+        "--level", type=int, default=1, help="of the changed edit of triples, or how many words of a synonym edit"
+    )
     parser.add_argument("--together", action="store_true", help="rates over all sets")
     args = parser.parse_args()
     if args.out is None and args.what not in ("rates", "coverage"):
