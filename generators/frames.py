@@ -55,10 +55,10 @@ ADJECTIVES: Mapping[str, frozenset[str]] = {  # by what is described
     "person": OF_ALL
     | frozenset(
         """angry beautiful brave busy clever clumsy foreign friendly funny happy honest hungry lazy local lonely lucky
-        nervous patient polite poor proud quiet rich sad shy strong tall thin tired tough wise young""".split()
+        nervous polite poor proud quiet rich sad shy strong tall thin tired tough wise young""".split()
     ),
     "artifact": OF_ALL | frozenset("beautiful big cheap dirty expensive large local modern small special ugly".split()),
-    "idea": frozenset("boring interesting new recent similar special strange typical unusual".split()),
+    "idea": frozenset("interesting new recent similar special strange unusual".split()),
 }
 # What can be said of a thing and what one does with it, and of the deed alone.
 TOUGH = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from encheck.generators.moving import EXISTENTIAL, NEGATIVE, UNIVERSAL, Span, case_of, span_of
+from encheck.generators.moving import EXISTENTIAL, FOCUS, NEGATIVE, UNIVERSAL, Span, case_of, span_of
 from encheck.language.parse import Parse
 
 # What one actor does to another, whoever they are.
@@ -14,7 +14,7 @@ BETWEEN_ACTORS = frozenset(
     assault assist assure astonish attack avoid beat befriend believe betray bite blackmail blame block bother bribe
     bully bump call calm catch challenge charm chase cheat cheer comfort compliment condemn confront congratulate
     console consult contradict copy criticise criticize curse deceive defeat defend defy despise detain disappoint
-    distract distrust doubt encourage endorse envy escape escort evade find flatter flee follow fool forgive frighten
+    distract distrust doubt encourage endorse envy escape escort evade flatter flee follow fool forgive frighten
     fool grab greet guard hail harass hate heckle help hire hit hunt hurt ignore imitate impress infuriate
     insult interrupt interview intimidate introduce invite ambush jail kick kidnap kill knock know lecture lick like
     lead love miss mistrust mock mourn murder nudge obey offend outrun outsmart overtake oust pass pat persuade
@@ -205,9 +205,10 @@ def _has_article(parse: Parse, end: int) -> bool:
 
 
 def _is_denied(roles: Roles) -> bool:
-    """A negative word beside the verb: who does not do it need not be who has it done to him."""
+    """A negative word or "only" beside the verb: who does not do it need not be who has it done to him."""
     parse = roles.parse
-    return not NEGATIVE.isdisjoint(parse.lowers[i] for i in roles.others)
+    below = {parse.lowers[j] for i in roles.others for j in (i, *parse.children[i])}
+    return not below.isdisjoint(NEGATIVE | FOCUS)
 
 
 REFUSALS: tuple[tuple[str, Callable[[Roles], bool]], ...] = (

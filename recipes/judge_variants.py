@@ -250,14 +250,15 @@ def coverage(args: argparse.Namespace) -> None:
     They are drawn by seed. Numbers are found by a pattern. Of those drawn for negation the statements count: what has a
     finite predicate with its subject before it, and is no question.
     """
-    print("| set | sentences | " + " | ".join(SIDES) + " |\n" + "| --- " * (2 + len(SIDES)) + "|")
+    wanted = sides_of(args.generator, args.level)
+    print("| set | sentences | " + " | ".join(wanted) + " |\n" + "| --- " * (2 + len(wanted)) + "|")
     for spec in args.data:
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
         holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
-        made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
+        made = [maker.variants(groups, generator, level=level) for generator, level in wanted.values()]
         if args.generator == "negation":
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]
             some, made = [some[i] for i in stated], [[side[i] for i in stated] for side in made]
