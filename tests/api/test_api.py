@@ -37,6 +37,7 @@ called = {
     "cutoff": encheck.cutoff("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
     "gate": encheck.gate("oracle", "oracle", **how).outcome == "pass",
     "upgrade": encheck.upgrade("bag-of-words", "bag-of-words", **search, timing=False).outcome == "ship",
+    "text_shift": not any(row.differs for row in encheck.text_shift(data, against=data, texts=40).measures),
     "compare_costs": encheck.compare_costs(["oracle", "constant"], behaviour=data, checks="number", store=store).rows,
 }
 wrong, others = [name for name in called if not called[name]], {*called, "Results", "__version__"} ^ {*encheck.__all__}
