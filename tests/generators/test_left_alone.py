@@ -151,7 +151,8 @@ def test_two_actors_change_places(text, wanted):
 )
 def test_a_time_that_may_belong_elsewhere_stays(text):
     found = made(text, reorder)
-    assert isinstance(found, str) or (not found.text.startswith(MOVED) and "postponed" not in found.certificate), found
+    assert isinstance(found, str) or "postponed" not in found.certificate
+    assert isinstance(found, str) or "fronted" not in found.certificate or not found.text.startswith(MOVED)
 
 
 @pytest.mark.parametrize(
