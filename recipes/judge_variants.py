@@ -197,7 +197,7 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
     distinct = list({group.source: group for group in groups if not group.variants}.values())
     random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
-    maker, found = Maker(0, English(experimental=True)), []
+    maker, found = Maker(0, English(experimental=args.generator not in ("typo", *NOISE))), []
     for start in range(0, len(distinct), 10 * BATCH):
         some = distinct[start : start + 10 * BATCH]
         for group, made in zip(some, made_sides(maker, some, args), strict=True):
