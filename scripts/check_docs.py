@@ -76,7 +76,8 @@ def furnish(folder: Path) -> None:
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
     (folder / "path/to/MRPC/msr_paraphrase_train.txt").write_text("\n".join([header, *lines]) + "\n", "utf-8")
     rows = "".join(f'"{a}","{b}",{label}\n' for a, b, label in made)
-    (folder / "mine.csv").write_text("first,second,label\n" + rows, "utf-8")
+    for name in ("mine.csv", "synthetic.csv"):
+        (folder / name).write_text("first,second,label\n" + rows, "utf-8")
     lay_in_search(folder / "my-search", [(g.source, g.paraphrase) for g in groups])
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from encheck.api.cutoffs import cutoff
     from encheck.api.loading import load_data, load_model
     from encheck.api.results import Result, Results
+    from encheck.api.shifting import text_shift
     from encheck.api.upgrading import upgrade
     from encheck.claims import claim
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Result", "Results", "__version__", "canary_check", "canary_save", "claim", "compare_costs", "cutoff", "gate",
-    "load_data", "load_model", "run", "upgrade",
+    "load_data", "load_model", "run", "text_shift", "upgrade",
 ]  # fmt: skip
 
 _HOMES = {
@@ -38,6 +39,7 @@ _HOMES = {
     "Result": "encheck.api.results",
     "Results": "encheck.api.results",
     "run": "encheck.api.checks",
+    "text_shift": "encheck.api.shifting",
     "upgrade": "encheck.api.upgrading",
 }
 

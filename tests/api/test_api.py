@@ -55,6 +55,7 @@ def test_every_public_name_works_once_every_module_was_imported(numbers, store, 
         "cutoff": encheck.cutoff("oracle", data, max_false_accepts=0.5, store=store).exit_code == 0,
         "gate": encheck.gate("oracle", "oracle", **numbers).outcome == "pass",
         "upgrade": encheck.upgrade("bag-of-words", "bag-of-words", **search, timing=False).outcome == "ship",
+        "text_shift": not any(row.differs for row in encheck.text_shift(data, against=data, texts=40).measures),
         "compare_costs": encheck.compare_costs(
             ["oracle", "constant"], behaviour=data, checks="number", store=store
         ).rows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,13 +42,28 @@ def show(
     skip_bad_rows: SkipBadRows = False,
     queries: Annotated[Path | None, as_option("queries")] = None,
     passage_words: Annotated[int, as_option("passage_words")] = 150,
+    against: Annotated[
+        str | None, typer.Option(metavar="NAME:PATH", help="Compare its text with the text of this data set.")
+    ] = None,
+    texts: Annotated[int, typer.Option(min=1, help="With --against: measure at most so many texts of each.")] = 2_000,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="With --against: write JSON to this file too.")
+    ] = None,
 ) -> None:
-    """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples."""
+    """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples.
+
+    With --against, say how far its text is from that of another data set: overlap within pairs, repetition,
+    vocabulary and length, at equal sizes.
+    """
     from encheck.datasets.load import is_unlabelled, load, names
     from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe, rows_of
 
     with told():
+        if spec is None and (against or json_file):
+            raise UsageError("--against compares two data sets: name the first one too (encheck data A --against B)")
+        if json_file is not None and against is None:
+            raise UsageError("--json goes with --against alone")
         if spec is None:
             rows = [("name", "rows", "path should hold", "licence")]
             rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
@@ -57,6 +73,20 @@ def show(
             return
         if queries is not None and not is_unlabelled(spec, has_log=True):
             raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is of another sort")
+        if against is not None:
+            _compare(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
+            return
         how = PassageOptions(queries, passage_words)
         loaded = load(spec, sample=None, skip_bad_rows=skip_bad_rows, passages=how)
     say(describe(loaded))
+
+
+def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, skip_bad_rows: bool) -> None:
+    from encheck.api.shifting import text_shift
+    from encheck.comparing.text_shift import lines
+    from encheck.reporting.results import write_named
+
+    found = text_shift(spec, against=against, texts=texts, skip_bad_rows=skip_bad_rows)
+    if json_file is not None:
+        write_named(json_file, json.dumps(found.as_dict(), indent=1) + "\n")
+    say(lines(found))

@@ -1,0 +1,32 @@
+"""`text_shift`: is this text like that text?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from encheck.comparing.text_shift import Shift
+
+
+def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, skip_bad_rows: bool = False) -> Shift:
+    """Compare the text of two data sets at equal sizes: is a synthetic training set like real text?
+
+    Args:
+        data: a data set, as `encheck run --data` takes it.
+        against: another one.
+        texts: at most so many texts, and pairs, of each are measured.
+        seed: which of them.
+        skip_bad_rows: leave malformed rows out.
+
+    Returns:
+        BLEU-1 to 4 and Jaccard within pairs, where both have pairs; tokens a text, Distinct-1 to 3, the Zipf
+        coefficient and Self-BLEU; each of both sets, with the difference and its 95% interval.
+
+    Raises:
+        DataError: a data set is not there or malformed, or holds too few texts.
+    """
+    from encheck.comparing.text_shift import shift
+    from encheck.datasets.load import load
+
+    first, second = (load(spec, sample=None, skip_bad_rows=skip_bad_rows) for spec in (data, against))
+    return shift(first, second, texts=texts, seed=seed)

@@ -1,0 +1,385 @@
+"""Whether two sets of text look alike: overlap within pairs, repetition, vocabulary, length, at equal sizes.
+
+BLEU is that of Papineni et al. 2002, corpus-wide and without smoothing; Distinct-N that of Li et al. 2016; Self-BLEU
+that of Zhu et al. 2018, with their smoothing (method 1 of Chen and Cherry 2014); the Zipf coefficient that of Holtzman
+et al. 2020, over the 5,000 most frequent tokens. Tokens are lower-cased runs of word characters or of punctuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.dataset import Dataset
+from encheck.errors import DataError
+from encheck.reporting.text import table
+from encheck.types import content_hash
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Tokens = tuple[str, ...]
+ORDERS, DISTINCT_ORDERS = 4, 3
+ZIPF_TYPES = 5_000
+SMOOTHED = 0.1  # of a match, where a text shares no n-gram of an order with the others
+FOLDS = 40  # of the jackknife
+FEWEST_CLUSTERS = 20
+LEVEL = 0.05
+DEFAULT_TEXTS = 2_000
+IN_PERCENT = ("BLEU", "Jaccard", "Distinct", "Self-BLEU")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure of both sets; `low` and `high` are a 95% interval of the difference, first minus second.
+
+    `differs`: the difference is certain at 5% for all measures together (Bonferroni).
+    """
+
+    name: str
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Two sets of text side by side: how many texts, tokens and pairs of each were measured, and the measures."""
+
+    first: str
+    second: str
+    texts: int
+    tokens: int
+    pairs: int
+    measures: tuple[Measure, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        from dataclasses import asdict
+
+        return asdict(self)
+
+
+class Drawn(NamedTuple):
+    """A text, or a pair of texts, of one cluster."""
+
+    texts: tuple[str, ...]
+    cluster: str
+
+
+class Figures(NamedTuple):
+    """Measures by name: of all, shape [m]; and with one fold left out, shape [folds, m]."""
+
+    names: tuple[str, ...]
+    whole: Floats
+    without: Floats
+
+
+def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> Shift:
+    """Compare as many texts, and pairs, of both sets as the smaller one has, at most `texts` of each.
+
+    Distinct-N and the Zipf coefficient fall with the number of tokens, so they are taken over equally many. What stands
+    within pairs is measured where both sets hold pairs. Standard errors are those of a delete-a-group jackknife over
+    clusters; the two sets count as independent.
+
+    Raises:
+        DataError: a set holds no texts, or fewer than 20 clusters of them.
+    """
+    sides = [singles(data) for data in (first, second)]
+    size = min(texts, *map(len, sides))
+    of_texts = [_of_texts([_drawn(one, size, seed) for one in sides], seed)]
+    twos = [pairs(data) for data in (first, second)]
+    number = min(texts, *map(len, twos))
+    if number >= FEWEST_CLUSTERS:
+        of_texts.insert(0, _of_pairs([_drawn(one, number, seed) for one in twos], seed))
+    measured = [row for both in of_texts for row in _rows(*both)]
+    tokens = min(sum(len(tokens_of(one.texts[0])) for one in _drawn(side, size, seed)) for side in sides)
+    rows = tuple(_measure(*row, count=len(measured)) for row in measured)
+    return Shift(first.name, second.name, size, tokens, number if number >= FEWEST_CLUSTERS else 0, rows)
+
+
+def singles(data: Dataset) -> list[Drawn]:
+    """The distinct texts of a data set, each with the first cluster that it is in; DataError where there are few."""
+    of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
+    found: dict[str, str] = {}
+    for text, cluster in chain(of_pairs, ((group.source, group.cluster) for group in data.groups)):
+        found.setdefault(text, cluster)
+    if (clusters := len({*found.values()})) < FEWEST_CLUSTERS:
+        raise DataError(
+            f"{data.name} holds {len(found):,} texts in {clusters} clusters, but a comparison of texts needs "
+            f"{FEWEST_CLUSTERS} clusters. Remedy: name more text, as pairs:FILE or texts:FILE"
+        )
+    return [Drawn((text,), cluster) for text, cluster in found.items()]
+
+
+def pairs(data: Dataset) -> list[Drawn]:
+    """The pairs of a data set, each once; none of text without pairs."""
+    found = {(pair.first, pair.second): pair.cluster for pair in data.pairs}
+    return [Drawn(two, cluster) for two, cluster in found.items()]
+
+
+def tokens_of(text: str) -> Tokens:
+    """The lower-cased tokens of a text, punctuation by itself.
+
+    >>> tokens_of("It's 5 p.m.")
+    ('it', "'", 's', '5', 'p', '.', 'm', '.')
+    """
+    from nltk.tokenize import wordpunct_tokenize
+
+    return tuple(wordpunct_tokenize(text.lower()))
+
+
+def _drawn(found: list[Drawn], size: int, seed: int) -> list[Drawn]:
+    """So many, by their hash with the seed: the same ones whatever their order in the file."""
+    return sorted(found, key=lambda one: content_hash(str(seed), *one.texts))[:size]
+
+
+def _folds(drawn: Sequence[Drawn], seed: int) -> Ints:
+    """The fold of each, all of a cluster in one; clusters are dealt out in the order of their hash."""
+    clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
+    place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
+    return np.array([place[one.cluster] for one in drawn])
+
+
+def _of_texts(sides: Sequence[list[Drawn]], seed: int) -> tuple[Figures, Figures]:
+    split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
+    most = min(sum(map(len, tokens)) for tokens in split)
+    first, second = (
+        _text_figures(Corpus(tokens, _folds(side, seed)), most) for tokens, side in zip(split, sides, strict=True)
+    )
+    return first, second
+
+
+def _text_figures(corpus: Corpus, most: int) -> Figures:
+    part = corpus.start(most)
+    kinds = (
+        (("tokens a text",), corpus, lengths),
+        (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct),
+        (("Zipf",), part, zipf),
+        (("Self-BLEU-4",), corpus, self_bleu),
+    )
+    names = tuple(chain.from_iterable(names for names, *_ in kinds))
+    whole = np.concatenate([measure(of, None) for _, of, measure in kinds])
+    folds = range(corpus.folds.max() + 1)
+    without = np.stack([np.concatenate([measure(of, fold) for _, of, measure in kinds]) for fold in folds])
+    return _with_mean(Figures(names, whole, without), "Distinct-")
+
+
+def _with_mean(figures: Figures, start: str) -> Figures:
+    """With the mean of the measures whose names begin so, behind them."""
+    at = [i for i, name in enumerate(figures.names) if name.startswith(start)]
+    end = at[-1] + 1
+    names = (*figures.names[:end], f"{start}N, mean", *figures.names[end:])
+    whole = np.insert(figures.whole, end, figures.whole[at].mean())
+    return Figures(names, whole, np.insert(figures.without, end, figures.without[:, at].mean(axis=1), axis=1))
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Tokenised texts and the fold of each, shape [n]."""
+
+    tokens: list[Tokens]
+    folds: Ints
+
+    def start(self, most: int) -> Corpus:
+        """The first texts that hold at most so many tokens, one text at least."""
+        size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), most, side="right")))
+        return Corpus(self.tokens[:size], self.folds[:size])
+
+    @cached_property
+    def grams(self) -> Mapping[int, Grams]:
+        """By order."""
+        return {n: Grams.of(self.tokens, n) for n in range(1, ORDERS + 1)}
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The tokens of each text, shape [n]."""
+        return np.array([len(one) for one in self.tokens])
+
+    def stays(self, fold: int | None) -> NDArray[np.bool_]:
+        """Which texts are left without a fold, shape [n]."""
+        return np.ones(len(self.folds), bool) if fold is None else self.folds != fold
+
+
+@dataclass(frozen=True)
+class Grams:
+    """The n-grams of one order: an entry for each distinct one of a text, those that a text repeats most first.
+
+    Arrays of shape [entries]: `ids` of n-grams in order, `texts` that they are in, `counts` in that text.
+    """
+
+    ids: Ints
+    texts: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, tokens: Sequence[Tokens], n: int) -> Grams:
+        """Counted in each text."""
+        known: dict[Tokens, int] = {}
+        found = [
+            (known.setdefault(text[i : i + n], len(known)), place)
+            for place, text in enumerate(tokens)
+            for i in range(len(text) - n + 1)
+        ]
+        entries, counts = np.unique(np.array(found, dtype=np.int64).reshape(-1, 2), axis=0, return_counts=True)
+        order = np.lexsort((-counts, entries[:, 0]))
+        return cls(entries[order, 0], entries[order, 1], counts[order])
+
+    def left(self, stays: NDArray[np.bool_]) -> Grams:
+        """Without those of other texts."""
+        there = stays[self.texts]
+        return Grams(self.ids[there], self.texts[there], self.counts[there])
+
+
+def lengths(corpus: Corpus, fold: int | None) -> Floats:
+    """Mean number of tokens a text, shape [1]."""
+    return np.array([corpus.lengths[corpus.stays(fold)].mean()])
+
+
+def distinct(corpus: Corpus, fold: int | None) -> Floats:
+    """Share of n-grams that are distinct, pooled over the texts, for orders 1 to 3; shape [3].
+
+    >>> distinct(Corpus([("a", "b"), ("a", "c")], np.array([0, 1])), None).round(2).tolist()
+    [0.75, 1.0, nan]
+    """
+    left = [corpus.grams[n].left(corpus.stays(fold)) for n in range(1, DISTINCT_ORDERS + 1)]
+    return np.array([len(np.unique(one.ids)) / one.counts.sum() if len(one.ids) else np.nan for one in left])
+
+
+def zipf(corpus: Corpus, fold: int | None) -> Floats:
+    """The falling slope of log frequency over log rank, of the most frequent tokens, shape [1]; NaN for one token."""
+    grams = corpus.grams[1].left(corpus.stays(fold))
+    counts = np.sort(np.bincount(grams.ids, grams.counts))[::-1][:ZIPF_TYPES]
+    counts = counts[counts > 0]
+    if len(counts) < 2:
+        return np.array([np.nan])
+    slope = np.polynomial.polynomial.polyfit(np.log(np.arange(1, len(counts) + 1)), np.log(counts), 1)[1]
+    return np.array([-slope])
+
+
+def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
+    """Mean BLEU-4 of each text against all others as its references, smoothed, shape [1]: high where texts are alike.
+
+    >>> round(float(self_bleu(Corpus([tuple("abcd"), tuple("abcd"), tuple("wxyz")], np.array([0, 1, 2])), None)[0]), 2)
+    0.67
+    """
+    stays = corpus.stays(fold)
+    tokens = corpus.lengths
+    logs, is_none = np.zeros(len(tokens)), np.zeros(len(tokens), bool)
+    for n, grams in corpus.grams.items():
+        left = grams.left(stays)
+        matches = np.bincount(left.texts, _clipped(left), len(tokens))
+        is_none |= (n == 1) & (matches == 0)
+        logs += np.log(np.where(matches > 0, matches, SMOOTHED) / np.maximum(tokens - n + 1, 1)) / ORDERS
+    bleu = np.where(is_none, 0.0, _brevity(tokens, stays) * np.exp(logs))
+    return np.array([bleu[stays].mean()])
+
+
+def _clipped(grams: Grams) -> Ints:
+    """How often each entry's n-gram counts as matched: as often as the one other text that has it most often."""
+    starts = np.flatnonzero(np.diff(grams.ids, prepend=-1))
+    sizes = np.diff(np.append(starts, len(grams.ids)))
+    is_first = np.zeros(len(grams.ids), bool)
+    is_first[starts] = True
+    second = np.where(sizes > 1, grams.counts[np.minimum(starts + 1, len(grams.ids) - 1)], 0)
+    most_elsewhere = np.where(is_first, np.repeat(second, sizes), np.repeat(grams.counts[starts], sizes))
+    return np.minimum(grams.counts, most_elsewhere)
+
+
+def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
+    """The penalty of each text that is shorter than the nearest length of another one, shape [n]."""
+    known, counts = np.unique(tokens[stays], return_counts=True)
+    penalties = {
+        length: _penalty(length, known[(counts > 1) | (known != length)]) for length in np.unique(tokens).tolist()
+    }
+    return np.array([penalties[length] for length in tokens.tolist()])
+
+
+def _penalty(length: int, others: Ints) -> float:
+    if not len(others) or not length:
+        return 0.0
+    closest = min(others.tolist(), key=lambda other: (abs(other - length), other))
+    return 1.0 if length > closest else float(np.exp(1 - closest / length))
+
+
+def _of_pairs(sides: Sequence[list[Drawn]], seed: int) -> tuple[Figures, Figures]:
+    first, second = (_pair_figures(side, _folds(side, seed)) for side in sides)
+    return first, second
+
+
+def _pair_figures(drawn: Sequence[Drawn], folds: Ints) -> Figures:
+    rows = np.array([_pair(*map(tokens_of, one.texts)) for one in drawn], dtype=np.float64)
+    sums = np.stack([rows[folds == fold].sum(axis=0) for fold in range(folds.max() + 1)])
+    names = (*(f"BLEU-{n}" for n in range(1, ORDERS + 1)), "Jaccard")
+    without = np.stack([_pair_measures(sums.sum(axis=0) - one) for one in sums])
+    return _with_mean(Figures(names, _pair_measures(sums.sum(axis=0)), without), "BLEU-")
+
+
+def _pair(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
+    """What the sums of a corpus are made of: matches and n-grams by order, both lengths, Jaccard, one."""
+    from nltk.translate.bleu_score import modified_precision
+
+    found = [modified_precision([reference], hypothesis, n) for n in range(1, ORDERS + 1)]
+    union = len({*reference, *hypothesis})
+    jaccard = len({*reference} & {*hypothesis}) / union if union else 1.0
+    matches, totals = zip(*((one.numerator, one.denominator) for one in found), strict=True)
+    return (*matches, *totals, len(hypothesis), len(reference), jaccard, 1)
+
+
+def _pair_measures(sums: Floats) -> Floats:
+    """BLEU-1 to 4, cumulative, and the mean Jaccard, of the sums over pairs; shape [5]."""
+    matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
+    spoken, wanted, jaccard, count = sums[2 * ORDERS :]
+    with np.errstate(divide="ignore"):
+        logs = np.cumsum(np.log(matches / totals)) / np.arange(1, ORDERS + 1)
+    penalty = 1.0 if spoken > wanted else np.exp(1 - wanted / spoken) if spoken else 0.0
+    return np.array([*(penalty * np.exp(logs)), jaccard / count])
+
+
+def _rows(first: Figures, second: Figures) -> list[tuple[str, float, float, float, int]]:
+    """Of each measure its name, both figures, the standard error of their difference, and degrees of freedom."""
+    errors = np.hypot(_error(first.without), _error(second.without))
+    freedom = min(len(first.without), len(second.without)) - 1
+    return list(zip(first.names, first.whole, second.whole, errors, [freedom] * len(errors), strict=True))
+
+
+def _error(without: Floats) -> Floats:
+    """The jackknife's standard error of each measure, shape [m] (Efron and Tibshirani 1993, equation 11.5)."""
+    folds = len(without)
+    error: Floats = np.sqrt((folds - 1) / folds * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    return error
+
+
+def _measure(name: str, first: float, second: float, error: float, freedom: int, *, count: int) -> Measure:
+    from scipy.stats import t
+
+    quantile: Callable[[float, int], float] = t.ppf
+    difference, half = first - second, float(quantile(1 - LEVEL / 2, freedom)) * error
+    differs = bool(abs(difference) > float(quantile(1 - LEVEL / 2 / count, freedom)) * error)
+    ends = float(difference - half), float(difference + half)
+    return Measure(name, float(first), float(second), float(difference), *ends, differs)
+
+
+def lines(found: Shift) -> Iterator[str]:
+    """For the terminal: rates in percent; a star where the difference is certain."""
+    on_pairs = f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, which one side lacks"
+    yield f"{found.first} against {found.second}, {found.texts:,} texts of each{on_pairs}"
+    head = ("measure", found.first, found.second, "difference [95% CI]", "")
+    yield from table([head, *(_cells(row) for row in found.measures)])
+    certain = sum(row.differs for row in found.measures)
+    yield f"  {certain} of {len(found.measures)} measures differ for certain (*: at 5% for all of them together)"
+
+
+def _cells(row: Measure) -> tuple[str, ...]:
+    scale, digits = (100, 1) if row.name.startswith(IN_PERCENT) else (1, 1 if "tokens" in row.name else 3)
+    first, second = (f"{scale * value:.{digits}f}" for value in (row.first, row.second))
+    change = (f"{scale * value:+.{digits}f}" for value in (row.difference, row.low, row.high))
+    return (row.name, first, second, "{} [{}, {}]".format(*change), "*" if row.differs else "")
