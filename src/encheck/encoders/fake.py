@@ -89,10 +89,10 @@ class Nan(_Fake):
 class _Told:
     """What an oracle was told: the meaning of a text, of its plain form, and of its words in any order."""
 
-    meanings: Mapping[str, tuple[str, float]]
+    meanings: dict[str, tuple[str, float]]
     hash: str
-    plain: Mapping[str, tuple[str, float]]
-    bags: Mapping[tuple[str, ...], tuple[str, str]]
+    plain: dict[str, tuple[str, float]]
+    bags: dict[tuple[str, ...], tuple[str, str]]
 
 
 class Oracle(_Fake):
@@ -175,7 +175,7 @@ def _plain(text: str) -> str:
     return " ".join(expanded(text).lower().split())
 
 
-def _told(meanings: Mapping[str, tuple[str, float]]) -> _Told:
+def _told(meanings: dict[str, tuple[str, float]]) -> _Told:
     return _Told(
         meanings,
         content_hash(repr(sorted(meanings.items()))),
