@@ -12,7 +12,16 @@ from functools import cache
 from typing import Literal
 
 from encheck.generators import (
-    binding, comparative, condition, entity, modality, negation, number, quantifier, roles, temporal,
+    binding,
+    comparative,
+    condition,
+    entity,
+    modality,
+    negation,
+    number,
+    quantifier,
+    roles,
+    temporal,
 )  # fmt: skip
 from encheck.generators.base import Generator, Outcome, name_of
 from encheck.generators.written import OWN_TEXT, unwritten, written
