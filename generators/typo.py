@@ -58,7 +58,7 @@ def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
 
 
 @cache
-def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:  # noqa: FBT001 - a key
+def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
     """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
 
     def mistype(english: English, parse: Parse) -> Outcome:
@@ -87,7 +87,7 @@ def _kind(name: str, says: str) -> Generator:
 
 
 @cache
-def _noising(name: str, seed: int, is_experimental: bool) -> Reading:  # noqa: FBT001 - a key
+def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
     """What makes this kind of noise in a text, once for a seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
@@ -151,7 +151,7 @@ def _why_none(group: Group, english: English) -> str:
 
 
 @cache
-def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Place | str]:  # noqa: FBT001 - a key
+def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Place | str]:
     """What reads the place off a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> Place | str:

@@ -207,5 +207,5 @@ def test_the_published_recipe_has_no_noise():
     ("text", "is_made"), [("Forty people stood outside the old museum in 1987.", True), (TEXTS[1], False)]
 )
 def test_without_experimental_the_other_meaning_is_another_number(text, is_made):
-    found = made(text, typo, english=English())
+    found = made(text, beside(typo, other_meaning), english=English())
     assert isinstance(found, Variant) == is_made
