@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import log10
 from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from encheck.generators.base import listed_beside
 from encheck.generators.replacing import certificate
@@ -18,6 +20,11 @@ from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.types import Group, Variant
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 TRIES = 12
 COMMON = 3.3  # Zipf: twice in a million words
@@ -69,19 +76,19 @@ def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random)
         return []
     wanted = max(max(lexicon.frequency(lemma, pos) for lemma in lemmas), COMMON)
     seen, written_so = lexicon.word_count(word, UPOS[pos]), lexicon.word_frequency(word)
+    known = columns(lexicon, tag)
+    near = (
+        (np.abs(known.frequency - wanted) <= FREQUENCY)
+        & (np.abs(known.written - written_so) <= FREQUENCY)
+        & (np.abs(np.log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY)
+        & (np.abs(known.length - len(word)) <= LENGTH)
+    )
     shunned = _shunned(parse, at)
-    near = [
-        known.lemma
-        for known in pool(lexicon, tag)
-        if abs(known.frequency - wanted) <= FREQUENCY
-        and abs(lexicon.word_frequency(known.form) - written_so) <= FREQUENCY
-        and abs(log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY
-        and abs(len(known.form) - len(word)) <= LENGTH
-        and known.marker not in shunned
-    ]
+    words = pool(lexicon, tag)
+    lemmas_near = [words[i].lemma for i in np.flatnonzero(near).tolist() if words[i].marker not in shunned]
     related = _related(lexicon, parse.lemmas[at].lower(), pos) | _related(lexicon, word.lower(), pos)
     related = related.union(*(_related(lexicon, lemma, pos) for lemma in lemmas))
-    chosen = rng.sample(near, min(len(near), 3 * TRIES))
+    chosen = rng.sample(lemmas_near, min(len(lemmas_near), 3 * TRIES))
     return [lemma for lemma in chosen if lemma not in related][:TRIES]
 
 
@@ -121,6 +128,23 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[Known, ...]:
         if frequency >= COMMON and lemma in first.lemmas and formed is not None:
             found.append(Known(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
     return tuple(found)
+
+
+class Columns(NamedTuple):
+    """The pool of a tag in columns: how frequent lemmas and forms are (Zipf), how often met, how long (letters)."""
+
+    frequency: Floats
+    written: Floats
+    seen: Floats
+    length: Floats
+
+
+@cache
+def columns(lexicon: Lexicon, tag: str) -> Columns:
+    """What the words of the pool are compared by, all at once: there are thousands of nouns."""
+    words = pool(lexicon, tag)
+    rows = [(word.frequency, lexicon.word_frequency(word.form), word.seen, len(word.form)) for word in words]
+    return Columns(*np.array(rows, dtype=np.float64).reshape(-1, len(Columns._fields)).T)
 
 
 @cache

@@ -7,7 +7,7 @@ fingerprint. A generator that asks for what is not there yet is interrupted by `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,11 +105,14 @@ class English:
 
     def tags(self, text: str) -> Tagged:
         """Words and tags of a text; raises Waiting, once it is noted, where they are not known yet."""
-        found = self._tags.get(text)
-        if found is None:
-            self._untagged[text] = None
+        return self.tags_of([text])[0]
+
+    def tags_of(self, texts: Sequence[str]) -> list[Tagged]:
+        """Words and tags of each text; raises Waiting, once all of them are noted that are not known yet."""
+        if unknown := [text for text in texts if text not in self._tags]:
+            self._untagged.update(dict.fromkeys(unknown))
             raise Waiting
-        return found
+        return [self._tags[text] for text in texts]
 
     def fetch(self) -> None:
         """Parse and tag what generators wait for, in one batch each."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.errors import LanguageError
 from encheck.language.parse import Parse, of_doc, shared
+from encheck.language.pipeline.reach import reach_of
 from encheck.language.pipeline.universal import is_clear, universal
 from encheck.store import file_sha256
 
@@ -64,6 +65,11 @@ class Pipeline:
             digest.update(f"{path.relative_to(self.folder).as_posix()} {self._hash(path)}\n".encode())
         name = f"{self.meta.get('lang')}_{self.meta.get('name')}-{digest.hexdigest()[:16]}"
         return name + CONVERTED if self.is_converted else name
+
+    @cached_property
+    def reach(self) -> int | None:
+        """How many words on each side the tagger looks at; None where it may look at the whole text."""
+        return reach_of(self.folder)
 
     @cached_property
     def is_converted(self) -> bool:
