@@ -30,9 +30,11 @@ import spacy
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator, name_of
+from encheck.generators.control import columns
 from encheck.generators.synonym import synonym
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
+from encheck.language.edits.places import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.identify import is_english
 from encheck.language.pipeline.load import Pipeline
@@ -122,6 +124,8 @@ def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
         for level in levels:
             Maker(0, english).variants(warm_up, work, level=level)
     is_english("zwei Wörter mehr")
+    for tag in POS_OF_TAG:
+        columns(english.lexicon, tag)
     start = time.process_time()
     english.parse_all(texts)
     parse, maker, total = time.process_time() - start, Maker(0, english), 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from encheck.types import Group, Variant
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    Column = NDArray[Any]
 
 TRIES = 12
 COMMON = 3.3  # Zipf: twice in a million words
@@ -83,20 +83,21 @@ def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random)
         & (np.abs(np.log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY)
         & (np.abs(known.length - len(word)) <= LENGTH)
     )
-    shunned = _shunned(parse, at)
-    words = pool(lexicon, tag)
-    lemmas_near = [words[i].lemma for i in np.flatnonzero(near).tolist() if words[i].marker not in shunned]
+    if shunned := _shunned(parse, at):
+        near &= ~np.isin(known.marker, shunned)
+    fitting = np.flatnonzero(near).tolist()
     related = _related(lexicon, parse.lemmas[at].lower(), pos) | _related(lexicon, word.lower(), pos)
     related = related.union(*(_related(lexicon, lemma, pos) for lemma in lemmas))
-    chosen = rng.sample(lemmas_near, min(len(lemmas_near), 3 * TRIES))
+    words = pool(lexicon, tag)
+    chosen = [words[i].lemma for i in rng.sample(fitting, min(len(fitting), 3 * TRIES))]
     return [lemma for lemma in chosen if lemma not in related][:TRIES]
 
 
-def _shunned(parse: Parse, at: int) -> frozenset[str]:
+def _shunned(parse: Parse, at: int) -> list[str]:
     """The markers of adjectives that cannot stand in this place: before a noun, or as a predicate."""
     if not parse.tags[at].startswith("JJ"):
-        return frozenset()
-    return frozenset(["p", "ip"]) if parse.bases[at] == "amod" and parse.heads[at] > at else frozenset(["a", "ip"])
+        return []
+    return ["p", "ip"] if parse.bases[at] == "amod" and parse.heads[at] > at else ["a", "ip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +134,24 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[Known, ...]:
 class Columns(NamedTuple):
     """The pool of a tag in columns: how frequent lemmas and forms are (Zipf), how often met, how long (letters)."""
 
-    frequency: Floats
-    written: Floats
-    seen: Floats
-    length: Floats
+    frequency: Column
+    written: Column
+    seen: Column
+    length: Column
+    marker: Column
 
 
 @cache
 def columns(lexicon: Lexicon, tag: str) -> Columns:
     """What the words of the pool are compared by, all at once: there are thousands of nouns."""
     words = pool(lexicon, tag)
-    rows = [(word.frequency, lexicon.word_frequency(word.form), word.seen, len(word.form)) for word in words]
-    return Columns(*np.array(rows, dtype=np.float64).reshape(-1, len(Columns._fields)).T)
+    return Columns(
+        np.array([word.frequency for word in words]),
+        np.array([lexicon.word_frequency(word.form) for word in words]),
+        np.array([word.seen for word in words]),
+        np.array([len(word.form) for word in words]),
+        np.array([word.marker for word in words], dtype=np.str_),
+    )
 
 
 @cache

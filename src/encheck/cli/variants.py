@@ -84,16 +84,18 @@ def variants(
             back_translate=back_translate,
             project=project(),
         )
-        listings, language = _made(settings, works, data, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
+        listings, language = _made(
+            settings, works, data, sample=sample_of(sample), skip_bad_rows=skip_bad_rows, keep=None if lock else n
+        )
         say(lines(listings, language=language, show=n))
         if lock:
             tell(f"{lock}: {_freeze(lock, listings, data, language=language, seed=seed)} variants")
 
 
 def _made(
-    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool
+    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool, keep: int | None
 ) -> tuple[list[Listing], Mapping[str, Any]]:
-    """The variants of each generator, and what parsed the sentences."""
+    """The variants of each generator, the first `keep` or all, and what parsed the sentences."""
     from encheck.datasets.load import load
     from encheck.items.catalogue import list_all
     from encheck.items.variants import Maker
@@ -102,7 +104,7 @@ def _made(
     store = open_store(settings)
     maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
     dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
-    listings = list(list_all(dataset, maker, works=works))
+    listings = list_all(dataset, maker, works=works, keep=keep)
     language = maker.english.describe()
     store.close()
     return listings, language

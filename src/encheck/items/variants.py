@@ -57,10 +57,23 @@ class Maker:
             yield from zip(chunk, self._make(chunk, generator, level), strict=True)
             self.english.forget()
 
+    def once(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
+        """What `variants` gives, but not remembered: for those who go on to other groups."""
+        return self._make(groups, generator, level)
+
     def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """Run the generator on all; those that wait for parses or tags again, once a batch of these is there."""
+        """Run the generator on all, some at a time, so that little more than the variants is in memory."""
         if not hasattr(generator, "__name__"):
             raise CheckError(f"the generator {generator!r} has no __name__, which seeds it and names it: give it one")
+        outcomes: list[Outcome] = []
+        for start in range(0, len(groups), CHUNK):
+            outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
+            self.english.relieve()
+        _refuse_sentences(outcomes, generator)
+        return self._held(outcomes, groups, generator, level)
+
+    def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
+        """Run the generator on these; those that wait for parses or tags again, once a batch of these is there."""
         made: dict[int, Outcome] = {}
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
@@ -72,9 +85,7 @@ class Maker:
                     except Waiting:
                         still.append(i)
             if not still:
-                outcomes = [made[i] for i in range(len(groups))]
-                _refuse_sentences(outcomes, generator)
-                return self._held(outcomes, groups, generator, level)
+                return [made[i] for i in range(len(groups))]
             self.english.fetch()
             waiting = still
         raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")

@@ -29,6 +29,7 @@ Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
 Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
 Reading = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
+MOST_PARSES = 10_000  # in memory; a parse, and what is read off it, takes 25 kB
 
 
 class Waiting(BaseException):
@@ -170,6 +171,11 @@ class English:
         self._read.clear()
         self.decided.clear()
         self._tags.clear()
+
+    def relieve(self) -> None:
+        """Empty the memory where it holds many parses and the store has them: they are back sooner than made."""
+        if self.store is not None and len(self._parses) > MOST_PARSES:
+            self.forget()
 
     def describe(self) -> dict[str, Any]:
         """Which resources made the variants, for results and lock files."""

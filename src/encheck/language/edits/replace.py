@@ -52,12 +52,21 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
 
 def _keeps_tags(english: English, parse: Parse, words: Words, change: Sequence[Edit]) -> bool:
     """Whether the tagger gives the new words, in the text that the edits make, the tags of the old ones."""
-    windows = [_window(parse, at, english.pipeline.reach) for at in sorted(words)]
+    windows = _windows(parse, words, english.pipeline.reach)
     tagged = english.tags_of([_text(parse, window, change) for window in windows])
-    return all(
-        _keeps_tag(parse, words, at, window, found)
-        for at, window, found in zip(sorted(words), windows, tagged, strict=True)
-    )
+    return all(_keeps(parse, words, window, found) for window, found in zip(windows, tagged, strict=True))
+
+
+def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
+    """The tokens that decide about the tags of these words; what overlaps is one window."""
+    found: list[Window] = []
+    for at in sorted(words):
+        first, after = _window(parse, at, reach)
+        if found and first < found[-1][1]:
+            found[-1] = found[-1][0], after
+        else:
+            found.append((first, after))
+    return found
 
 
 def _window(parse: Parse, at: int, reach: int | None) -> Window:
@@ -91,19 +100,21 @@ def _text(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
     return apply_edits(parse.text[start:end], inside)
 
 
-def _keeps_tag(parse: Parse, words: Words, at: int, window: Window, tagged: Tagged) -> bool:
-    """Whether the new word at a token has the tag of the old one in its window, and no other token came or went there.
+def _keeps(parse: Parse, words: Words, window: Window, tagged: Tagged) -> bool:
+    """Whether the new words of a window have the tags of the old ones, and no other token came or went there.
 
     "more expensive" has those of an adverb that compares and of a plain adjective.
     """
     first, after = window
     tokens, tags = tagged
-    if len(tokens) != after - first + _more(words, first, after):
-        return False
-    here, tag, parts = at - first + _more(words, first, at), parse.tags[at], tuple(words[at].split(" "))
-    wanted = (tag,) if len(parts) == 1 else (COMPARED.get(tag), BASE_OF.get(tag))
-    end = here + len(parts)
-    return tokens[here:end] == parts and tags[here:end] == wanted
+    for at in (i for i in words if first <= i < after):
+        tag, parts = parse.tags[at], tuple(words[at].split(" "))
+        wanted = (tag,) if len(parts) == 1 else (COMPARED.get(tag), BASE_OF.get(tag))
+        here = at - first + _more(words, first, at)
+        there = slice(here, here + len(parts))
+        if tokens[there] != parts or tags[there] != wanted:
+            return False
+    return len(tokens) == after - first + _more(words, first, after)
 
 
 def _more(words: Words, first: int, after: int) -> int:

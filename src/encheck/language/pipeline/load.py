@@ -104,8 +104,10 @@ class Pipeline:
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words and Penn tags of each text, by the tagger alone."""
         keep = {"tok2vec", "transformer", "tagger"}
+        names = self._nlp.vocab.strings
         for doc, text in self._run(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
-            yield shared(text[t.idx : t.idx + len(t)] for t in doc), shared(t.tag_ for t in doc)
+            rows = doc.to_array(["IDX", "LENGTH", "TAG"]).tolist()  # an object for each token would take its time
+            yield shared([text[at : at + length] for at, length, _ in rows]), shared([names[tag] for _, _, tag in rows])
 
     def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
         given = [(_readable(text), text) for text in texts]
