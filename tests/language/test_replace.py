@@ -10,7 +10,7 @@ from encheck.language.pipeline.reach import reach_of
 
 PIPELINE = Pipeline()
 LONG = (
-    "When the older mill closed last winter, the mayor of the town (who hadn't been told) said he'd ask its owners for a "
+    "When the older mill closed in May, the mayor of the town (who hadn't been told) said he'd ask its owners for a "
     "well-kept  list of everything that was sold in the large house, and an answer by 5 p.m. on the next working day."
 )
 TEXTS = [
