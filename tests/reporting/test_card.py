@@ -10,10 +10,12 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.errors import UsageError
 from encheck.reporting.card import badge, card
-from encheck.reporting.profile import Line, facts, profile
+from encheck.reporting.profile import Line, facts, profile, weakest_first
+from encheck.reporting.results import read_items, read_results
+from encheck.reporting.terminal import lines
 
 ENTRY = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
-LINE = Line("roles", "order", "a", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
+LINE = Line("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
 
 
 def row(check, tested, value, *, low=None, high=None, surface=0.5):
@@ -96,10 +98,38 @@ def test_a_model_that_was_not_run_and_a_run_without_figures_are_errors():
         card(results())
 
 
-def test_the_command_writes_svg_and_png_and_refuses_other_endings(tmp_path):
-    run = tmp_path / "run"
-    encoded = ["run", "--model=oracle", "-m", "entity", "--no-store", f"--report-dir={run}", "--quick", "-q"]
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of a model that counts words, by the command."""
+    folder = tmp_path_factory.mktemp("run")
+    encoded = ["run", "--model=bag-of-words", "-m", "entity", "--no-store", f"--report-dir={folder}", "--quick"]
     assert CliRunner().invoke(app, encoded).exit_code in (0, 1)
+    return folder
+
+
+def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run):
+    results, items = read_results(run), read_items(run)
+    said = list(lines(results, items, verbose=False))
+    assert len(said) <= 15
+    assert said[0] == "bag-of-words on probes"
+    assert said[2].split()[0] == "entity"
+    assert "  worst of entity: the first is nearer, and should be farther than the second" in said
+    assert said[-1] == "Next: encheck gate bag-of-words --baseline sbert"
+    assert "  all 3 figures: -v, or the page" in said
+    assert any(line.startswith("  verdict") for line in lines(results, items, verbose=True))
+
+
+def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():
+    names = ("a", "b")
+    found = results(*((name, f"property {name}", {"headline": True}, {"value": 0.7}) for name in names))
+    change = {"kind": "rate", "n": 9, "clusters": 9, "before": 0.8, "now": 0.7, "low": -0.2, "high": 0.0}
+    rows = [{**change, "row": f"{name}/probes", "change": -0.1, "certain": name == "b"} for name in names]
+    found["references"] = [{"model": "m", "against": "sbert", "role": "reference", "properties": rows}]
+    ordered = weakest_first(profile(found, model="m", data="probes"))
+    assert [(one.name, one.against.said) for one in ordered] == [("property b", "worse"), ("property a", "cannot tell")]
+
+
+def test_the_command_writes_svg_and_png_and_refuses_other_endings(run, tmp_path):
     done = CliRunner().invoke(
         app, ["report", str(run), f"--card={tmp_path / 'c.svg'}", f"--badge={tmp_path / 'b.png'}"]
     )

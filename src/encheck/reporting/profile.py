@@ -8,12 +8,30 @@ from typing import Any, Literal
 
 from encheck.claims import FAMILIES
 from encheck.gating.declared import declarations
+from encheck.ids import CaseId
 from encheck.reporting.view import Row, best_surface, judged
 from encheck.types import Declaration
 
 Standing = Literal["above chance", "below chance", "at chance", ""]
 SURFACE_SLACK = 0.1  # below chance, that still counts as chance
+RIVALS = ("parent", "reference")  # who a profile is paired with, the first that there is
 NO_PROPERTY = ("health", "contract")  # families that describe a space or a promise
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """How the model stands to another one in the property, on the same items: the change of the share won."""
+
+    name: str
+    change: float
+    is_certain: bool
+
+    @property
+    def said(self) -> str:
+        """In a word: better or worse where the change is no chance, at 5% for all properties together (Holm)."""
+        if not self.is_certain:
+            return "cannot tell"
+        return "better" if self.change > 0 else "worse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +41,7 @@ class Line:
     name: str
     family: str
     check: str
+    case: str
     value: float
     low: float
     high: float
@@ -30,6 +49,7 @@ class Line:
     chance: float | None
     surface: float | None
     surface_of: str
+    against: Against | None = None
 
     @property
     def standing(self) -> Standing:
@@ -51,7 +71,8 @@ def profile(results: Mapping[str, Any], *, model: str, data: str) -> list[Line]:
     best: dict[str, Row] = {}
     for row in sorted(rows, key=lambda one: not declared[one["check"]].headline):
         best.setdefault(row["property"], row)
-    lines = [_line(row, declared[row["check"]]) for row in best.values()]
+    others = _others(results, model)
+    lines = [_line(row, declared[row["check"]], others.get(f"{row['check']}/{data}")) for row in best.values()]
     return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
 
 
@@ -61,12 +82,30 @@ def _is_drawn(row: Row, declared: Mapping[str, Declaration]) -> bool:
     return is_share and its.family not in NO_PROPERTY
 
 
-def _line(row: Row, declared: Declaration) -> Line:
+def _others(results: Mapping[str, Any], model: str) -> dict[str, Against]:
+    """By check/data, how the model stands to its parent, else to the reference that ships."""
+    mine = [one for one in results.get("references", ()) if one["model"] == model and one["role"] in RIVALS]
+    ordered = sorted(mine, key=lambda one: RIVALS.index(one["role"]))
+    rows = ordered[0].get("properties", ()) if ordered else ()
+    return {row["row"]: Against(ordered[0]["against"], row["change"], row["certain"]) for row in rows}
+
+
+def _line(row: Row, declared: Declaration, against: Against | None) -> Line:
     scorer, beside = best_surface(row) or ("", {"value": None})
     return Line(
-        row["property"], declared.family, row["check"], row["value"], row["low"], row["high"], row["n"],
-        declared.chance, beside["value"], scorer,
+        row["property"], declared.family, row["check"], str(CaseId.of(row)),
+        row["value"], row["low"], row["high"], row["n"], declared.chance, beside["value"], scorer, against,
     )  # fmt: skip
+
+
+def weakest_first(lines: Sequence[Line]) -> list[Line]:
+    """Those that are worse than the reference first, then by how far the interval reaches above chance."""
+    return sorted(lines, key=_strength)
+
+
+def _strength(line: Line) -> tuple[bool, bool, float]:
+    is_worse = line.against is not None and line.against.said == "worse"
+    return (not is_worse, line.chance is None, line.high - (line.chance or 0))
 
 
 def facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
