@@ -96,8 +96,8 @@ def _text(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
     """The text of a window with the edits that lie in it."""
     start = parse.starts[window[0]] if window[0] else 0
     end = parse.ends[window[1] - 1] if window[1] < len(parse) else len(parse.text)
-    inside = [Edit(e.start - start, e.end - start, e.text) for e in change if start <= e.start and e.end <= end]
-    return apply_edits(parse.text[start:end], inside)
+    inside = (Edit(e.start - start, e.end - start, e.text) for e in change if start <= e.start and e.end <= end)
+    return apply_edits(parse.text[start:end], tuple(inside))
 
 
 def _keeps(parse: Parse, words: Words, window: Window, tagged: Tagged) -> bool:

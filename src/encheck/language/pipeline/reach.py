@@ -31,8 +31,8 @@ def reach_of(folder: Path) -> int | None:
         and _is(encode, "@architectures", ENCODERS)
         and OF_THE_WORD_ALONE.issuperset(embed.get("attrs") or ("?",))
     )
-    sizes = encode.get("window_size"), encode.get("depth")
-    return sizes[0] * sizes[1] if known and all(isinstance(size, int) for size in sizes) else None
+    size, depth = encode.get("window_size"), encode.get("depth")
+    return size * depth if known and isinstance(size, int) and isinstance(depth, int) else None
 
 
 def _is_own(config: Mapping[str, Section]) -> bool:
