@@ -43,7 +43,7 @@ from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator
 from encheck.generators.beside import beside
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.phenomenon import MADE, phenomenon
 from encheck.generators.synonym import synonym
 from encheck.generators.typo import NOISE, other_meaning
 from encheck.items.variants import Maker
@@ -61,6 +61,7 @@ HOLDS = re.compile(
 )
 SIDES = ("kept", "changed", "control")
 NO_STATEMENT = (NOT_FINITE, NO_SUBJECT, QUESTION, NO_SENTENCE, NOT_ENGLISH)
+NAMED = {"PER", "LOC", "ORG"}
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
 import json, random, sys
@@ -242,6 +243,13 @@ def read_triples(args: argparse.Namespace) -> None:
             print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
 
 
+def _trigger(generator: str) -> re.Pattern[str]:
+    """What a sentence has to hold for a generator to look at it: any word, where its module names none."""
+    module = sys.modules[MADE[generator]["changed"].__module__] if generator in MADE else None
+    found: re.Pattern[str] = getattr(module, "TRIGGER", re.compile(""))
+    return found
+
+
 def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]) -> None:
     """How many are right by side, and of kept and changed edit together."""
     print("\n| sides | texts | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
@@ -268,15 +276,17 @@ def shares_of_kinds(spec: str, groups: list[Group], maker: Maker) -> None:
 def coverage(args: argparse.Namespace) -> None:
     """Of `--sentences` sentences that hold what the generator edits, the share of which each side is made.
 
-    They are drawn by seed. Numbers are found by a pattern. Of those drawn for negation the statements count: what has a
-    finite predicate with its subject before it, and is no question.
+    They are drawn by seed. Numbers are found by a pattern, and words that a generator's `TRIGGER` names by that. Of
+    those drawn for negation the statements count: what has a finite predicate with its subject before it, and is no
+    question. Of those drawn for entity what the pipeline finds a person, place or organisation in counts.
     """
+    holds = HOLDS if args.generator == "number" else _trigger(args.generator)
     columns = (*NOISE, "any") if args.generator == "typo" else SIDES
     print("| set | sentences | " + " | ".join(columns) + " |\n" + "| --- " * (2 + len(columns)) + "|")
     for spec in args.data:
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
-        holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
+        holding = [text for text in texts if holds.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
         if args.generator == "typo":
@@ -286,6 +296,9 @@ def coverage(args: argparse.Namespace) -> None:
         if args.generator == "negation":
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]
             some, made = [some[i] for i in stated], [[side[i] for i in stated] for side in made]
+        if args.generator == "entity":
+            named = [i for i, text in enumerate(some) if NAMED & {e[2:] for e in maker.english.parse(text).entities}]
+            some, made = [some[i] for i in named], [[side[i] for i in named] for side in made]
         shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
         print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")
 

@@ -118,6 +118,7 @@ def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep
         some = dataset.groups[start : start + CHUNK]
         for (generator, levels), listed in zip(works, listings, strict=True):
             groups = _groups(generator, some, maker)
+            maker.survey(dataset.groups, generator)
             for level, listing in zip(levels, listed, strict=True):
                 for group, outcome in zip(groups, maker.once(groups, generator, level=level), strict=True):
                     listing.add(group, outcome)
