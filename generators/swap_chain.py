@@ -20,6 +20,7 @@ from encheck.generators.base import listed
 from encheck.language.edits.relations import Relations, Unit, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.types import Edit, Group, Variant, apply_edits
 
 SWAPS = 3
@@ -62,10 +63,13 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
+    careful = english.mode == "careful"
+    if left := why_left(group.source) if careful and not group.variants else "":
+        return left
     found = english.read(material, group.source)
     if isinstance(found, str):
         return found
-    parse, careful = english.parse(group.source), english.mode == "careful"
+    parse = english.parse(group.source)
     rejected: list[str] = []
     groups, relations = found
     swaps = _drawn(groups, rng) if relations is None else _careful(parse, groups, relations, rng, rejected)

@@ -19,9 +19,8 @@ from encheck.language.edits.close_words import close_words
 from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
 from encheck.language.edits.typing import SLIPS, slip, typable
 from encheck.language.english import English, Reading
-from encheck.language.identify import is_english
-from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits, changes
 
@@ -152,10 +151,8 @@ def _placing(seed: int) -> Callable[[English, Parse], Place | str]:
     """What reads the place off a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> Place | str:
-        if not is_prose(parse.text):
-            return NO_SENTENCE
-        if not is_english(parse.text):
-            return NOT_ENGLISH
+        if why := why_left(parse.text):
+            return why
         found = list(dict.fromkeys(_changes(english, parse, seed)))
         Draws(seed, NAME, parse.text).shuffle(found)
         free = typable(parse, english.lexicon, english.substitutes.expressions)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from encheck.language.identify import is_english
 from encheck.language.names.mention import Name, Spot, Thing
 from encheck.language.names.tables import (
     ALONE,
@@ -25,8 +24,8 @@ from encheck.language.names.tables import (
     STATES,
     TITLES,
 )
-from encheck.language.numbers.mentions import ELSEWHERE, NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
+from encheck.language.prose import ELSEWHERE, why_left
 
 NONE = "no name"
 NO_PLACE = "a city or state that could be a team or an institution"
@@ -99,10 +98,8 @@ def names(parse: Parse) -> tuple[Name, ...] | str:
     """The names of a text that can be written otherwise and replaced, in order; or why there is none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
-    if not is_prose(parse.text):
-        return NO_SENTENCE
-    if not is_english(parse.text):
-        return NOT_ENGLISH
+    if why := why_left(parse.text):
+        return why
     if _is_heading(parse):
         return CAPITALS
     reasons: list[str] = []
