@@ -359,6 +359,7 @@ def _favours(
     return tuple(each())
 
 
+@lru_cache(maxsize=20_000)
 def _emphasis(text: str) -> frozenset[str]:
     """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word alone."""
     return STRESS.intersection(text.split())

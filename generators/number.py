@@ -157,10 +157,11 @@ def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Val
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     found = []
+    of_kept = alike(own, kept, context)
     for value in one.beside(size):
         said, mirrored = _said(form.write, value), _said(one.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
-            found.append((value, alike(own, kept, context) - alike(own, said, context)))
+            found.append((value, of_kept - alike(own, said, context)))
     return found
 
 

@@ -93,16 +93,17 @@ def _show(
     if lock:
         refuse_place(lock)
     works = chosen_works(generators, lock=lock is not None)
-    listings, language = _made(settings, works, data, sample=sample, skip_bad_rows=skip_bad_rows)
+    keep = None if lock else n
+    listings, language = _made(settings, works, data, sample=sample, skip_bad_rows=skip_bad_rows, keep=keep)
     say(lines(listings, language=language, show=n))
     if lock:
         tell(f"{lock}: {_freeze(lock, listings, data, language=language, seed=settings.seed)} variants")
 
 
 def _made(
-    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool
+    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool, keep: int | None
 ) -> tuple[list[Listing], Mapping[str, Any]]:
-    """The variants of each generator, and what parsed the sentences."""
+    """The variants of each generator, the first `keep` or all, and what parsed the sentences."""
     from encheck.datasets.load import load
     from encheck.items.catalogue import list_all
     from encheck.items.variants import Maker
@@ -111,7 +112,7 @@ def _made(
     store = open_store(settings)
     maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
     dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
-    listings = list(list_all(dataset, maker, works=works))
+    listings = list_all(dataset, maker, works=works, keep=keep)
     language = maker.english.describe()
     store.close()
     return listings, language
