@@ -59,8 +59,9 @@ class Upgrade:
 def measure(settings: Settings, wanted: Wanted, *, gate: Weigher, folder: Path | None, progress: Progress) -> Upgrade:
     """Hold the new model against the old one: `settings` name these two, in this order, and one data set.
 
-    `gate` is asked once it is known whether the vectors are the same; it sees the old side and the new one. upgrade.json, and the adapter where there is one,
-    go to the folder. UsageError for what cannot be compared, EncoderError where a model fails.
+    `gate` is asked once it is known whether the vectors are the same; it sees the old side and the new one.
+    upgrade.json, and the adapter where there is one, go to the folder. UsageError for what cannot be compared,
+    EncoderError where a model fails.
     """
     if folder is not None:
         with into(folder):
