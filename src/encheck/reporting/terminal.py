@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate, reference
+from encheck.reporting import contamination, cut_offs, gate, reference, validity
 from encheck.reporting.text import table
 from encheck.reporting.view import WORDS, figure, headline, judged, matrix, ran, sentence, skipped, surface, wants
 from encheck.system.terminal import LINES, visible
@@ -35,6 +35,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     yield from reference.lines(results.get("references", ()))
     yield from headline(results)
     yield from cut_offs.lines(results)
+    yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))
     reasons = sorted(
         {(r["reason"], WORDS[r["verdict"]]) for r in ran(judged(results)) if r["reason"] and r["verdict"] != "fail"}
