@@ -40,6 +40,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
     selects=True,
     means="Results that say the opposite crowd out results that use another word for the same thing.",
+    headline=True,
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
     """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""

@@ -40,6 +40,7 @@ def test_attributes_are_seen_in_both_directions(scores, judge, report, epsilon):
     aim=0.8,
     source="docs/probes.md",
     means="Two orders whose items have swapped colours, sizes or doses pass for the same order more often.",
+    headline=True,
 )
 def test_exchange_of_attributes_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Exchanging the attributes moves the sentence farther than another construction that keeps them."""

@@ -40,6 +40,7 @@ def test_comparisons_are_seen_in_both_directions(scores, judge, report, epsilon)
     aim=0.8,
     source="docs/probes.md",
     means="A review that prefers A to B passes for one that prefers B to A more often.",
+    headline=True,
 )
 def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Exchanging the comparison moves the sentence farther than another construction that keeps them."""

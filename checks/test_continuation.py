@@ -22,6 +22,7 @@ from encheck.metrics.ranking import figures, lengths, measured, r_precision
     pictures=("profile",),
     step="five words more, each time",
     means="A cut-off that fits short texts fails on long ones: scores tell less of what they say besides.",
+    headline=True,
 )
 def test_sentence_is_nearer_to_its_paraphrase_before_it_goes_on(scores, judge, report, threshold):
     """Five words more, ten more, and so on: length and word overlap tell these apart too, so see the overlap column."""

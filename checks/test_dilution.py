@@ -19,6 +19,7 @@ from encheck.metrics import margin_rate, mean_margin
     aim=0.8,
     source="docs/probes.md",
     means="A corrected page looks like its old version more often, so search and deduplication miss the change.",
+    headline=True,
 )
 def test_changed_meaning_shows_in_a_passage(scores, judge, report, epsilon):
     """In a passage of one, three or eight sentences, a kept meaning is nearer than a changed one."""

@@ -21,6 +21,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     means="Questions about one company, person or place get answers about another more often.",
+    headline=True,
 )
 def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another name moves the sentence farther than another name of the same thing."""

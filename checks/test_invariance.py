@@ -23,6 +23,7 @@ from encheck.metrics import margin_rate, mean_margin
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
     means="Whoever types in lower case gets other results than whoever does not.",
+    headline=True,
 )
 def test_lower_case_is_nearer_than_antonym(scores, judge, report):
     """A sentence in lower case is nearer than the sentence with one word turned into its opposite."""

@@ -44,6 +44,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
     means="A broken sentence is told less well from one whose parts were moved and that still says the same.",
+    headline=True,
 )
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     """A reorder that keeps the meaning is nearer than a jumble of the same words."""

@@ -20,6 +20,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     means='Duties and options are mixed up more often: "must report" is found for "may report".',
+    headline=True,
 )
 def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another modality moves the sentence farther than a word for the same modality."""

@@ -28,6 +28,7 @@ from encheck.metrics.crossed import figures
     source="docs/probes.md",
     selects=True,
     means='"Is covered" brings up "is not covered" more often.',
+    headline=True,
 )
 def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """*Not* moves the sentence farther than a word of emphasis in its place leaves it."""

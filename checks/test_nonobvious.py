@@ -18,6 +18,7 @@ from encheck.metrics.nonobvious import auc_n, cases_of, figures
     source="Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to 8",
     part="test",
     pictures=("divergence",),
+    headline=True,
 )
 def test_unlike_paraphrase_is_nearer_than_lookalike(scores, judge, report, median_scope):
     """A paraphrase in other words (Pn) is nearer than a non-paraphrase in the same words (Nn)."""

@@ -21,6 +21,7 @@ from encheck.metrics.crossed import figures
     source="docs/probes.md",
     selects=True,
     means="Another dose, price, date or limit passes for the right one more often.",
+    headline=True,
 )
 def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another number moves the sentence farther than the same number written otherwise."""

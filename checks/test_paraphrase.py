@@ -20,6 +20,7 @@ from encheck.metrics.classification import accuracy, by_head, f1
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
     means="Duplicates and near misses are told apart less well at any cut-off.",
+    headline=True,
 )
 def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, threshold):
     """Paraphrases are nearer than the data's own negatives (Table 3)."""

@@ -21,6 +21,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     means='"All plans include it" brings up "some plans include it" more often.',
+    headline=True,
 )
 def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """Another quantifier moves the sentence farther than a quantifier that says the same."""

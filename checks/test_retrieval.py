@@ -22,6 +22,7 @@ from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
     source="Reimers and Gurevych 2019, section 1",
     selects=True,
     means="Users who ask in their own words find the right text first less often.",
+    headline=True,
 )
 def test_sentence_finds_its_paraphrase(scores, judge, report):
     """Of all sentences, paraphrases and hard negatives, its own paraphrase is the nearest."""
@@ -39,6 +40,7 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
     unjudged="how much is enough depends on the documents: BM25 stands beside it, and a gate compares two models",
     source="Thakur et al. 2021 (BEIR), section 4.4",
     means="Your queries find the documents that answer them less often, or further down.",
+    headline=True,
 )
 def test_query_finds_its_documents(scores, judge, report):
     """Of all documents, those that are right for a query stand first."""

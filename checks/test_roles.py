@@ -23,6 +23,7 @@ from encheck.metrics.crossed import figures
     source="docs/probes.md",
     selects=True,
     means='"The bank sued the client" brings up "the client sued the bank" more often.',
+    headline=True,
 )
 def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """The roles exchanged moves the sentence farther than the same words with the roles kept."""

@@ -26,6 +26,7 @@ from encheck.metrics.correlation import (
     aim=0.7,
     source="Agirre et al. 2012 to 2016, Cer et al. 2017",
     part="test",
+    headline=True,
 )
 def test_similarity_ranks_pairs_as_people_do(scores, judge, report):
     """Scores and people's judgments put the pairs in the same order, all of them together."""

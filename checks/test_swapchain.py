@@ -26,6 +26,7 @@ from encheck.metrics.ranking import figures, measured, oddities, r_precision
     pictures=("profile",),
     step="swaps",
     means="Near copies with swapped words rank above true paraphrases more often.",
+    headline=True,
 )
 def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
     """The paraphrase is nearer than the same paraphrase with one, two or three pairs of words exchanged."""

@@ -23,6 +23,7 @@ from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry, 
     source="Predicate-Argument Based Bi-Encoder for Paraphrase Identification, section 3",
     part="test",
     means="Whether two texts count as duplicates depends more on which of them comes first.",
+    headline=True,
 )
 def test_prediction_stays_when_the_sentences_are_exchanged(scores, judge, report, threshold):
     """A pair is a paraphrase, or is none, in whichever order it comes."""

@@ -39,6 +39,7 @@ def test_synonym_keeps_the_similarity(scores, judge, report):
     source="docs/checks.md: a control beside criterion 2 of Mahajan et al. 2023",
     selects=True,
     means="A text with another word for the same thing is told less well from one that says something else.",
+    headline=True,
 )
 def test_synonym_is_nearer_than_control(scores, judge, report, epsilon):
     """A synonym moves a sentence less than another word of the same tag and frequency in its place.

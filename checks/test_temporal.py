@@ -22,6 +22,7 @@ from encheck.metrics.crossed import figures
     aim=0.8,
     source="docs/probes.md",
     means='"Paid before it was due" brings up "paid after it was due" more often.',
+    headline=True,
 )
 def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
     """The order of events turned round moves the sentence farther than the same order told the other way round."""

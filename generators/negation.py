@@ -24,13 +24,17 @@ from encheck.language.predicates import (
     CLITICS,
     MODALS,
     NEGATIVE,
+    NO_SUBJECT,
     NOT,
+    NOT_FINITE,
+    QUESTION,
     RELATIVE,
     SAYING,
     Predicate,
     number_of,
     predicates,
 )
+from encheck.language.surroundings import SENTENCES, clash, has_more_sentences
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant, apply_edits
@@ -43,7 +47,6 @@ AUXILIARY = {"VBZ": "does", "VBP": "do", "VBD": "did"}
 FULL_DENIAL = {"can": "cannot"}
 EMPHASIS = ("indeed", "definitely", "certainly", "in fact")
 OF_MODALS = ("indeed", "in fact")
-BEFORE_NOT = ("definitely", "certainly", "in fact")
 BEFORE_VERB = ("definitely", "certainly")
 BE = ("is", "are", "was", "were", "am")
 STRESS = frozenset(["indeed", "definitely", "certainly", "fact"])
@@ -54,6 +57,10 @@ THOUGHT = frozenset(
 )
 OTHER_MODAL = {"will": "may", "shall": "may", "would": "should", "should": "may", "can": "should", "could": "must",
                "must": "may"}  # fmt: skip
+STATELESS = (NOT_FINITE, NO_SUBJECT, QUESTION)
+PRONOUNS = frozenset("i you he she it we they".split())
+CONTRACTED = {"is": "'s", "am": "'m", "are": "'re", "will": "'ll", "has": "'s", "have": "'ve"}
+NO_SECOND = "no second way to say it"
 COIN = (1, -1)  # which text the surface shall favour: what goes by it shall win as often as it loses
 ALL = frozenset("All Every Everyone Everybody Everything".split())
 
@@ -118,7 +125,7 @@ def _side(group: Group, relation: str, level: int, rng: Draws, english: English)
         return found
     side = NAMES[relation]
     if side not in found.texts:
-        return "no other statement for this place" if side == "control" else "no second way to say it"
+        return "no other statement for this place" if side == "control" else NO_SECOND
     edit = Edit(found.start, found.end, found.texts[side])
     own = group.source[found.start : found.end]
     certificate = f"{found.why}: {own} > {edit.text}: {WHY[side]}"
@@ -138,14 +145,24 @@ def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
         if not is_english(parse.text):
             return NOT_ENGLISH
         rng = Draws(seed, NAME, parse.text)
-        found = predicates(parse)
+        found = _free(parse)
         if isinstance(found, str):
-            return _of_all(parse, rng) or found
+            return (_of_all(parse, rng) if found != SENTENCES else None) or found
         ranks = rng.ranks(len(found))
         one = found[min(range(len(found)), key=lambda i: (_is_aside(found[i]), ranks[i]))]
         return _by_antonym(one, rng, english) or _plan(one, rng)
 
     return plan
+
+
+def _free(parse: Parse) -> tuple[Predicate, ...] | str:
+    """The predicates whose denial goes with the rest of the text; or why there is none."""
+    found = predicates(parse)
+    if isinstance(found, str):
+        return SENTENCES if has_more_sentences(parse) and found not in STATELESS else found
+    reasons = [clash(one) for one in found]
+    free = tuple(one for one, reason in zip(found, reasons, strict=True) if not reason)
+    return free or reasons[0]
 
 
 def _is_aside(one: Predicate) -> bool:
@@ -193,21 +210,57 @@ def _by_antonym(one: Predicate, rng: Draws, english: English) -> Plan | None:
     return Plan(parse.starts[one.finite], parse.ends[at], texts, f"{one.clause}, {turned.certificate}")
 
 
-def _plan(one: Predicate, rng: Draws) -> Plan:
+def _plan(one: Predicate, rng: Draws) -> Plan | str:
     """What is made of a predicate: the ways in which it can be said and denied, and a choice of them by coin."""
     parse = one.parse
     start, end = parse.starts[one.finite], parse.ends[last_of(one)]
+    start -= _short(one) != "" and parse.text[start - 1] == " "
     own = parse.text[start:end]
-    said, denied = _ways(one)
-    kept, changed = (said, denied) if one.negation is None else (denied, said)
-    kept, changed = ([way for way in ways if way not in (own, _plain(own))] for ways in (kept, changed))
+    kept, changed, mirrors = (_unlike(own, ways) for ways in _sides(one))
+    plain = _unlike(own, [way for way in (_short(one), *_in_full(one)) if way])
+    kept = plain if plain and one.negation is None and rng.choice(COIN) > 0 else kept
+    if not kept or not changed:
+        return NO_SECOND
     around = len(tokens(parse.text)) - len(tokens(own))
-    texts = dict(zip(("kept", "changed", "mirror"), _chosen(own, kept, changed, around, rng), strict=False))
+    texts = dict(zip(("kept", "changed", "mirror"), _chosen(own, kept, changed, mirrors, around, rng), strict=False))
     if control := _control(one, rng):
         texts["control"] = control
     kind = "denied" if one.negation is None else "a denial taken back"
     written_so = {side: _written(parse.text, own, text) for side, text in texts.items()}
     return Plan(start, end, written_so, f"{one.clause}, {kind}")
+
+
+def _sides(one: Predicate) -> tuple[list[str], list[str], list[str]]:
+    """The ways for the kept text, the changed one and the mirror.
+
+    What changes the statement has no word of emphasis, which readers took for odd there (docs/generators.md).
+    """
+    said, denied = _ways(one)
+    stressed = _stressed(one)
+    if one.negation is None:
+        return [*said, *filter(None, [_short(one)]), *stressed], denied, denied
+    return denied, said[:1], [*said[1:], *stressed]
+
+
+def _unlike(own: str, ways: Sequence[str]) -> list[str]:
+    """Those that are not what the text has."""
+    return [way for way in ways if way not in (own.strip(), _plain(own.strip()))]
+
+
+def _short(one: Predicate) -> str:
+    """The contraction of an operator with the pronoun before it: "'s"; "" where there is none."""
+    parse, at = one.parse, one.finite
+    is_clear = one.operator not in ("has", "have") or at != one.head  # nobody writes "she's a car" for what she has
+    pronoun = at > 0 and parse.lowers[at - 1] in PRONOUNS and one.subject == at - 1
+    behind = at + 1 < len(parse) and parse.words[at + 1][0].isalnum()
+    if (
+        one.negation is not None
+        or one.base
+        or parse.lowers[at] not in CONTRACTED
+        or not (is_clear and pronoun and behind)
+    ):
+        return ""
+    return CONTRACTED[parse.lowers[at]]
 
 
 def last_of(one: Predicate) -> int:
@@ -222,35 +275,51 @@ def _plain(own: str) -> str:
 
 def _written(source: str, own: str, text: str) -> str:
     """The text with the apostrophe of its source, and a blank before it where a word takes the place of a clitic."""
+    is_tied, was_tied = text[0] == "'", own[0] in "'’"
     text = text.replace("can not", "cannot").replace("'", "’" if "’" in source else "'")
-    return f" {text}" if own[0] in "'’" and text[0] not in "'’" else text
+    return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
 def _ways(one: Predicate) -> tuple[list[str], list[str]]:
-    """How a predicate is said, and how it is denied."""
+    """How a predicate is said, and how it is denied, without emphasis; plain first."""
     word = one.parse.words[one.finite]
     if not one.base:
-        return _of_operator(one, word if word in CLITICS else one.operator)
-    verb = one.parse.words[one.head]
+        operator = word if word in CLITICS else one.operator
+        short = [SHORT[operator]] if operator in SHORT else []
+        clitic = [f"{_short(one)} not"] if _short(one) and one.operator in BE else []
+        return [operator, *_in_full(one)], [f"{operator} not", *short, *clitic, *_denied_in_full(one)]
+    verb, do = _verb_and_do(one)
+    said = [verb, f"{do} {one.base}"] if verb else [f"{do} {one.base}"]
+    return said, [f"{do} not {one.base}", f"{SHORT[do]} {one.base}"]
+
+
+def _verb_and_do(one: Predicate) -> tuple[str, str]:
     if one.negation is None:
-        do = AUXILIARY[one.parse.tags[one.head]]
-    else:
-        do, verb = one.parse.lowers[one.finite], _conjugated(one)
-    base = one.base
-    said = [verb] if verb else []
-    said += [f"{do} {base}", f"{do} indeed {base}", f"{do} in fact {base}"]
-    said += [f"{word} {verb}" for word in BEFORE_VERB if verb]
-    denied = [f"{do} not {base}", f"{SHORT[do]} {base}", *(f"{word} {do} not {base}" for word in BEFORE_NOT)]
-    return said, denied
+        return one.parse.words[one.head], AUXILIARY[one.parse.tags[one.head]]
+    return _conjugated(one), one.parse.lowers[one.finite]
 
 
-def _of_operator(one: Predicate, operator: str) -> tuple[list[str], list[str]]:
-    emphasis = OF_MODALS if one.operator in MODALS else EMPHASIS
-    said = [operator, *(f"{operator} {word}" for word in emphasis)]
-    short = [SHORT[operator]] if operator in SHORT else []
-    behind = operator in CLITICS or operator in BE
-    strong = [f"{operator} {word} not" if behind else f"{word} {operator} not" for word in BEFORE_NOT]
-    return said, [f"{operator} not", *short, *strong]
+def _in_full(one: Predicate) -> list[str]:
+    """A clitic written in full."""
+    word = one.parse.lowers[one.finite]
+    if word in CLITICS and word[1:] == "s":
+        full = {"be": "is", "have": "has"}.get(one.parse.lower_lemmas[one.finite], "")
+        return [full] if full and (full == "is") == (one.parse.tags[one.head] != "VBN") else []
+    return [one.operator] if word in CLITICS else []
+
+
+def _denied_in_full(one: Predicate) -> list[str]:
+    return [way for full in _in_full(one) for way in (f"{full} not", SHORT.get(full, "")) if way]
+
+
+def _stressed(one: Predicate) -> list[str]:
+    """How a predicate is said with a word of emphasis."""
+    if one.base:
+        verb, do = _verb_and_do(one)
+        return [f"{do} indeed {one.base}", f"{do} in fact {one.base}", *(f"{w} {verb}" for w in BEFORE_VERB if verb)]
+    word = one.parse.words[one.finite]
+    operator = word if word in CLITICS else one.operator
+    return [f"{operator} {word}" for word in (OF_MODALS if one.operator in MODALS else EMPHASIS)]
 
 
 def _conjugated(one: Predicate) -> str:
@@ -261,35 +330,39 @@ def _conjugated(one: Predicate) -> str:
     return inflected(one.base, tag) or ""
 
 
-def _chosen(own: str, kept: Sequence[str], changed: Sequence[str], around: int, rng: Draws) -> tuple[str, str, str]:
+def _chosen(
+    own: str, kept: Sequence[str], changed: Sequence[str], mirrors: Sequence[str], around: int, rng: Draws
+) -> tuple[str, ...]:
     """(kept, changed, mirror), so that the edit distance favours the side that a coin names, and the mirror the other.
 
     Where no choice does so, one in which neither of the two sources is favoured more.
     """
     favoured = rng.choice(COIN)
-    found = _favours(own, tuple(kept), tuple(changed), around)
+    found = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
     best = min(abs(first - favoured) + abs(first + second) for first, second, _ in found)
     return rng.choice([texts for first, second, texts in found if abs(first - favoured) + abs(first + second) == best])
 
 
 @lru_cache(maxsize=20_000)
 def _favours(
-    own: str, kept: tuple[str, ...], changed: tuple[str, ...], around: int
-) -> tuple[tuple[int, int, tuple[str, str, str]], ...]:
+    own: str, kept: tuple[str, ...], changed: tuple[str, ...], mirrors: tuple[str, ...], around: int
+) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     """Each choice of texts, with what the edit distance favours of both sources (1 kept, -1 changed)."""
 
-    def each() -> Iterator[tuple[int, int, tuple[str, str, str]]]:
+    def each() -> Iterator[tuple[int, int, tuple[str, ...]]]:
         for near in kept:
             for far in changed:
-                first = _favoured(own, near, far, around)
-                for mirror in changed:
-                    if mirror != far and not _stressed(mirror) & (_stressed(near) | _stressed(far)):
-                        yield first, _favoured(mirror, far, near, around), (near, far, mirror)
+                first, shared = _favoured(own, near, far, around), _emphasis(near) | _emphasis(far)
+                others = [way for way in mirrors if way != far and not _emphasis(way) & shared]
+                for mirror in others:
+                    yield first, _favoured(mirror, far, near, around), (near, far, mirror)
+                if not others:
+                    yield first, -first, (near, far)
 
     return tuple(each())
 
 
-def _stressed(text: str) -> frozenset[str]:
+def _emphasis(text: str) -> frozenset[str]:
     """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word alone."""
     return STRESS.intersection(text.split())
 

@@ -16,6 +16,7 @@ from encheck.generators.base import Generator, Outcome, listed, seeded_as
 from encheck.generators.written import written
 from encheck.language.edits.articles import article
 from encheck.language.english import English
+from encheck.language.numbers.elsewhere import Elsewhere, elsewhere
 from encheck.language.numbers.mention import Form, Mention, Value
 from encheck.language.numbers.mentions import mentions
 from encheck.language.numbers.values import NEAR, SIZES
@@ -35,11 +36,12 @@ Choice = tuple[Form, Value, float]
 
 
 class Plan(NamedTuple):
-    """The number that is edited, its other notation, and the other value of each size that has one."""
+    """The number that is edited, its other notation, the other value of each size that has one, and its control."""
 
     mention: Mention
     form: Form
     values: dict[int, Value]
+    other: Elsewhere | None = None
 
 
 @listed(1, 2, 3)
@@ -81,17 +83,16 @@ def number_mirror(group: Group, *, level: int, rng: Draws, english: English) -> 
 @listed(1)
 @seeded_as(NAME)
 def number_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
-    """Another statement in the place of the number: "12 people" > "other people"."""
+    """Another statement beside the number: "12 people" > "12 women", "5 minutes" > "5 hours"."""
     found = _planned(group, "number_control", level, rng, english)
     if not isinstance(found, Plan):
         return found
-    one = found.mention
-    before = group.source[: one.control_start].split()
-    if not one.control or (before and before[-1].lower() in ("a", "an", "the")):
+    if found.other is None:
         return "no other statement for this place"
-    edit = Edit(one.control_start, one.end, _capital(group.source, one.control_start, one.control))
-    text = apply_edits(group.source, (edit,))
-    return Variant(text, "number_control", level, (edit,), NAME, f"{one.kind}: another statement of the same place")
+    start, end, word = found.other
+    edit = Edit(start, end, word)
+    certificate = f"{found.mention.kind}: {group.source[start:end]} > {word}: another statement of the same number"
+    return Variant(apply_edits(group.source, (edit,)), "number_control", level, (edit,), NAME, certificate)
 
 
 SIDES: dict[str, Generator] = {
@@ -118,7 +119,8 @@ def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
             return found
         ranks = rng.ranks(len(found))
         plans = (_plan(found[at], rng, len(parse.text)) for at in sorted(range(len(found)), key=ranks.__getitem__))
-        return next((one for one in plans if one), "no other number that is near")
+        made = next((one for one in plans if one), None)
+        return made._replace(other=elsewhere(parse, made.mention)) if made else "no other number that is near"
 
     return plan
 

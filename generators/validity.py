@@ -10,12 +10,7 @@ from collections.abc import Mapping
 
 from encheck.types import Validity
 
-READ: Mapping[str, tuple[int, int]] = {  # relation -> right, read
-    "number": (183, 197),
-    "number_control": (82, 197),
-    "negation": (142, 256),
-    "negation_control": (165, 256),
-}
+READ: Mapping[str, tuple[int, int]] = {"number": (183, 197)}  # relation -> right, read
 
 
 def validity_of(relation: str) -> Validity:

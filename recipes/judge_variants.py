@@ -15,12 +15,12 @@ variant is no good English. `report` writes a table of ids, words and judgements
 `rates` prints of one: rates, coverage and Cohen's kappa, by set or together. With the data sets it counts, of encheck's
 edits, those alone that are still made, and says how many of today's edits were judged.
 
-`triples` draws sentences of which a phenomenon's generator makes a kept edit, a changed edit and a control
-(`--sentences` of each set), and writes batches: a number, the sentence (0), and the three texts in random order (1,
-2, 3). A judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x behind it
-where the text is no good English: "17 s dx d". `read-triples` prints how many triples are right, all three relations
-and their English confirmed, by each judge and by both, with Wilson's interval, by set and together; and the triples
-that are not.
+`triples` draws sentences of which a phenomenon's generator makes a kept edit and a changed edit (`--sentences` of each
+set), and writes batches: a number, the sentence (0), and these texts, with a control where there is one, in random
+order (1, 2, 3). A judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x
+behind it where the text is no good English: "17 s dx d". `read-triples` prints how many triples are right, all
+relations and their English confirmed, by each judge and by both, with Wilson's interval: by set, by side, of kept and
+changed edit, and together; and the triples that are not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,10 @@ def draw(args: argparse.Namespace) -> None:
 
 
 def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """As many sentences of a set as are wanted of which all sides are made, drawn by seed, each with its texts."""
+    """As many sentences of a set as are wanted that have a kept and a changed edit, drawn by seed, each with its texts.
+
+    The control is there where one is made: sentences without it count too, and no sample is drawn by it.
+    """
     groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
     distinct = list({group.source: group for group in groups if not group.variants}.values())
     random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
@@ -145,8 +148,9 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
         levels = {side: args.level if side == "changed" else 1 for side in SIDES}
         made = [maker.variants(some, phenomenon(args.generator, side), level=levels[side]) for side in SIDES]
         for group, *texts in zip(some, *made, strict=True):
-            if all(isinstance(one, Variant) for one in texts):
-                sides = dict(zip(SIDES, ((one.text, one.certificate) for one in texts), strict=True))
+            made_so = {side: one for side, one in zip(SIDES, texts, strict=True) if isinstance(one, Variant)}
+            if {"kept", "changed"} <= made_so.keys():
+                sides = {side: (one.text, one.certificate) for side, one in made_so.items()}
                 found.append({"set": spec, "source": group.source, "sides": sides})
         if len(found) >= args.sentences:
             break
@@ -159,7 +163,7 @@ def triples(args: argparse.Namespace) -> None:
     items = [item for spec in args.data for item in drawn_triples(spec, args)]
     rng.shuffle(items)
     for item in items:
-        item["order"] = rng.sample(SIDES, len(SIDES))
+        item["order"] = rng.sample(tuple(item["sides"]), len(item["sides"]))
     (args.out / "key.json").write_text(json.dumps(items, ensure_ascii=False), "utf-8")
     for start in range(0, len(items), BATCH // 3):
         with (args.out / f"triples-{start // (BATCH // 3) + 1:02d}.txt").open("w", encoding="utf-8") as file:
@@ -175,12 +179,13 @@ def said_of_triples(path: Path) -> dict[int, list[str]]:
     return {int(row[0]): row[1:] for row in rows}
 
 
-def _is_right(order: list[str], answers: list[str]) -> bool:
-    """Whether every text of a triple is said to have its relation, in good English."""
+def _is_right(order: list[str], answers: list[str], sides: Container[str] = SIDES) -> bool:
+    """Whether these texts of a triple are said to have their relation, in good English."""
     wanted = {"kept": "s", "changed": "do", "control": "do"}
     if len(answers) != len(order):
         raise SystemExit(f"{answers} should be an answer for each of {len(order)} texts")
-    return all("x" not in one and one[0] in wanted[side] for side, one in zip(order, answers, strict=True))
+    read = [(side, one) for side, one in zip(order, answers, strict=True) if side in sides]
+    return all("x" not in one and one[0] in wanted[side] for side, one in read)
 
 
 def wilson(right: int, count: int) -> tuple[float, float]:
@@ -204,11 +209,25 @@ def read_triples(args: argparse.Namespace) -> None:
         shares = " | ".join(f"{n / len(some):.1%}" for n in right)
         low, high = wilson(right[2], len(some))
         print(f"| {name.partition(':')[0]} | {len(some)} | {shares} | {low:.1%} to {high:.1%} |")
+    _print_sides(items, judges)
     for i, (item, one) in enumerate(zip(items, good, strict=True)):
         if not all(one):
             answers = "; ".join(" ".join(judge[i]) for judge in judges)
             print(f"\n{i} {item['order']} {answers}\n  {item['source']}")
             print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
+
+
+def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]) -> None:
+    """How many are right by side, and of kept and changed edit together."""
+    print("\n| sides | texts | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
+    for sides in (("kept",), ("changed",), ("control",), ("kept", "changed")):
+        some = [i for i, item in enumerate(items) if set(sides) <= set(item["order"])]
+        good = [[_is_right(items[i]["order"], judge[i], sides) for judge in judges] for i in some]
+        if good:
+            right = [sum(one[0] for one in good), sum(one[1] for one in good), sum(map(all, good))]
+            shares = " | ".join(f"{n / len(some):.1%}" for n in right)
+            low, high = wilson(right[2], len(some))
+            print(f"| {' and '.join(sides)} | {len(some)} | {shares} | {low:.1%} to {high:.1%} |")
 
 
 def coverage(args: argparse.Namespace) -> None:

@@ -5,7 +5,8 @@
     python scripts/figures.py compare reports/figures
 
 `make docs` compares them with the run of the README's first command, tests/project/test_figures.py compares them
-with the sentences. The fourth decimal may differ: processors and numbers of threads sum in other orders.
+with the sentences. `record` draws docs/card.svg too. The fourth decimal may differ: processors and numbers of threads
+sum in other orders.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from encheck.reporting.rebuild import pictures
 
 RECORD = Path(__file__).resolve().parents[1] / "docs/figures.json"
 NUMBERS = ("value", "low", "high", "n")
@@ -59,6 +62,7 @@ def main() -> None:
         raise SystemExit("\n".join(problems) or 0)
     lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(figures(asked.run).items()))
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    list(pictures(asked.run, card=RECORD.with_name("card.svg"), badge=None, model=None, data=None))
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ def claim(
     primary: bool = False,
     means: str = "",
     capability: str = "",
+    headline: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
@@ -130,7 +131,7 @@ def claim(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
-            primary, means, capability,
+            primary, means, capability, headline,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function

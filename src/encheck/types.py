@@ -609,7 +609,8 @@ class Declaration:
     says why its figure is easier than what it stands for: the gate may block by it and never passes by it. `primary`
     says that the check's items are queries whose right documents are known: they give the gate its primary endpoint.
     `means` is a sentence on what a loss means to those who use the model. `capability` is what the gate weighs as one:
-    all checks, levels and properties of that name; empty where that is the property.
+    all checks, levels and properties of that name; empty where that is the property. `headline` says that its figure
+    stands for the property in a profile.
     """
 
     property: str = ""
@@ -631,3 +632,4 @@ class Declaration:
     primary: bool = False
     means: str = ""
     capability: str = ""
+    headline: bool = False

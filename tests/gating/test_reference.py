@@ -11,8 +11,8 @@ from gate_fakes import CASE, columns, results, scores
 
 from encheck.datasets.load import load
 from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.reference import SHIPPED, differences, of_baseline, shipped
-from encheck.gating.weighing import side_of
+from encheck.gating.reference import SHIPPED, differences, shipped
+from encheck.gating.weighing import side_of, side_of_baseline
 from encheck.reporting import reference
 from encheck.reporting.results import schema
 
@@ -22,6 +22,10 @@ MOST = 400_000  # bytes of all that ships
 
 def side(near, far, **more):
     return side_of(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
+
+
+def against(baseline, now):
+    return differences(side_of_baseline(baseline, now), now)
 
 
 def said(before, now, *, role="reference", **more):
@@ -64,9 +68,9 @@ def test_certain_is_rarely_said_of_models_that_differ_by_chance():
 def test_few_items_are_left_out_and_other_items_are_no_comparison(tmp_path):
     assert not differences(side(*scores(50)), side(*scores(50)))
     save(tmp_path / "base", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores(399))}, "m"), model="m")
-    assert not of_baseline(read(tmp_path / "base"), side(*scores()))
+    assert not against(read(tmp_path / "base"), side(*scores()))
     save(tmp_path / "same", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m")
-    assert len(of_baseline(read(tmp_path / "same"), side(*scores()))) == 1
+    assert len(against(read(tmp_path / "same"), side(*scores()))) == 1
 
 
 def test_every_report_says_the_change_and_whether_it_is_certain():

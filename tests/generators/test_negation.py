@@ -29,7 +29,6 @@ DENIED = {
     "They'll close the plant.": "They won't close the plant.",
     "She has won the race.": "She hasn't won the race.",
     "It's a long day.": "It's not a long day.",
-    "He came in and left the room.": "He came in and did not leave the room.",
     "She said that the shop closes on Sunday.": "She said that the shop does not close on Sunday.",
     "All patients are covered.": "Not all patients are covered.",
     "The client isn't aware of the delay.": "The client is indeed aware of the delay.",
@@ -56,6 +55,8 @@ KEPT = {
     "They didn't reply.": "They did not reply.",
     "All patients are covered.": "Absolutely all patients are covered.",
     "The result is possible.": "The result is not impossible.",
+    "She has won the race.": "She's won the race.",
+    "It's a long day.": "It is a long day.",
 }
 
 
@@ -89,6 +90,20 @@ REFUSED = {
     "He has never seen it.": "a negative word in the clause",
     "The goods were sold and shipped in May.": "two predicates share a subject or an operator",
     "We wont pay the bill.": "a word is said of the operator or the verb",
+    "We had our dinner here. The food was faultless.": "other sentences that the statement goes with",
+    "The parcel was thrown over the gate, which broke the vase.": "another clause that the statement goes with",
+    "The vase was lovely, but it was broken.": "another clause that the statement goes with",
+    "I would be glad if you could call me.": "another clause that the statement goes with",
+    "Police fired into the crowd, killing four.": "another clause that the statement goes with",
+    "Despite the treatment, he is breathless.": "a word that ties the statement to another one",
+    "Unfortunately, it isn't ready.": "a word that ties the statement to another one",
+    "He remains breathless.": "an expression that is not denied",
+    "The tenant shall pay the rent.": "an expression that is not denied",
+    "You should not drive today.": "a word that stands in denials alone",
+    "She could not immediately be reached.": "a word that stays outside of a negation, or inside of it alone",
+    "Apart from these there are cabs.": "a word that ties the statement to another one",
+    "We measured the room in May.": "what a writer tells of himself",
+    "They are soooo nice.": "feelings that are not denied",
     "Le client est parti en vacances avec la famille de son frère.": "not in English",
     "2024-03-05 10:11:12,345 [17] ERR 0x3f is 77 88 99": "a table, a log line or code",
 }
@@ -125,8 +140,15 @@ def test_a_mirror_shares_no_emphasis_with_the_other_texts():
             assert shared.isdisjoint({"indeed", "definitely", "certainly", "fact"})
 
 
+def test_no_denial_has_a_word_of_emphasis():
+    for text in ("They will not use it.", "The shop was open.", "This endpoint accepts file uploads.", "I'm ready."):
+        for seed in SEEDS:
+            changed = made(text, negation, seed=seed).text
+            assert set(changed.split()).isdisjoint({"indeed", "definitely", "certainly", "fact"})
+
+
 def test_an_apostrophe_is_that_of_the_text():
-    found = texts_of("The shop doesn’t open on Sunday, it is closed.", negation_kept)
+    found = texts_of("The shop doesn’t open on Sunday.", negation_kept)
     assert not any("'" in text for text in found)
 
 

@@ -61,10 +61,26 @@ def test_the_article_goes_with_another_number():
     assert not any(" a eight" in text or " an six" in text for text in found)
 
 
-def test_a_control_says_something_else_in_the_same_place():
-    assert made("They sold more than 12 lamps.", number_control).text == "They sold other lamps."
-    assert made("The bridge was built in 1998.", number_control).text == "The bridge was built in another year."
-    assert made("It fell to 27.13.", number_control) == "no other statement for this place"
+CONTROLS = {
+    "They sold 12 cars in May.": "They sold 12 bikes in May.",
+    "You must wait for five minutes.": "You must wait for five hours.",
+    "The board paid $4.50 for it.": "The board paid €4.50 for it.",
+    "The contract ends on 5 March 2024.": "The contract ends on 5 August 2024.",
+    "It closes at 9 p.m.": "It closes at 9 a.m.",
+    "It was a 14-day trip.": "It was a 14-week trip.",
+}
+
+
+@pytest.mark.parametrize("text", CONTROLS)
+def test_a_control_puts_another_word_beside_the_number(text):
+    assert made(text, number_control).text == CONTROLS[text]
+
+
+@pytest.mark.parametrize(
+    "text", ["It fell to 27.13.", "The bridge was built in 1998.", "The 12 cars hit 3 other cars."]
+)
+def test_where_no_other_word_fits_beside_the_number_there_is_no_control(text):
+    assert made(text, number_control) == "no other statement for this place"
 
 
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():

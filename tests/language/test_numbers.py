@@ -83,6 +83,16 @@ WRITTEN = {
     "Music of the 1980s is back.": ("1980s", "decade", {"eighties"}),
     "They won 3-2 at home.": ("3-2", "score", {"3 to 2"}),
     "See chapter 5 of the manual.": ("5", "label", {"five"}),
+    "The toll from the flood rose to 35 on Monday.": ("35", "cardinal", {"thirty-five"}),
+    "I leave in 1 month.": ("1 month", "cardinal", {"one month"}),
+    "He rents a 1-bedroom flat.": ("1-bedroom", "compound", {"one-bedroom"}),
+    "We have over 2000 files here.": ("2000", "cardinal", {"two thousand"}),
+    "It sells for 50 $ in June.": ("50 $", "money", {"$50", "50 dollars"}),
+    "The flat costs Rs 60000 in Pune.": ("Rs 60000", "money", {"60000 rupees", "sixty thousand rupees"}),
+    "I bought two of these lamps.": ("two", "cardinal", {"2"}),
+    "There is a 2 mm nodule in it.": ("2 mm", "measure", {"2-mm", "2-millimeter"}),
+    "The baby weighed 2.85 kg then.": ("2.85 kg", "measure", {"2.85 kilograms", "2,850 grams"}),
+    "It suits a 4-5 year old child.": ("4-5", "range", {"4 to 5"}),
 }  # fmt: skip
 
 
@@ -106,6 +116,15 @@ LEFT = {
     "2024-03-05 10:11:12,345 [17] ERR 0x3f 99": "a table, a log line or code",
     "The cat sat on the mat.": "no number",
     "Please call the desk on 555-0100 after lunch.": "no number",
+    "It warms a 20 m² room in May.": "no other way to write the number",
+    "Bring the Lumia 535 phone.": "part of a name",
+    "Releases 1.1, 1.5 and 2.0 are new.": "numbers that hang on each other",
+    "Two patients died. Neither death was due to it.": "a number that the text goes on to count",
+    "It takes three arguments: a name, a size and a path.": "a number that the text goes on to count",
+    "More than four out of five parents agree.": "numbers that hang on each other",
+    "It has a 4 wheel drive for snow.": "no number",
+    "It was cut by 20%, from 30 to 24 units.": "a number that the text goes on to count",
+    "It was cut from $30 to $24 in May.": "numbers that hang on each other",
     "Its odds are 7 to 3 at the moment.": "numbers that hang on each other",
 }
 

@@ -66,7 +66,7 @@ def encheck(site, tmp_path):
 def test_the_check_and_the_generator_have_teeth(encheck, some_probes):
     strict = ("run", "-m", "shouting", "--model=random", "--strict", "-q", "--data", some_probes)
     assert encheck(*strict).returncode == 1
-    passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-q", "--data", some_probes)
+    passed = encheck("run", "-m", "shouting", "--model=bag-of-words", "-v", "--data", some_probes)
     assert passed.returncode == 0, passed.stdout
     assert "shouting is nearer than antonym" in passed.stdout
 

@@ -47,7 +47,7 @@ def test_every_format_writes_its_file(results, tmp_path):
     paths = export(results, tmp_path, formats=list(FORMATS))
     assert {p.relative_to(tmp_path).as_posix() for p in paths} == {
         "m.model-index.yaml", "m.eval_results.yaml", "mteb/m/EncheckAntonym.probes.json", "figures.csv",
-        "figures.parquet", "encheck.sarif",
+        "figures.parquet", "encheck.sarif", "m.probes.card.svg",
     }  # fmt: skip
 
 

@@ -21,14 +21,30 @@ Everything = Annotated[
 def report(
     run_folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="Default: the newest in reports/.")] = None,
     out: Annotated[Path | None, typer.Option(help="The page to write. Default: RUN/report.html.")] = None,
+    card: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a card instead: the model's profile, as .svg or .png.")
+    ] = None,
+    badge: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a badge instead, as .svg or .png.")] = None,
+    model: Annotated[str | None, typer.Option(help="With --card, --badge: of this model. Default: the first.")] = None,
+    data: Annotated[str | None, typer.Option(help="With --card, --badge: on this data. Default: the first.")] = None,
 ) -> None:
-    """Make the report of a run again from its raw results."""
-    from encheck.reporting.rebuild import rebuild
+    """Make the report of a run again from its raw results, or a card or badge of it.
+
+    A card is one picture for a README or a model card. PNG takes the extra "png".
+
+    Example:
+
+        encheck report reports/my-run --card card.svg --badge badge.svg
+    """
+    from encheck.reporting.rebuild import pictures, rebuild
     from encheck.reporting.results import newest_run
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
-        tell(rebuild(folder, out or folder / "report.html"))
+        if card or badge:
+            say(map(str, pictures(folder, card=card, badge=badge, model=model, data=data)))
+        else:
+            tell(rebuild(folder, out or folder / "report.html"))
 
 
 @app.command()
@@ -147,11 +163,11 @@ def export(
     formats: Annotated[
         list[str] | None,
         typer.Option(
-            "--format", help="model-index, eval-results, mteb, csv, parquet or sarif; repeatable. Default: all."
+            "--format", help="model-index, eval-results, mteb, csv, parquet, sarif or card; repeatable. Default: all."
         ),
     ] = None,
 ) -> None:
-    """Write a run as model-card metadata, the hub's evaluation results, MTEB-style JSON, CSV, Parquet and SARIF.
+    """Write a run as model-card metadata, the hub's evaluation results, MTEB-style JSON, tables, SARIF, a card.
 
     Nothing is pushed anywhere.
 

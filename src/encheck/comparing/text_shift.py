@@ -100,7 +100,7 @@ def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: 
     number = min(texts, *map(len, twos))
     if number >= FEWEST_CLUSTERS:
         of_texts.insert(0, _of_pairs([_drawn(one, number, seed) for one in twos], seed))
-    measured = [(name, *values) for sides_of in of_texts for name, *values in _rows(*sides_of)]
+    measured = [row for both in of_texts for row in _rows(*both)]
     tokens = min(sum(len(tokens_of(one.texts[0])) for one in _drawn(side, size, seed)) for side in sides)
     rows = tuple(_measure(*row, count=len(measured)) for row in measured)
     return Shift(first.name, second.name, size, tokens, number if number >= FEWEST_CLUSTERS else 0, rows)

@@ -244,7 +244,8 @@ class Controller:
             from encheck.reporting.terminal import lines
 
             terminal.section("encheck")
-            for line in lines(self.results):
+            is_verbose = terminal.config.get_verbosity() > 0
+            for line in lines(self.results, self.recorder.items, verbose=is_verbose):
                 _tell(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
             _tell(terminal, problem)

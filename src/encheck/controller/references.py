@@ -7,8 +7,8 @@ from typing import Any
 
 from encheck.controller.recorder import Conclusion, Recorder
 from encheck.gating.baseline import Baseline, tables_of
-from encheck.gating.reference import SHIPPED, Role, differences, of_baseline, shipped
-from encheck.gating.weighing import Side, side_of
+from encheck.gating.reference import SHIPPED, Role, differences, of_properties, shipped
+from encheck.gating.weighing import Side, side_of, side_of_baseline
 from encheck.options import Settings, described
 from encheck.reporting.reference import as_dict
 from encheck.scoring.scores import Scale
@@ -40,12 +40,14 @@ def _against_all(
     for baseline in baselines:
         name, is_same = baseline.model["label"], _is_same(model, baseline.model)
         is_itself = model["fingerprint"] == baseline.model["fingerprint"]
-        rows = () if is_itself else of_baseline(baseline, side)
+        both = (side_of_baseline(baseline, side), side)
+        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both))
         is_parent = parent.get("label") == name
         role: Role = "parent" if is_parent else SHIPPED[name]
         by = parent["named_by"] if is_parent else ""
         if rows or (is_same and model["label"] != name):
-            yield as_dict(model["label"], name, role, rows, same_weights=is_same and not is_itself, named_by=by)
+            is_other = is_same and not is_itself
+            yield as_dict(model["label"], name, role, rows, properties, same_weights=is_other, named_by=by)
 
 
 def _with_parent(
@@ -57,9 +59,9 @@ def _with_parent(
         return
     items = {case: {**recorder.items[case], **scores} for case, scores in recorder.parents_scores.items()}
     scales = {name: Scale(**scale) for name, scale in parent["calibration"].items()}
-    rows = differences(Side(tables_of(results, items, model["label"]), scales), side)
-    yield as_dict(model["label"], parent["label"], "parent", rows, same_weights=_is_same(model, parent),
-                  named_by=parent["named_by"])  # fmt: skip
+    both = (Side(tables_of(results, items, model["label"]), scales), side)
+    yield as_dict(model["label"], parent["label"], "parent", differences(*both), of_properties(*both),
+                  same_weights=_is_same(model, parent), named_by=parent["named_by"])  # fmt: skip
 
 
 def _is_same(model: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

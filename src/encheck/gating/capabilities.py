@@ -131,7 +131,7 @@ def pooled(
     `rule` says how many items gate.
     """
     codes = {name: i for i, name in enumerate(sorted({c for one in found for c in one.before.clusters}))}
-    pools = {one.before.data: one for one in found if one.metric is room}
+    pools = pools_of(found)
     own = rows(found, rule)
     every = [*own.items(), *(slices or {}).items()]
 
@@ -140,6 +140,17 @@ def pooled(
 
     whole = [made(*entry) for entry in sorted(every, key=lambda entry: BUDGETS.index(entry[1][0].budget))]
     return [*whole, *(replace(made(name, part.cases), part_of=part.row) for name, part in parts(own).items())]
+
+
+def alone(name: str, one: Compared, pool: Compared | None) -> Paired:
+    """One case as a row of its own; `pool` as for `calibration_error`."""
+    codes = {label: i for i, label in enumerate(sorted({*one.before.clusters}))}
+    return _pooled(name, [one], codes, calibration_error([one], pool))
+
+
+def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
+    """By data set, the case that has its random pairs under both models."""
+    return {one.before.data: one for one in found if one.metric is room}
 
 
 def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error: float) -> Paired:

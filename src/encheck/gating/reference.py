@@ -6,7 +6,7 @@ Nothing is decided: the gate asks whether a loss that matters is excluded, this 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.capabilities import pooled
+from encheck.gating.capabilities import alone, pooled, pools_of
 from encheck.gating.decision import Figures, Weights, measure
+from encheck.gating.declared import declared_of
+from encheck.gating.pairing import Compared
 from encheck.gating.types import DEFAULT, Kind, Paired
-from encheck.gating.weighing import Side, compare_all, side_of_baseline
+from encheck.gating.weighing import Side, compare_all
 from encheck.scoring.scale import Floats
 from encheck.statistics import paired as stats
 from encheck.system.documents import json_of
@@ -59,7 +61,21 @@ def shipped(results: Mapping[str, Any]) -> Iterator[Baseline]:
 def differences(before: Side, after: Side) -> tuple[Difference, ...]:
     """Each capability that both sides have with the items that would gate, in the order of the gate's rows."""
     compared, _ = compare_all(before.seen(), after.seen())
-    paired = [one for one in pooled(compared, RULE) if not one.part_of and one.family != OWN_SPACE and _has_figure(one)]
+    return _differences([one for one in pooled(compared, RULE) if not one.part_of])
+
+
+def of_properties(before: Side, after: Side) -> tuple[Difference, ...]:
+    """The headline check of each property, named check/data, on the items that both sides have; its first level."""
+    compared, _ = compare_all(before.seen(), after.seen())
+    pools, first = pools_of(compared), dict[str, Compared]()
+    for one in compared:
+        if declared_of(one.after).headline:
+            first.setdefault(f"{one.before.check}/{one.before.data}", one)
+    return _differences([alone(name, one, pools.get(one.before.data)) for name, one in first.items()])
+
+
+def _differences(weighed: Sequence[Paired]) -> tuple[Difference, ...]:
+    paired = [one for one in weighed if one.family != OWN_SPACE and _has_figure(one)]
     if not paired:
         return ()
     figures = measure(paired, rule=RULE)
@@ -67,11 +83,6 @@ def differences(before: Side, after: Side) -> tuple[Difference, ...]:
     gates = [i for i in range(len(paired)) if weights.gates[i]]
     certain = dict(zip(gates, stats.holm(_p_of_change(figures, weights)[gates]) <= CERTAIN, strict=True))
     return tuple(_difference(paired[i], figures, weights, i, is_certain=bool(certain[i])) for i in gates)
-
-
-def of_baseline(baseline: Baseline, side: Side) -> tuple[Difference, ...]:
-    """A run's model against a reference, on the items that both have."""
-    return differences(side_of_baseline(baseline, side), side)
 
 
 def _has_figure(one: Paired) -> bool:

@@ -44,8 +44,8 @@ OPEN = frozenset(  # what is true of some can be untrue of others
 UNIVERSAL = frozenset("all every everyone everybody everything".split())
 OUTSIDE = frozenset(  # what stays outside of a negation
     """some someone something somebody somewhere sometimes already also still just only even almost nearly rather
-    pretty quite both perhaps maybe probably possibly presumably apparently reportedly allegedly supposedly likely
-    unlikely surely certainly definitely indeed actually obviously clearly truly simply merely mainly mostly
+    pretty quite fairly both perhaps maybe probably possibly presumably apparently reportedly allegedly supposedly
+    likely unlikely surely certainly definitely indeed actually obviously clearly truly simply merely mainly mostly
     instead yet finally eventually ever bit unfortunately fortunately hopefully frankly basically literally
     though however therefore thus hence anyway otherwise too least mere nor neither
     either""".split()
@@ -55,7 +55,8 @@ INSIDE = frozenset(  # what stands inside of a negation alone, or changes with i
     """any anyone anything anybody anywhere ever yet either anymore much many long far until till but because since
     necessarily exactly really even only just merely simply nor neither so such instead rather unless without always
     all every everyone everybody everything both too also quite very particularly especially entirely completely
-    fully alone other else though although first again nearly whether if one single again""".split()
+    fully alone other else though although first again nearly whether if one single again
+    immediately""".split()
 )
 TIED = frozenset("about to going better rather so as that long nt n 't ’t t".split())  # belongs to what is before it
 CAUSES = frozenset("because since so unless until lest than but due thanks".split())
@@ -63,7 +64,7 @@ CHOICE = frozenset(["or", "nor"])
 POLAR = frozenset("help wait stand mind bother care budge hesitate matter seem".split())  # verbs that go with "not"
 NO_DENIAL = frozenset(
     """use thank mean guess suppose welcome promise apologize apologise wonder wish hope congratulate bet swear beg
-    reckon refuse fail deny doubt lack""".split()
+    reckon refuse fail deny doubt lack decline avoid prevent""".split()
 )
 WISHING = frozenset(["hope", "wish"])
 INVERTING = frozenset("so neither nor such".split())  # "and so are they"
@@ -303,6 +304,8 @@ def _is_fronted(one: Predicate) -> bool:
 def _has_adverb(one: Predicate) -> bool:
     """A word right behind the operator or the not, or before the verb, that a change would part from it."""
     parse, after = one.parse, (one.finite if one.negation is None else one.negation) + 1
+    if one.negation is None and parse.text[parse.ends[one.finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
+        return True
     if one.finite == one.head and one.base:
         return one.head > 0 and parse.tags[one.head - 1] in ("RB", "RBR")
     return after < len(parse) and parse.lowers[after] in TIED

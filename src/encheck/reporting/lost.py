@@ -110,14 +110,14 @@ def example_lines(row: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"  {SIDES[t['side']]:17} {scores_of(t)}  {text_of(t)}" for t in one["texts"])
 
 
-def in_a_line(text: str) -> str:
+def in_a_line(text: str, width: int = SHOWN) -> str:
     """The text on one line, cut where it is long.
 
     >>> in_a_line("a  b" + chr(10) + "c")
     'a b c'
     """
     line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}..."
+    return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
 def lines(row: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from encheck.errors import UsageError
 from encheck.reporting.html import page as html
-from encheck.reporting.results import read_items, read_results, write_named
+from encheck.reporting.results import into, read_items, read_results, write_named
+from encheck.system.files import whole
 
 
 def rebuild(folder: Path, out: Path) -> Path:
@@ -21,6 +22,35 @@ def rebuild(folder: Path, out: Path) -> Path:
         page = html.render(results, items, folder=folder)
     write_named(out, page)
     return out
+
+
+def pictures(
+    folder: Path, *, card: Path | None, badge: Path | None, model: str | None, data: str | None
+) -> Iterator[Path]:
+    """Write a card, a badge or both of a run, as SVG or, by the file's ending, PNG; UsageError for another ending."""
+    from encheck.reporting import card as drawing
+
+    results = read_results(folder)
+    for made, out in ((drawing.card, card), (drawing.badge, badge)):
+        if out is not None:
+            with as_written(folder):
+                svg = made(results, model=model, data=data)
+            _write_picture(out, svg)
+            yield out
+
+
+def _write_picture(out: Path, svg: str) -> None:
+    if out.suffix not in (".svg", ".png"):
+        raise UsageError(f"{out} should end in .svg or .png")
+    if out.suffix == ".svg":
+        write_named(out, svg)
+        return
+    try:
+        import resvg_py
+    except ImportError:
+        raise UsageError("a PNG needs the extra png. Remedy: pip install 'encheck[png]', or write .svg") from None
+    with into(out.parent), whole(out) as file:
+        file.write(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
 
 
 @contextmanager

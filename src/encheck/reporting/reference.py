@@ -18,12 +18,18 @@ CERTAIN = "certain: no chance, at 5% for all capabilities together; this decides
 
 
 def as_dict(
-    model: str, against: str, role: Role, rows: Sequence[Difference], *, same_weights: bool = False, named_by: str = ""
+    model: str,
+    against: str,
+    role: Role,
+    rows: Sequence[Difference],
+    properties: Sequence[Difference] = (),
+    *,
+    same_weights: bool = False,
+    named_by: str = "",
 ) -> dict[str, Any]:
-    """One of the `references` of results.json."""
-    rows_of = [asdict(one) for one in rows]
-    return {"model": model, "against": against, "role": role, "named_by": named_by, "same_weights": same_weights,
-            "rows": rows_of}  # fmt: skip
+    """One of the `references` of results.json: `rows` are its capabilities."""
+    found = {"model": model, "against": against, "role": role, "named_by": named_by, "same_weights": same_weights}
+    return found | {"rows": [asdict(one) for one in rows], "properties": [asdict(one) for one in properties]}
 
 
 def heading(one: Mapping[str, Any]) -> str:

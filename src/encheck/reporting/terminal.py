@@ -2,20 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
+from encheck.gating.reference import SHIPPED
 from encheck.reporting import contamination, cut_offs, gate, reference, validity
-from encheck.reporting.text import table
-from encheck.reporting.view import WORDS, figure, headline, judged, matrix, ran, sentence, skipped, surface, wants
+from encheck.reporting.failures import rounded
+from encheck.reporting.lost import in_a_line
+from encheck.reporting.profile import Line, profile, weakest_first
+from encheck.reporting.text import joined, shortened, table
+from encheck.reporting.view import (
+    WORDS,
+    Items,
+    figure,
+    frames,
+    headline,
+    judged,
+    matrix,
+    ran,
+    sentence,
+    skipped,
+    surface,
+    wants,
+    worst_items,
+)  # fmt: skip
+from encheck.scoring.frame import Frame
 from encheck.system.terminal import LINES, visible
 
+MOST, WORST = 12, 3
+TRIED = 20  # items: of a crossed group one side may be right
+CONTEXT, WIDTH = 40, 110  # characters beside an edit, and of a line
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
-def lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """The summary, line by line; plain text, at most about 120 columns, what nobody sees made visible."""
-    yield from (visible(line, keep=LINES) for line in _lines(results))
+def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bool = True) -> Iterator[str]:
+    """The summary, line by line; plain text, at most about 120 columns, what nobody sees made visible.
+
+    Unless `verbose`, a run without a gate is summed up by the profile of each model, with the worst of its `items`.
+    """
+    is_short = not verbose and "gate" not in results
+    yield from (visible(line, keep=LINES) for line in (_short(results, items or {}) if is_short else _lines(results)))
+
+
+def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
+    for cell in matrix(results):
+        model, data = cell["model"], cell["data"]
+        found = weakest_first(profile(results, model=model, data=data))
+        yield f"{model} on {data}"
+        yield from _profiled(found)
+        if why := skipped(r for r in judged(results) if (r["model"], r["data"]) == (model, data)):
+            yield f"  skipped: {in_a_line('; '.join(why))}"
+        yield from _worst(found, frames(results, items))
+        yield ""
+    yield from (same for one in results.get("references", ()) if (same := reference.sameness(one)))
+    yield from headline(results)
+    yield from cut_offs.lines(results)
+    yield from contamination.lines(results.get("contamination", ()))
+    yield from (f"  {line}" for line in validity.lines(results))
+    there = judged(results)
+    yield f"  all {len(ran(there))} figures: -v, or the page"
+    yield from _next(results)
+
+
+def _next(results: Mapping[str, Any]) -> Iterator[str]:
+    """What to type next, where one model was run and is none of those that it would be weighed against."""
+    settings = results["run"].get("settings", {})
+    models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
+    if len(models) == 1 and models[0] not in SHIPPED:
+        words = [models[0], "--baseline", "sbert", *(f"--data={one}" for one in data)]
+        yield f"Next: encheck gate {shlex.join(words)}"
+
+
+def _profiled(found: Sequence[Line]) -> Iterator[str]:
+    """The properties as a table, the weakest first, each paired with the reference where there is one."""
+    others = sorted({line.against.name for line in found if line.against})
+    heads = ("property", "figure [95% CI]", "chance", "", "best surface", *others)
+    if found:
+        yield from table([heads, *(_told(line, is_paired=bool(others)) for line in found[:MOST])])
+    if left := len(found[MOST:]):
+        yield f"  and {left} more: -v"
+
+
+def _told(line: Line, *, is_paired: bool) -> tuple[str, ...]:
+    value, low, high = rounded(line.value, line.low, line.high)
+    chance = "-" if line.chance is None else f"{line.chance:.2f}"
+    surface = "-" if line.surface is None else f"{line.surface_of} {line.surface + 0.0:.2f}"
+    against = f"{100 * line.against.change:+.1f} points, {line.against.said}" if line.against else "-"
+    return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
+
+
+def _worst(found: Sequence[Line], there: Mapping[str, Frame]) -> Iterator[str]:
+    """The worst item of each of the weakest properties: what the model takes for nearer, and what is."""
+    examples = ((line.name, _mistake(there.get(line.case))) for line in found)
+    for name, item in islice(((name, item) for name, item in examples if item), WORST):
+        yield f"  worst of {name}: the first is nearer, and should be farther than the second"
+        yield from (_text(item, side) for side in ("far", "near"))
+
+
+def _mistake(frame: Frame | None) -> Mapping[str, Any] | None:
+    """The worst item of a case, where its far text is the nearer one."""
+    found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
+    return next((item for item in found if item["far_score"] > item["near_score"]), None)
+
+
+def _text(item: Mapping[str, Any], side: str) -> str:
+    text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
+    return f"    {item[f'{side}_score']:.2f} {in_a_line(text, WIDTH)}"
 
 
 def _lines(results: Mapping[str, Any]) -> Iterator[str]:

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
+from encheck.language.edits.inflection import inflected
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
-from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, of_number, other, takes_noun
+from encheck.language.numbers.mention import Form, Mention, Spot, Write
 from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
 from encheck.language.numbers.words import (
     ONES,
     ORDINAL_WORDS,
     ORDINALS,
+    SCALES,
     SMALL,
     WORDS,
     ordinal,
@@ -39,7 +41,16 @@ IDIOMS = frozenset("half thought nature world hand party degree person reich gue
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 COMPOUND_MOST = 100
 SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
-UNITS_AFTER = frozenset(["$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
+NO_PLURAL = "one or nought: nothing else agrees with it"
+SINGLE_UNITS = frozenset("year hour day week month minute mile star night page".split())
+WHOLES = frozenset("the these those his her its their our us them".split())
+UNIT_SIGNS = frozenset(
+    """mbps kbps mb gb kb tb mhz ghz khz hz w kw kwh wh v mv a mah ma mp mpx px dpi fps mph kmh kph rpm psi db ft
+    lb lbs oz kg km cm mm nm ml mg mcg m g l hr hrs min mins sec secs s yr yrs yo k x bhk qar usd aed sar gbp
+    eur inr rs kcal cal c f am pm bd od""".split()
+)
+ABOUT = frozenset("about around nearly over only".split())
+UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
 
@@ -55,20 +66,51 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
         return _label(value, style, spot)
     if _in_name(spot):
         return "part of a name"
+    if value == 1 and found["number"] == "1":
+        return _single(spot)
     if value < 2 and not style.decimals:
-        return "one or nought: nothing else agrees with it"
+        return NO_PLURAL
     if reason := _no_count(style, spot):
         return reason
-    made = forms(value, style)
-    control, start = other(spot) if not style.decimals else ("", -1)
+    made = tuple(form for form in forms(value, style) if form.name != "words" or not _is_abbreviated(spot.next()))
 
     def beside(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
         found = others(value / style.size, decimals=style.decimals, size=size, least=least, most=most)
         return [v * style.size for v in found if v > 0 and v != 1]
 
-    return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside,
-                   control, start)  # fmt: skip
+    return Mention(spot.start, spot.end, "decimal" if style.decimals else "cardinal", value, style.write, made, beside)
+
+
+def _is_abbreviated(word: str) -> bool:
+    """Whether a word is a unit's sign or abbreviation, before which nobody writes a number in words."""
+    return word in UNIT_SIGNS or (word[:1].isalpha() and not word.replace("-", "").replace("'", "").isalpha())
+
+
+def _single(spot: Spot) -> Made:
+    """A single thing, with its noun, which goes with another number: 1 month, "2 months"."""
+    at = spot.after
+    if spot.noun != at or spot.parse.tags[at] != "NN" or spot.parse.bases[at] in ("nsubj", "compound", "nmod:poss"):
+        return NO_PLURAL
+    noun, many = spot.parse.words[at], inflected(spot.parse.lowers[at], "NNS")
+    if (
+        spot.start == 0
+        or spot.before() in LABELS | CODED
+        or _is_abbreviated(noun)
+        or many is None
+        or not noun.islower()
+    ):
+        return NO_PLURAL
+    gap = spot.parse.text[spot.end : spot.parse.starts[at]]
+
+    def write(v: Fraction, *, count: Write) -> str:
+        return f"{count(v)}{gap}{noun if v == 1 else many}"
+
+    form = Form("words", partial(write, count=whole))
+    counts = {NEAR: (2, 3), MIDDLE: (4, 5, 6), FAR: (8, 10, 12)}
+    own = partial(write, count=Style().write)
+    return Mention(spot.start, spot.parse.ends[at], "cardinal", Fraction(1), own, (form,),
+                   lambda size: [Fraction(v) for v in counts[size]])  # fmt: skip
 
 
 def _beside(
@@ -82,12 +124,14 @@ def _no_count(style: Style, spot: Spot) -> str:
     """Why a number in digits is no count; empty where it may be one."""
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER:
         return NO_OTHER
+    if spot.before() in (".", ":") and spot.before(2) == "rs":
+        return NO_OTHER
     if spot.before() in SIGNS or spot.next() in SIGNS:
         return "a formula"
-    if spot.next_tag() == "CD":
+    if spot.next_tag() == "CD" or spot.next() in SCALES:
         return "numbers that hang on each other"
     if not (style.commas or style.scale or style.decimals):
-        if _is_year(spot):
+        if _is_year(spot) and not spot.counts_many:
             return "a year by itself"
         if spot.end - spot.start > len("999") and not spot.counts_many:
             return "part of a name"
@@ -95,7 +139,11 @@ def _no_count(style: Style, spot: Spot) -> str:
     if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
         return "a mark of a list"
     after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
-    return "part of a name" if after_noun and not spot.is_modifier and not style.scale else ""
+    is_model = after_noun and spot.end - spot.start >= len("100") and spot.previous.lower() not in ABOUT
+    if is_model or (after_noun and not spot.is_modifier and not style.scale):
+        return "part of a name"
+    is_title = spot.next_tag() == "NNP" and not spot.next_tag(2).startswith("NN") and spot.next() not in UNIT_SIGNS
+    return "part of a name" if is_title else ""
 
 
 def _is_year(spot: Spot) -> bool:
@@ -120,13 +168,9 @@ def _label(value: Fraction, style: Style, spot: Spot) -> Made:
     def write(v: Fraction) -> str:
         return whole(v).title() if word[0].isupper() and spot.first > 1 else whole(v)
 
-    at = spot.first - 1
-    before = Spot(spot.parse, spot.parse.starts[at], spot.end).before()
-    bare = word.islower() and spot.parse.pos[at] == "NOUN" and before not in ("the", "a", "an", "this", "that", "each")
-    control, start = (f"another {word}", spot.parse.starts[at]) if bare else ("", -1)
     beside = partial(others, value, least=1, most=99 if word.lower() == "age" else 999)
     return Mention(spot.start, spot.end, "label", value, style.write, (Form("words", write),),
-                   lambda size: beside(size=size), control, start)  # fmt: skip
+                   lambda size: beside(size=size))  # fmt: skip
 
 
 def in_words(found: re.Match[str], spot: Spot) -> Made:
@@ -142,20 +186,8 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that counts nothing"
-    if spot.next() == "of" and spot.next(2) in (
-        "the",
-        "these",
-        "those",
-        "his",
-        "her",
-        "its",
-        "their",
-        "our",
-        "us",
-        "them",
-    ):
+    if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
         return None if value < 2 else "a part of a number"
-    control, start = other(spot)
     big = value >= 10**6 and value % 10**5 == 0
     digit_forms = [Form("digits", Style(commas=value >= 10**3).write)]
     if big:
@@ -169,7 +201,7 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
         return spoken[0].upper() + spoken[1:] if text[0].isupper() else spoken
 
     beside = partial(_beside, value, 0, least=Fraction(2))
-    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside, control, start)
+    return Mention(spot.start, spot.end, "cardinal", value, write, tuple(digit_forms), beside)
 
 
 def dozen(found: re.Match[str], spot: Spot) -> Made:
@@ -185,11 +217,9 @@ def dozen(found: re.Match[str], spot: Spot) -> Made:
         said = f"{'a' if v == 12 else whole(v / 12)} dozen"
         return said[0].upper() + said[1:] if found[0][0].isupper() else said
 
-    sizes = {NEAR: (1,), MIDDLE: (2, 3), FAR: (5, 6, 8)}
-    control, start = other(spot)
+    sizes = {NEAR: (12,), MIDDLE: (24, 36), FAR: (60, 72, 96)}
     return Mention(spot.start, spot.end, "cardinal", value, write, (Form("digits", Style().write),),
-                   lambda size: [v for k in sizes[size] for v in (value + 12 * k, value - 12 * k) if v > 0],
-                   control, start)  # fmt: skip
+                   lambda size: [v for k in sizes[size] for v in (value + k, value - k) if v > 0])  # fmt: skip
 
 
 def percent(found: re.Match[str], spot: Spot) -> Made:
@@ -211,7 +241,7 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
         made.append(Form("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)
-    return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside, *_share(spot))
+    return Mention(spot.start, spot.end, "percentage", value, own, tuple(made), beside)
 
 
 def _percent_writer(text: str, style: Style, sign: str) -> Write:
@@ -219,21 +249,6 @@ def _percent_writer(text: str, style: Style, sign: str) -> Write:
         return lambda v: style.write(v) + sign
     title = text[0].isupper()
     return lambda v: (whole(v).capitalize() if title else whole(v)) + sign
-
-
-def _share(spot: Spot) -> tuple[str, int]:
-    """A control for a percentage, and where it begins."""
-    start = of_number(spot)
-    if spot.next() == "of":
-        return ("another share", start) if takes_noun(spot, start) else ("", -1)
-    if spot.is_modifier:
-        return other(spot)
-    before = spot.before()
-    if before in CHANGES:
-        return "by another margin", spot.start
-    if before == "by":
-        return "another margin", spot.start
-    return ("another level", spot.start) if before in ("at", "to", "from") else ("", -1)
 
 
 def fraction(found: re.Match[str], spot: Spot) -> Made:
@@ -261,8 +276,7 @@ def fraction(found: re.Match[str], spot: Spot) -> Made:
     value = Fraction(upper, lower)
     if own(value) != found[0]:
         return NO_OTHER
-    control = ("another share", spot.start) if spot.next() == "of" and not spot.is_title else ("", -1)
-    return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_fractions, value), *control)
+    return Mention(spot.start, spot.end, "fraction", value, own, (form,), partial(_fractions, value))
 
 
 def _fractions(value: Fraction, size: int) -> list[Fraction]:
@@ -288,7 +302,7 @@ def mixed(found: re.Match[str], spot: Spot) -> Made:
     def beside(size: int) -> list[Fraction]:
         return [v for k in sizes[size] for v in (value - k, value + k) if v > 1]
 
-    return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside, *other(spot))
+    return Mention(spot.start, spot.end, "fraction", value, own, (other_form,), beside)
 
 
 def span(found: re.Match[str], spot: Spot) -> Made:
@@ -296,7 +310,8 @@ def span(found: re.Match[str], spot: Spot) -> Made:
     low, high = (int(found[name].replace(",", "")) for name in ("low", "high"))
     joint = found["joint"]
     years = all(len(found[name]) == 4 and 1500 <= int(found[name]) < 2100 for name in ("low", "high"))
-    if not low < high or (not years and not spot.counts_many and spot.next() not in ("percent", "%")):
+    in_unit = spot.next() in SINGLE_UNITS and spot.next_pos(2) in ("NOUN", "ADJ") and joint.strip() in ("-", "–")
+    if not low < high or (not years and not spot.counts_many and not in_unit and spot.next() not in ("percent", "%")):
         return None
     if spot.before() in ("between", "from") and joint.strip() != "to":
         return NO_OTHER
@@ -308,14 +323,13 @@ def span(found: re.Match[str], spot: Spot) -> Made:
     def words(v: tuple[int, int]) -> str:
         return f" {joint.strip() if joint.strip().isalpha() else 'to'} ".join(map(spelled, v))
 
-    made = [Form("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" else []
+    made = [Form("words", words)] if high <= COMPOUND_MOST and spot.next() != "%" and not in_unit else []
     if joint.strip() not in ("to", "or"):
         made.append(Form("to", partial(write, joined=" to ")))
     elif joint.strip() == "to" and spot.before() != "from":
         made.append(Form("dash", partial(write, joined="-")))
-    control, start = ("", -1) if years else other(spot)
     return Mention(spot.start, spot.end, "range", (low, high), partial(write, joined=joint), tuple(made),
-                   partial(_spans, low, high, is_or=joint.strip() == "or"), control, start)  # fmt: skip
+                   partial(_spans, low, high, is_or=joint.strip() == "or"))  # fmt: skip
 
 
 def span_in_words(found: re.Match[str], spot: Spot) -> Made:
@@ -335,7 +349,7 @@ def span_in_words(found: re.Match[str], spot: Spot) -> Made:
     if joint == " to ":
         made.append(Form("dash", lambda v: f"{v[0]}-{v[1]}"))
     beside = partial(_spans, low, high, is_or=joint == " or ")
-    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside, *other(spot))
+    return Mention(spot.start, spot.end, "range", (low, high), write, tuple(made), beside)
 
 
 def _spans(low: int, high: int, size: int, *, is_or: bool = False) -> list[tuple[int, int]]:
@@ -366,14 +380,12 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
     own, form = (spoken, Form("digits", ordinal)) if words else (ordinal, Form("words", spelled_ordinal))
     if own(value) != text:
         return NO_OTHER
-    before = spot.before()
-    ok = before == "the" and spot.next_tag() in ("NN", "NNS")
     most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(_head(spot), 99)
 
     def beside(size: int) -> list[int]:
         return [int(v) for v in others(Fraction(value), size=size, least=2, most=most)]
 
-    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside, "other" if ok else "", spot.start)
+    return Mention(spot.start, spot.end, "ordinal", value, own, (form,), beside)
 
 
 def _head(spot: Spot) -> str:
@@ -385,7 +397,7 @@ def compound(found: re.Match[str], spot: Spot) -> Made:
     """A number that is joined to a noun: a 14-year-old boy, a 12-member board."""
     text, tail = found["number"], found["tail"]
     value = words_value(text) if text[0].isalpha() else Fraction(text)
-    if value is None or not 2 <= value <= COMPOUND_MOST:
+    if value is None or not 1 <= value <= COMPOUND_MOST or (value == 1 and text[0].isalpha()):
         return None
     if text[0].isalpha() and SMALL.get(text.lower()) is None:
         return None
@@ -400,7 +412,7 @@ def compound(found: re.Match[str], spot: Spot) -> Made:
     own, form = (spoken, Form("digits", digits)) if text[0].isalpha() else (digits, Form("words", spoken))
     most = 99 if "old" in tail else 999
     beside = partial(_beside, value, 0, least=Fraction(2), most=most)
-    return Mention(spot.start, spot.end, "compound", value, own, (form,), beside, *other(spot))
+    return Mention(spot.start, spot.end, "compound", value, own, (form,), beside)
 
 
 def score(found: re.Match[str], spot: Spot) -> Made:
@@ -434,12 +446,9 @@ def version(found: re.Match[str], spot: Spot) -> Made:
     made = "v" if "ersion" in mark else "version "
     if mark == "":
         made = "version "
-    control = (
-        ("another version", spot.start) if "ersion" in mark and spot.before() not in ("the", "a", "this") else ("", -1)
-    )
     return Mention(spot.start, spot.end, "version", parts, partial(write, before=mark),
                    (Form("version" if made != "v" else "v", partial(write, before=made)),),
-                   partial(_versions, parts), *control)  # fmt: skip
+                   partial(_versions, parts))  # fmt: skip
 
 
 def _versions(parts: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
@@ -461,15 +470,8 @@ def code(found: re.Match[str], spot: Spot) -> Made:
     marks = {"#": "number ", "": "number ", "no. ": "#", "No. ": "#", "number ": "#"}
     if mark not in marks or (mark == "" and len(digits) < 2):
         return NO_OTHER
-    before = spot.before()
-    bare = (
-        before in CODED
-        and spot.previous.islower()
-        and spot.before(2) not in ("the", "a", "an", "this", "that", "your", "my", "our")
-    )
-    control = (f"another {before}", spot.parse.starts[spot.first - 1]) if bare else ("", -1)
     return Mention(spot.start, spot.end, "code", int(digits), partial(write, before=mark),
-                   (Form("mark", partial(write, before=marks[mark])),), partial(_codes, digits), *control)  # fmt: skip
+                   (Form("mark", partial(write, before=marks[mark])),), partial(_codes, digits))  # fmt: skip
 
 
 def _codes(digits: str, size: int) -> list[int]:

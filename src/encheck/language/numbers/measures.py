@@ -9,14 +9,14 @@ from functools import cache, partial
 
 from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, read_digits, said, whole, words_value
-from encheck.language.numbers.mention import CHANGES, Form, Mention, Spot, Write, of_number, other, takes_noun
+from encheck.language.numbers.mention import Form, Mention, Spot, Write
 from encheck.language.numbers.values import others
-from encheck.language.numbers.words import WORDS
+from encheck.language.numbers.words import SCALES, WORDS
 
 LOCALE = "en_US"
-CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
+CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs": "INR", "Rs.": "INR", "rs": "INR"}
 SAID = {"USD": "dollars", "EUR": "euros", "GBP": "pounds", "JPY": "yen", "INR": "rupees"}  # as people write them
-SIGNS = {said: sign for sign, currency in CURRENCIES.items() for said in [SAID[currency]]}
+SIGNS = {SAID[currency]: sign for sign, currency in CURRENCIES.items() if not sign[0].isalpha()}
 LONG = 12  # of a converted amount: more is not how people say it
 
 
@@ -25,39 +25,38 @@ class Unit:
     """A unit by its name in CLDR; `smaller` is one that it is `times` of, up to `most` of it."""
 
     name: str
-    control: str
     smaller: str = ""
     times: int = 1
     most: int = 0
 
 
 UNITS = {
-    "length-kilometer": Unit("length-kilometer", "another distance", "length-meter", 1_000, 9),
-    "length-meter": Unit("length-meter", "another distance", "length-centimeter", 100, 3),
-    "length-centimeter": Unit("length-centimeter", "another length", "length-millimeter", 10, 100),
-    "length-millimeter": Unit("length-millimeter", "another length"),
-    "length-mile": Unit("length-mile", "another distance"),
-    "length-foot": Unit("length-foot", "another length", "length-inch", 12, 6),
-    "length-inch": Unit("length-inch", "another length"),
-    "length-yard": Unit("length-yard", "another distance", "length-foot", 3, 30),
-    "mass-kilogram": Unit("mass-kilogram", "another weight", "mass-gram", 1_000, 5),
-    "mass-gram": Unit("mass-gram", "another weight"),
-    "mass-milligram": Unit("mass-milligram", "another amount"),
-    "mass-pound": Unit("mass-pound", "another weight"),
-    "mass-ounce": Unit("mass-ounce", "another weight"),
-    "volume-liter": Unit("volume-liter", "another amount", "volume-milliliter", 1_000, 5),
-    "volume-milliliter": Unit("volume-milliliter", "another amount"),
-    "digital-gigabyte": Unit("digital-gigabyte", "another size"),
-    "digital-megabyte": Unit("digital-megabyte", "another size"),
-    "digital-kilobyte": Unit("digital-kilobyte", "another size"),
-    "duration-second": Unit("duration-second", "some time"),
-    "duration-millisecond": Unit("duration-millisecond", "some time"),
-    "duration-minute": Unit("duration-minute", "some time", "duration-second", 60, 5),
-    "duration-hour": Unit("duration-hour", "some time", "duration-minute", 60, 5),
-    "duration-day": Unit("duration-day", "some time"),
-    "duration-week": Unit("duration-week", "some time", "duration-day", 7, 6),
-    "duration-month": Unit("duration-month", "some time"),
-    "duration-year": Unit("duration-year", "some time", "duration-month", 12, 4),
+    "length-kilometer": Unit("length-kilometer", "length-meter", 1_000, 9),
+    "length-meter": Unit("length-meter", "length-centimeter", 100, 3),
+    "length-centimeter": Unit("length-centimeter", "length-millimeter", 10, 100),
+    "length-millimeter": Unit("length-millimeter"),
+    "length-mile": Unit("length-mile"),
+    "length-foot": Unit("length-foot", "length-inch", 12, 6),
+    "length-inch": Unit("length-inch"),
+    "length-yard": Unit("length-yard", "length-foot", 3, 30),
+    "mass-kilogram": Unit("mass-kilogram", "mass-gram", 1_000, 5),
+    "mass-gram": Unit("mass-gram"),
+    "mass-milligram": Unit("mass-milligram"),
+    "mass-pound": Unit("mass-pound"),
+    "mass-ounce": Unit("mass-ounce"),
+    "volume-liter": Unit("volume-liter", "volume-milliliter", 1_000, 5),
+    "volume-milliliter": Unit("volume-milliliter"),
+    "digital-gigabyte": Unit("digital-gigabyte"),
+    "digital-megabyte": Unit("digital-megabyte"),
+    "digital-kilobyte": Unit("digital-kilobyte"),
+    "duration-second": Unit("duration-second"),
+    "duration-millisecond": Unit("duration-millisecond"),
+    "duration-minute": Unit("duration-minute", "duration-second", 60, 5),
+    "duration-hour": Unit("duration-hour", "duration-minute", 60, 5),
+    "duration-day": Unit("duration-day"),
+    "duration-week": Unit("duration-week", "duration-day", 7, 6),
+    "duration-month": Unit("duration-month"),
+    "duration-year": Unit("duration-year", "duration-month", 12, 4),
 }
 BRITISH = {"kilometre": "length-kilometer", "metre": "length-meter", "centimetre": "length-centimeter",
            "millimetre": "length-millimeter", "litre": "volume-liter", "millilitre": "volume-milliliter"}  # fmt: skip
@@ -65,13 +64,9 @@ MORE = {"hrs": "duration-hour", "mins": "duration-minute", "secs": "duration-sec
         "GB": "digital-gigabyte", "MB": "digital-megabyte", "KB": "digital-kilobyte", "ms": "duration-millisecond",
         "gigs": "digital-gigabyte", "kilos": "mass-kilogram", "km": "length-kilometer", "min": "duration-minute",
         "ml": "volume-milliliter", "hr": "duration-hour", "sec": "duration-second"}  # fmt: skip
-LATER = frozenset("ago later earlier before after".split())
 REFUSED = frozenset({"m", "in", "g", "s", "h", "d", "w", "y", "l", "L", "B", "month", "mths", "mth", "lb"})
 WORDY = frozenset(
     "minutes hours seconds days weeks months years miles feet inches yards pounds ounces metres meters".split()
-)
-NO_SUM = frozenset(
-    "the these those last past first next final another every each his her its their our my your this".split()
 )
 
 
@@ -121,17 +116,30 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     def own(v: Fraction) -> str:
         return (_spelled(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
-    made = list(_forms(value, style, word, name, is_wordy=is_wordy))
+    made = _beside_noun(style, word, name) if _is_short_before_noun(spot, word) else []
+    made = made or list(_forms(value, style, word, name, is_wordy=is_wordy))
     if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy):
         made.append(Form(f"in {unit(smaller, 'long')}", _converted(name, word)))
     least = Fraction(0) if style.decimals else Fraction(2)
-    control, start = _measure_control(spot, name)
 
     def beside(size: int) -> list[Fraction]:
         found = others(value / style.size, decimals=style.decimals, size=size, least=least)
         return [v * style.size for v in found if v > 0 and v != 1]
 
-    return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside, control, start)
+    return Mention(spot.start, spot.end, "measure", value, own, tuple(made), beside)
+
+
+def _is_short_before_noun(spot: Spot, word: str) -> bool:
+    """Whether an abbreviated unit stands before the noun that it describes: "a 2 mm nodule"."""
+    return spot.is_modifier and word not in WORDY and not word.endswith("s")
+
+
+def _beside_noun(style: Style, word: str, name: str) -> list[Form]:
+    """Before a noun: "2-mm", "2-millimeter"."""
+    single = one(name)
+    return [Form("hyphen", lambda v: f"{style.write(v)}-{word}")] + (
+        [Form("unit in full", lambda v: f"{style.write(v)}-{single}")] if single != word else []
+    )
 
 
 def _spelled(value: Fraction, *, capital: bool) -> str:
@@ -145,7 +153,8 @@ def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: boo
     found = []
     if is_wordy:
         return [Form("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
-    found += [Form(form.name, partial(_with_unit, form.write, long)) for form in forms(value, style)]
+    plain = () if style.decimals else forms(value, style)  # nobody writes "two point eight kilograms"
+    found += [Form(form.name, partial(_with_unit, form.write, long)) for form in plain]
     if word != long:
         found.append(Form("unit in full", lambda v: f"{style.write(v)} {long}"))
     elif (
@@ -182,32 +191,6 @@ def _converted(name: str, word: str) -> Write:
         return f"{Style(commas=count >= 1_000).write(count)} {smaller}"
 
     return write
-
-
-def _measure_control(spot: Spot, name: str) -> tuple[str, int]:
-    if spot.is_modifier:
-        return other(spot)
-    if spot.before() in NO_SUM | CHANGES or spot.next() in (
-        "of",
-        "old",
-        "per",
-        "a",
-        "each",
-        "tall",
-        "long",
-        "high",
-        "wide",
-        "deep",
-    ):
-        return "", -1
-    start = of_number(spot)
-    if not takes_noun(spot, start) or spot.before() == "in" or (spot.next() == "," and spot.next_tag(2) == "CD"):
-        return "", -1
-    control = UNITS[name].control
-    before = Spot(spot.parse, start, spot.end).before()
-    if control == "some time" and before not in ("for", "after", "before") and spot.next() not in LATER:
-        return "", -1
-    return control, start
 
 
 def money(found: re.Match[str], spot: Spot) -> Made:
@@ -249,6 +232,20 @@ def money(found: re.Match[str], spot: Spot) -> Made:
     return _sum(spot, value, style, own, tuple(made))
 
 
+def sign_behind(found: re.Match[str], spot: Spot) -> Made:
+    """An amount with its sign behind it: 50 $, 20€."""
+    value, style = read_digits(found["number"])
+    sign, gap = found["sign"], found["gap"]
+
+    def own(v: Fraction) -> str:
+        return style.write(v) + gap + sign
+
+    made = [Form("sign before", lambda v: sign + style.write(v))]
+    if not spot.is_modifier:
+        made.append(Form("name", lambda v: f"{style.write(v)} {SAID[CURRENCIES[sign]]}"))
+    return _sum(spot, value, style, own, tuple(made))
+
+
 def _pieces(currency: str, value: Fraction) -> str:
     """Dollars and cents in words: "four dollars and fifty cents"; ValueError where there are none of either."""
     large, small = divmod(value * 100, 100)
@@ -262,15 +259,8 @@ def _full(style: Style) -> str:
 
 
 def _sum(spot: Spot, value: Fraction, style: Style, own: Write, made: tuple[Form, ...]) -> Made:
-    if spot.is_modifier:
-        control, start = other(spot)
-    elif spot.before() in CHANGES:
-        control, start = "by another sum", spot.start
-    elif spot.before() in NO_SUM or spot.next() in ("of", "per", "a", "an", "each"):
-        control, start = "", -1
-    else:
-        control, start = "another price" if spot.before() == "at" else "another sum", of_number(spot)
-        control = control if takes_noun(spot, start) else ""
+    if (style.decimals > 2 and not style.scale) or spot.next() in SCALES:  # a rate of exchange
+        return NO_OTHER
 
     def beside(size: int) -> list[Fraction]:
         found = others(
@@ -278,7 +268,7 @@ def _sum(spot: Spot, value: Fraction, style: Style, own: Write, made: tuple[Form
         )
         return [v * style.size for v in found if v > 0 and v * style.size != 1 and v != 1]
 
-    return Mention(spot.start, spot.end, "money", value, own, made, beside, control, start)
+    return Mention(spot.start, spot.end, "money", value, own, made, beside)
 
 
 def named_money(found: re.Match[str], spot: Spot) -> Made:
@@ -315,7 +305,8 @@ _UNIT_NAMES = "|".join(
 _N = rf"(?P<number>(?:{PLAIN}){SCALE}?)"
 _W = rf"(?P<number>(?i:{WORDS}))"
 PATTERNS: tuple[tuple[str, Maker], ...] = (
-    (rf"(?P<sign>[$€£¥₹])(?P<gap> ?){_N}", money),
+    (rf"(?P<sign>[$€£¥₹]|[Rr]s\.?)(?P<gap> ?){_N}", money),
+    (rf"{_N}(?P<gap> ?)(?P<sign>[$€£])(?! ?\d)", sign_behind),
     (rf"{_N} (?P<name>dollars|euros|yen|rupees)", named_money),
     (rf"{_W} (?P<name>dollars|euros|yen|rupees)", named_money),
     (rf"{_N}(?P<gap> ?)(?P<unit>{_UNIT_NAMES})(?![\w/])", measure),

@@ -28,9 +28,17 @@ FIXED = re.compile(
     |(?i:world\ war\ (?:one|two))|(?i:one|two)\ or\ (?:two|three)|(?i:the\ four\ corners)|(?i:on\ all\ fours)
     |(?:S&P|Poor's|Poors|Fortune|Nasdaq|NASDAQ|FTSE|Russell|CAC|Nikkei)\ \d+
     |(?i:second|third|two)-(?:hand|rate|guess\w*|faced|fold|way|time|tone|party|class)|(?i:fifth\ column)|401\(?k\)?
-    |\d-way|(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
+    |\d-way|(?i:8\ mile|big\ 12|(?:two|2)-timing)|(?i:(?:2|4|two|four|all)[- ]wheel)
+    |(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
+FIGURES = 3  # digits that are no chance
+COUNTS = re.compile(  # what is counted once more
+    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three))\b"
+    r"|^[^.;]*\S: |, one (?!of)|\bone (?:is|was|of (?:them|whom|which))\b",
+    re.IGNORECASE,
+)
+FROM_TO = re.compile(r"\bfrom \S*\d\S* to \S*\d")
 LEFT, RIGHT = (
     r"(?<!\d \. )(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])",
     r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)",
@@ -110,9 +118,43 @@ def _why_not(parse: Parse, one: Mention) -> str:
     said = parse.text[one.start : one.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that stands twice"
+    if _stands_in_other_figures(parse.text, said):
+        return "a number that stands twice"
     if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
         return "numbers that hang on each other"
-    return ""
+    if one.kind in ("cardinal", "decimal") and _is_listed(spot):
+        return "numbers that hang on each other"
+    return "a number that the text goes on to count" if _is_counted(one, parse.text) else ""
+
+
+def _stands_in_other_figures(text: str, said: str) -> bool:
+    """Whether the same digits stand elsewhere with other signs: "$12.50" and "1250"."""
+    digits = re.sub(r"\D", "", said)
+    every = [re.sub(r"\D", "", found) for found in re.findall(r"\d[\d.,]*", text)]
+    return len(digits) >= FIGURES and every.count(digits) > 1
+
+
+def _is_counted(one: Mention, text: str) -> bool:
+    """Whether what follows has as many: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
+    behind = text[one.end :]
+    if one.kind == "cardinal":
+        return COUNTS.search(behind) is not None
+    return one.kind == "percentage" and FROM_TO.search(behind) is not None
+
+
+def _is_listed(spot: Spot) -> bool:
+    """Whether a comma divides it from another number in digits: "1.1, 1.5 and 2.0"."""
+    behind = spot.next() == "," and spot.next_tag(2) == "CD"
+    return behind or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
+
+
+def _ends_a_range(spot: Spot) -> bool:
+    """Whether "from" or "between" stands shortly before, with a number behind it."""
+    tags, first = spot.parse.tags, spot.first
+    return any(
+        spot.before(k) in ("from", "between") and tags[first - k + 1] in ("CD", "$")
+        for k in range(2, min(8, first + 1))
+    )
 
 
 def _is_tied(spot: Spot) -> bool:
@@ -123,9 +165,11 @@ def _is_tied(spot: Spot) -> bool:
         return True
     if spot.before() in ("between",) or (spot.before() == "from" and spot.next() == "to"):
         return True
-    if spot.before() in ("to", "and") and {"from", "between"} & {spot.before(k) for k in range(2, 8)}:
+    if spot.before() in ("to", "and") and _ends_a_range(spot):
         return True
     at = spot.first
+    if "out" in (spot.next(), spot.before(2)) and "of" in (spot.next(2), spot.before()):
+        return True
     if at >= 3 and (spot.before(2), spot.before()) == ("of", "the") and spot.parse.tags[at - 3] == "CD":
         return True
     return spot.before() in TIED and at >= 2 and spot.parse.tags[at - 2] == "CD"

@@ -22,6 +22,7 @@ AT = frozenset("at by until till from before after around to about past".split()
 WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun".split()
 )
+HALF = re.compile(r"\d ?[ap]\.?m\b", re.IGNORECASE)
 CLOCK = {5: "five", 10: "ten", 15: "quarter", 20: "twenty", 25: "twenty-five", 30: "half"}
 
 
@@ -81,11 +82,7 @@ def date(found: re.Match[str], spot: Spot) -> Made:
     made = tuple(_date_forms(value, layout, width))
     if spot.is_modifier or spot.before() not in ON:
         made = tuple(form for form in made if not form.name.startswith(("the ", "{y}")))
-    control = (
-        ("another day" if day else "another month") if spot.before() in (ON | {"in"}) - {"by", "to", "between"} else ""
-    )
-    control = "" if is_named or spot.is_modifier else control
-    return Mention(spot.start, spot.end, "date", value, own, made, partial(_days, value), control, spot.start)
+    return Mention(spot.start, spot.end, "date", value, own, made, partial(_days, value))
 
 
 def _layout(text: str, parts: dict[str, str | None]) -> str:
@@ -149,7 +146,7 @@ def iso(found: re.Match[str], spot: Spot) -> Made:
         ]
 
     made = tuple(Form(one, partial(written, layout=one)) for one in ("{d} {m} {y}", "{m} {d}, {y}"))
-    return Mention(spot.start, spot.end, "date", value, own, made, beside, "another day", spot.start)
+    return Mention(spot.start, spot.end, "date", value, own, made, beside)
 
 
 def year(found: re.Match[str], spot: Spot) -> Made:
@@ -160,13 +157,12 @@ def year(found: re.Match[str], spot: Spot) -> Made:
     before = spot.before()
     if before in IN and not spot.is_modifier:
         made = [Form("the year", lambda v: f"the year {v}"), Form("words", spelled_year)]
-        if _is_short(value):
+        if _is_short(value) and value < 2000:
             made.append(Form("two figures", _short))
-        control = "another year" if before != "by" else ""
     elif 1100 <= value <= LAST_YEAR:
         if not _is_short(value) or spot.next_tag() == "CD" or before in FORMULA or spot.next() in FORMULA:
             return "a year by itself"
-        made, control = [Form("two figures", _short)], ""
+        made = [Form("two figures", _short)]
     else:
         return None
 
@@ -174,9 +170,7 @@ def year(found: re.Match[str], spot: Spot) -> Made:
         low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
         return around(value, size, ((1, 2), (4, 6, 9), (20, 30, 40)), least=low, most=high)
 
-    return Mention(
-        spot.start, spot.end, "year", value, str, tuple(made), beside, control, spot.start if control else -1
-    )
+    return Mention(spot.start, spot.end, "year", value, str, tuple(made), beside)
 
 
 def _is_short(value: int) -> bool:
@@ -244,7 +238,8 @@ def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: s
     def own(v: tuple[int, int]) -> str:
         return f"{v[0] % 12 or 12}{'' if bare else f':{v[1]:02}'}{half}"
 
-    made = [Form("24 hours", partial(_clock24, padded=True))]
+    alone = len(HALF.findall(spot.parse.text)) == 1  # not "from 7 pm until 04:00"
+    made = [Form("24 hours", partial(_clock24, padded=True))] if alone else []
     if minute % 15 == 0:
         made.append(Form("words", _in_day))
     return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
@@ -256,8 +251,7 @@ def _time(spot: Spot, value: tuple[int, int], own: Callable[..., str], made: tup
             (h, value[1]) for h in around(value[0], size, ((1,), (2, 3), (4, 5, 6, 7)), least=hours[0], most=hours[-1])
         ]
 
-    control = "another time" if spot.before() not in ("the", "a", "to") and not spot.is_modifier else ""
-    return Mention(spot.start, spot.end, "time", value, own, made, beside, control, spot.start)
+    return Mention(spot.start, spot.end, "time", value, own, made, beside)
 
 
 def _clock24(value: tuple[int, int], *, padded: bool) -> str:

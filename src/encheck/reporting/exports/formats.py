@@ -1,4 +1,4 @@
-"""A run in other people's formats: model-card metadata, evaluation results, MTEB-style JSON, CSV, Parquet and SARIF.
+"""A run in other people's formats: model-card metadata and picture, evaluation results, MTEB-style JSON, tables, SARIF.
 
 Files are written and nothing is ever pushed.
 """
@@ -15,7 +15,9 @@ from typing import Any
 from encheck.errors import UsageError, unknown
 from encheck.gating.declared import declarations
 from encheck.ids import CaseId
+from encheck.reporting.card import card
 from encheck.reporting.exports import sarif
+from encheck.reporting.profile import profile
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.scoring.splits import TEST, splits_together
@@ -198,6 +200,16 @@ def _write_parquet(results: Results, folder: Path) -> list[Path]:
     return [path]
 
 
+def _write_cards(results: Results, folder: Path) -> list[Path]:
+    """A picture of each model's profile on each data set that has one, for its model card."""
+    paths = []
+    for model, data in ((m["label"], d["name"]) for m in results["models"] for d in results["data"]):
+        if profile(results, model=model, data=data):
+            paths.append(folder / f"{model}.{data}.card.svg")
+            write_text(paths[-1], card(results, model=model, data=data))
+    return paths
+
+
 def _yaml(path: Path, value: Any) -> Path:
     import yaml
 
@@ -212,4 +224,5 @@ FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
     "sarif": sarif.write,
+    "card": _write_cards,
 }

@@ -72,6 +72,11 @@ def page(template: str, payload: str, **context: Any) -> str:
     return _environment().get_template(template).render(**shared, **context)
 
 
+def picture(template: str, **context: Any) -> str:
+    """An SVG from a template of this package, its texts escaped."""
+    return _environment().get_template(template).render(**context)
+
+
 @cache
 def _environment() -> jinja2.Environment:
     """The templates of this package, compiled once a process."""

@@ -1,0 +1,124 @@
+"""A model's profile: of each property the one figure that stands for it, with its interval, chance and surface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from encheck.claims import FAMILIES
+from encheck.gating.declared import declarations
+from encheck.ids import CaseId
+from encheck.reporting.view import Row, best_surface, judged
+from encheck.types import Declaration
+
+Standing = Literal["above chance", "below chance", "at chance", ""]
+SURFACE_SLACK = 0.1  # below chance, that still counts as chance
+RIVALS = ("parent", "reference")  # who a profile is paired with, the first that there is
+NO_PROPERTY = ("health", "contract")  # families that describe a space or a promise
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """How the model stands to another one in the property, on the same items: the change of the share won."""
+
+    name: str
+    change: float
+    is_certain: bool
+
+    @property
+    def said(self) -> str:
+        """In a word: better or worse where the change is no chance, at 5% for all properties together (Holm)."""
+        if not self.is_certain:
+            return "cannot tell"
+        return "better" if self.change > 0 else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One property; figures from 0 to 1, `chance` and the best surface scorer's figure None where there is none."""
+
+    name: str
+    family: str
+    check: str
+    case: str
+    value: float
+    low: float
+    high: float
+    n: int
+    chance: float | None
+    surface: float | None
+    surface_of: str
+    against: Against | None = None
+
+    @property
+    def standing(self) -> Standing:
+        """Where the whole interval lies; empty where nobody knows what guessing gets."""
+        if self.chance is None:
+            return ""
+        if self.low > self.chance:
+            return "above chance"
+        return "below chance" if self.high < self.chance else "at chance"
+
+
+def profile(results: Mapping[str, Any], *, model: str, data: str) -> list[Line]:
+    """The properties that were measured, by family; of each the check declared as its headline, else the first.
+
+    Figures that are no share of anything (a correlation, a gap between means) stay out; so do health and contracts.
+    """
+    declared = declarations(results)
+    rows = [row for row in judged(results) if (row["model"], row["data"]) == (model, data) and _is_drawn(row, declared)]
+    best: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda one: not declared[one["check"]].headline):
+        best.setdefault(row["property"], row)
+    others = _others(results, model)
+    lines = [_line(row, declared[row["check"]], others.get(f"{row['check']}/{data}")) for row in best.values()]
+    return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
+
+
+def _is_drawn(row: Row, declared: Mapping[str, Declaration]) -> bool:
+    its, ends = declared[row["check"]], (row["value"], row["low"], row["high"])
+    is_share = its.chance != 0 and all(end is not None and 0 <= end <= 1 for end in ends)
+    return is_share and its.family not in NO_PROPERTY
+
+
+def _others(results: Mapping[str, Any], model: str) -> dict[str, Against]:
+    """By check/data, how the model stands to its parent, else to the reference that ships."""
+    mine = [one for one in results.get("references", ()) if one["model"] == model and one["role"] in RIVALS]
+    ordered = sorted(mine, key=lambda one: RIVALS.index(one["role"]))
+    rows = ordered[0].get("properties", ()) if ordered else ()
+    return {row["row"]: Against(ordered[0]["against"], row["change"], row["certain"]) for row in rows}
+
+
+def _line(row: Row, declared: Declaration, against: Against | None) -> Line:
+    scorer, beside = best_surface(row) or ("", {"value": None})
+    return Line(
+        row["property"], declared.family, row["check"], str(CaseId.of(row)),
+        row["value"], row["low"], row["high"], row["n"], declared.chance, beside["value"], scorer, against,
+    )  # fmt: skip
+
+
+def weakest_first(lines: Sequence[Line]) -> list[Line]:
+    """Those that are worse than the reference first, then by how far the interval reaches above chance."""
+    return sorted(lines, key=_strength)
+
+
+def _strength(line: Line) -> tuple[bool, bool, float]:
+    is_worse = line.against is not None and line.against.said == "worse"
+    return (not is_worse, line.chance is None, line.high - (line.chance or 0))
+
+
+def facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Three figures that sum a profile up, each with what it counts; fewer where nothing can be said.
+
+    The weakest is sought where the surface does no worse than chance: elsewhere a low figure may be the surface's.
+    """
+    known = [one for one in lines if one.standing]
+    found = [(f"{sum(one.standing == 'above chance' for one in known)} of {len(known)}", "properties above chance")]
+    if rivalled := [one for one in known if one.surface is not None]:
+        above = sum(one.low > (one.surface or 0) for one in rivalled)
+        found.append((f"{above} of {len(rivalled)}", "above the best surface scorer"))
+    if fair := [one for one in known if one.surface is None or one.surface > (one.chance or 0) - SURFACE_SLACK]:
+        weakest = min(fair, key=lambda one: one.high - (one.chance or 0))
+        found.append((f"{weakest.value:.2f}", f"weakest: {weakest.name}"))
+    return found if known else []

@@ -1,0 +1,145 @@
+"""The profile of a run, and the card and badge that show it."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from encheck.cli import app
+from encheck.errors import UsageError
+from encheck.reporting.card import badge, card
+from encheck.reporting.profile import Line, facts, profile, weakest_first
+from encheck.reporting.results import read_items, read_results
+from encheck.reporting.terminal import lines
+
+ENTRY = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
+LINE = Line("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
+
+
+def row(check, tested, value, *, low=None, high=None, surface=0.5):
+    found = {"id": f"{check}/m-probes-1/x", "check": check, "property": tested, "level": "1", "model": "m"}
+    ends = {"low": value - 0.05 if low is None else low, "high": value + 0.05 if high is None else high}
+    lines = {"floor": 0.5, "aim": 0.8, "verdict": "pass", "metric": "margin_rate_calibrated", "reason": ""}
+    return found | ends | lines | {"data": "probes", "value": value, "n": 100, "surface": {"bow": {"value": surface}}}
+
+
+def results(*checks, model="m"):
+    claims = {name: {**ENTRY, "property": tested, **said} for name, tested, said, _ in checks}
+    run = {"started": "2026-01-02T03:04:05", "versions": {"encheck": "1.0"}}
+    data = [{"name": "probes", "version": "3", "seed": 0}]
+    rows = [{**row(name, tested, **figures), "model": model} for name, tested, _, figures in checks]
+    return {"run": run, "models": [{"label": model}], "data": data, "claims": claims, "checks": rows}
+
+
+def test_the_headline_of_a_property_stands_for_it_and_others_where_it_was_not_measured():
+    of_two = [("a", "roles", {}, {"value": 0.9}), ("b", "roles", {"headline": True}, {"value": 0.6})]
+    (line,) = profile(results(*of_two), model="m", data="probes")
+    assert (line.check, line.value, line.chance, line.surface_of) == ("b", 0.6, 0.5, "bow")
+    unmeasured = results(of_two[0], ("b", "roles", {"headline": True}, {"value": 0.6}))
+    unmeasured["checks"][1] |= {"value": None, "low": None, "high": None}
+    assert [one.check for one in profile(unmeasured, model="m", data="probes")] == ["a"]
+
+
+def test_what_is_no_share_stays_out():
+    out = [
+        ("gap", "paraphrase", {"family": "meaning kept", "chance": 0.0}, {"value": 0.2}),
+        ("room", "health", {"family": "health"}, {"value": 0.7}),
+        ("below", "sts", {"family": "meaning kept", "chance": None}, {"value": -0.1}),
+    ]
+    assert profile(results(*out), model="m", data="probes") == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "chance", "said"),
+    [
+        (0.51, 0.6, 0.5, "above chance"),
+        (0.4, 0.49, 0.5, "below chance"),
+        (0.5, 0.6, 0.5, "at chance"),
+        (0, 1, None, ""),
+    ],
+)
+def test_a_standing_needs_the_whole_interval(low, high, chance, said):
+    assert replace(LINE, low=low, high=high, chance=chance).standing == said
+
+
+def test_the_three_figures_count_and_name_the_weakest_where_the_surface_is_fair():
+    jumble = replace(LINE, name="jumble", value=0.1, low=0.05, high=0.15, surface=0.0)
+    temporal = replace(LINE, name="temporal", value=0.4, low=0.35, high=0.45)
+    assert facts([LINE, jumble, temporal]) == [
+        ("1 of 3", "properties above chance"),
+        ("2 of 3", "above the best surface scorer"),
+        ("0.40", "weakest: temporal"),
+    ]
+    assert facts([replace(LINE, chance=None)]) == []
+
+
+def test_a_card_is_xml_that_says_all_that_it_draws_and_escapes_what_it_is_given():
+    found = results(("a", "roles", {}, {"value": 0.62}), model="<b>&me" + "x" * 50)
+    drawn = card(found)
+    root = ElementTree.fromstring(drawn)
+    (said,) = root.iter("{http://www.w3.org/2000/svg}desc")
+    assert said.text == "roles 0.62 (0.57 to 0.67), above chance. "
+    assert "<b>" not in drawn
+    assert "2026-01-02, encheck 1.0, probes 3, seed 0" in drawn
+    assert root.get("width") == "600"
+
+
+def test_a_badge_counts_what_is_above_chance():
+    assert "1 of 1 above chance" in badge(results(("a", "roles", {}, {"value": 0.62})))
+    assert "no figures" in badge(results())
+
+
+def test_a_model_that_was_not_run_and_a_run_without_figures_are_errors():
+    with pytest.raises(UsageError, match="has no 'other' among its models: m"):
+        card(results(("a", "roles", {}, {"value": 0.62})), model="other")
+    with pytest.raises(UsageError, match="measured no property of m on probes that a profile shows"):
+        card(results())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of a model that counts words, by the command."""
+    folder = tmp_path_factory.mktemp("run")
+    encoded = ["run", "--model=bag-of-words", "-m", "entity", "--no-store", f"--report-dir={folder}", "--quick"]
+    assert CliRunner().invoke(app, encoded).exit_code in (0, 1)
+    return folder
+
+
+def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run):
+    results, items = read_results(run), read_items(run)
+    said = list(lines(results, items, verbose=False))
+    assert len(said) <= 15
+    assert said[0] == "bag-of-words on probes"
+    assert said[2].split()[0] == "entity"
+    assert "  worst of entity: the first is nearer, and should be farther than the second" in said
+    assert said[-1] == "Next: encheck gate bag-of-words --baseline sbert"
+    assert "  all 3 figures: -v, or the page" in said
+    assert any(line.startswith("  verdict") for line in lines(results, items, verbose=True))
+
+
+def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():
+    names = ("a", "b")
+    found = results(*((name, f"property {name}", {"headline": True}, {"value": 0.7}) for name in names))
+    change = {"kind": "rate", "n": 9, "clusters": 9, "before": 0.8, "now": 0.7, "low": -0.2, "high": 0.0}
+    rows = [{**change, "row": f"{name}/probes", "change": -0.1, "certain": name == "b"} for name in names]
+    found["references"] = [{"model": "m", "against": "sbert", "role": "reference", "properties": rows}]
+    ordered = weakest_first(profile(found, model="m", data="probes"))
+    assert [(one.name, one.against.said) for one in ordered] == [("property b", "worse"), ("property a", "cannot tell")]
+
+
+def test_the_command_writes_svg_and_png_and_refuses_other_endings(run, tmp_path):
+    done = CliRunner().invoke(
+        app, ["report", str(run), f"--card={tmp_path / 'c.svg'}", f"--badge={tmp_path / 'b.png'}"]
+    )
+    assert done.exit_code == 0, done.output
+    ElementTree.fromstring((tmp_path / "c.svg").read_text())
+    assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
+    refused = CliRunner().invoke(app, ["report", str(run), f"--card={tmp_path / 'c.gif'}"])
+    assert refused.exit_code == 4
+    assert "should end in .svg or .png" in refused.output
+    claims = json.loads((run / "results.json").read_text())["claims"]
+    assert [name for name, one in claims.items() if one["headline"]] == [
+        "other_entity_is_farther_than_edit_that_keeps_the_meaning"
+    ]
