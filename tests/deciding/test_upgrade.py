@@ -445,7 +445,15 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "reported_only": {}}
     against |= empty | scores
     gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
-    monkeypatch.setattr(upgrading, "run", lambda **how: ran.append(how) or SimpleNamespace(raw={"gate": gate}))
+
+    def run(**how):
+        ran.append(how)
+        if kept := how.get("save_baseline"):
+            kept.mkdir(parents=True)
+            (kept / "baseline.json").write_text("{}")
+        return SimpleNamespace(raw={"gate": gate})
+
+    monkeypatch.setattr(upgrading, "run", run)
     found = encheck.upgrade(
         "upgrade_fakes:Turned", "upgrade_fakes:Words", data=f"retrieval:{place / 'labels.jsonl'}", checks="number",
         timing=False, report_dir=tmp_path, seed="1",
