@@ -18,9 +18,11 @@ edits, those alone that are still made, and says how many of today's edits were 
 `triples` draws sentences of which a phenomenon's generator makes a kept edit and a changed edit (`--sentences` of each
 set), and writes batches: a number, the sentence (0), and these texts, with a control where there is one, in random
 order (1, 2, 3). A judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x
-behind it where the text is no good English: "17 s dx d". `read-triples` prints how many triples are right, all
-relations and their English confirmed, by each judge and by both, with Wilson's interval: by set, by side, of kept and
-changed edit, and together; and the triples that are not.
+behind it where the text is no good English: "17 s dx d". Of `--generator typo` the kept text has noise of one of its
+kinds, drawn by seed, and there is no control: an x says of it that a reader cannot tell what is meant. `--generator
+keyboard` and the like have one kind alone. `read-triples` prints how many triples are right, all relations and their
+English confirmed, by each judge and by both, with Wilson's interval: by set, by side, of kept and changed edit, and
+together; and the triples that are not.
 """
 
 from __future__ import annotations
@@ -39,8 +41,11 @@ from typing import Any
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.base import Generator
+from encheck.generators.beside import beside
+from encheck.generators.phenomenon import MADE, phenomenon
 from encheck.generators.synonym import synonym
+from encheck.generators.typo import NOISE, other_meaning
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH
@@ -134,6 +139,29 @@ def draw(args: argparse.Namespace) -> None:
     print(len(items), "variants in", -(-len(items) // BATCH), "batches")
 
 
+Sides = dict[str, tuple[Generator, int]]  # side -> its generator and level
+
+
+def kinds_of(args: argparse.Namespace) -> list[Sides]:
+    """The sides that a triple is of; of noise, those of each kind: a triple has one of them."""
+    if args.generator not in ("typo", *NOISE):
+        return [{side: (phenomenon(args.generator, side), args.level if side == "changed" else 1) for side in SIDES}]
+    kinds = NOISE.values() if args.generator == "typo" else [NOISE[args.generator]]
+    return [{"kept": (kind, 1), "changed": (beside(kind, other_meaning), 1)} for kind in kinds]
+
+
+def made_sides(maker: Maker, groups: list[Group], args: argparse.Namespace) -> Iterator[dict[str, Variant]]:
+    """For each group the sides of one kind, drawn by seed; a control may be missing, none where another side is."""
+    made = [
+        {side: maker.variants(groups, generator, level=level) for side, (generator, level) in sides.items()}
+        for sides in kinds_of(args)
+    ]
+    for i, group in enumerate(groups):
+        each = ({side: found[i] for side, found in kind.items() if isinstance(found[i], Variant)} for kind in made)
+        whole = [its for its, kind in zip(each, made, strict=True) if kind.keys() - {"control"} <= its.keys()]
+        yield random.Random(f"{args.seed}/{group.source}").choice(whole) if whole else {}
+
+
 def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     """As many sentences of a set as are wanted that have a kept and a changed edit, drawn by seed, each with its texts.
 
@@ -145,12 +173,9 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     maker, found = Maker(0, English(experimental=True)), []
     for start in range(0, len(distinct), 10 * BATCH):
         some = distinct[start : start + 10 * BATCH]
-        levels = {side: args.level if side == "changed" else 1 for side in SIDES}
-        made = [maker.variants(some, phenomenon(args.generator, side), level=levels[side]) for side in SIDES]
-        for group, *texts in zip(some, *made, strict=True):
-            made_so = {side: one for side, one in zip(SIDES, texts, strict=True) if isinstance(one, Variant)}
-            if {"kept", "changed"} <= made_so.keys():
-                sides = {side: (one.text, one.certificate) for side, one in made_so.items()}
+        for group, made in zip(some, made_sides(maker, some, args), strict=True):
+            if made:
+                sides = {side: (one.text, one.certificate) for side, one in made.items()}
                 found.append({"set": spec, "source": group.source, "sides": sides})
         if len(found) >= args.sentences:
             break
@@ -163,7 +188,7 @@ def triples(args: argparse.Namespace) -> None:
     items = [item for spec in args.data for item in drawn_triples(spec, args)]
     rng.shuffle(items)
     for item in items:
-        item["order"] = rng.sample(tuple(item["sides"]), len(item["sides"]))
+        item["order"] = rng.sample(list(item["sides"]), len(item["sides"]))
     (args.out / "key.json").write_text(json.dumps(items, ensure_ascii=False), "utf-8")
     for start in range(0, len(items), BATCH // 3):
         with (args.out / f"triples-{start // (BATCH // 3) + 1:02d}.txt").open("w", encoding="utf-8") as file:
@@ -217,6 +242,13 @@ def read_triples(args: argparse.Namespace) -> None:
             print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
 
 
+def _trigger(generator: str) -> re.Pattern[str]:
+    """What a sentence has to hold for a generator to look at it: any word, where its module names none."""
+    module = sys.modules[MADE[generator]["changed"].__module__] if generator in MADE else None
+    found: re.Pattern[str] = getattr(module, "TRIGGER", re.compile(""))
+    return found
+
+
 def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]) -> None:
     """How many are right by side, and of kept and changed edit together."""
     print("\n| sides | texts | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
@@ -230,19 +262,35 @@ def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]
             print(f"| {' and '.join(sides)} | {len(some)} | {shares} | {low:.1%} to {high:.1%} |")
 
 
+def shares_of_kinds(spec: str, groups: list[Group], maker: Maker) -> None:
+    """The share of sentences with a triple of each kind of noise, and of any."""
+    pairs = (
+        (maker.variants(groups, kind), maker.variants(groups, beside(kind, other_meaning))) for kind in NOISE.values()
+    )
+    whole = [[isinstance(a, Variant) and isinstance(b, Variant) for a, b in zip(*pair, strict=True)] for pair in pairs]
+    shares = [sum(kind) / len(groups) for kind in (*whole, list(map(any, zip(*whole, strict=True))))]
+    print(f"| {spec.partition(':')[0]} | {len(groups)} | " + " | ".join(f"{share:.0%}" for share in shares) + " |")
+
+
 def coverage(args: argparse.Namespace) -> None:
     """Of `--sentences` sentences that hold what the generator edits, the share of which each side is made.
 
-    They are drawn by seed. Numbers are found by a pattern. Of those drawn for negation the statements count: what has a
-    finite predicate with its subject before it, and is no question.
+    They are drawn by seed. Numbers are found by a pattern, and words that a generator's `TRIGGER` names by that. Of
+    those drawn for negation the statements count: what has a finite predicate with its subject before it, and is no
+    question.
     """
-    print("| set | sentences | " + " | ".join(SIDES) + " |\n" + "| --- " * (2 + len(SIDES)) + "|")
+    holds = HOLDS if args.generator == "number" else _trigger(args.generator)
+    columns = (*NOISE, "any") if args.generator == "typo" else SIDES
+    print("| set | sentences | " + " | ".join(columns) + " |\n" + "| --- " * (2 + len(columns)) + "|")
     for spec in args.data:
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
-        holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
+        holding = [text for text in texts if holds.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
+        if args.generator == "typo":
+            shares_of_kinds(spec, groups, maker)
+            continue
         made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
         if args.generator == "negation":
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]

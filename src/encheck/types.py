@@ -109,7 +109,8 @@ class Variant:
 
 
 KEEPING = frozenset(
-    "paraphrase rewrite synonym reorder negated_antonym casing spacing contraction back_translation".split()
+    """paraphrase rewrite synonym reorder negated_antonym casing spacing contraction back_translation typo keyboard
+    transposition missing quotes blanks composition accents capitals markup emoji""".split()
 )
 
 

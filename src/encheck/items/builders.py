@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
 from encheck.errors import NothingToMeasure
-from encheck.generators.base import Generator
+from encheck.generators.base import BesideGenerator, Generator
+from encheck.generators.beside import beside
 from encheck.generators.paper import is_published
 from encheck.generators.written import PROBES
 from encheck.ids import ItemId
@@ -16,7 +17,7 @@ from encheck.items.variants import Maker
 from encheck.scoring.splits import measured_part, tuning_pairs
 from encheck.types import BothOrders, Edit, Group, Item, Items, Lacking, SentencePair, Triplet, Variant, content_hash
 
-LABELS, PARAPHRASES = "labelled pairs", "paraphrases"
+LABELS, PARAPHRASES, OWN_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
@@ -42,6 +43,20 @@ def contrast(near: Generator, far: Generator) -> Builder:
         first = maker.variants(groups, near)
         second = maker.variants(groups, far, level=int(level))
         return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
+
+    return build
+
+
+def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
+    """Triplets (source, noise, another meaning beside it): the noise of this level, or of the kind that it names."""
+
+    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+        groups = dataset.groups
+        if groups and all(group.variants for group in groups):
+            raise NothingToMeasure(f"{dataset.name} has written edits, and no noise among them", needs=OWN_TEXT)
+        near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
+        both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
+        return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
 
     return build
 

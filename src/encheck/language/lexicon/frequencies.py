@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import KeysView
 from functools import cached_property
 
 OPEN_CLASSES = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
@@ -38,6 +39,11 @@ class TreebankCounts:
     def open_share(self) -> float:
         """The share of nouns, verbs, adjectives and adverbs among the words."""
         return sum(n for of in self._forms.values() for tag, n in of.items() if tag in OPEN_CLASSES) / self.words
+
+    @property
+    def forms(self) -> KeysView[str]:
+        """The forms that occur, in lower case."""
+        return self._forms.keys()
 
     def lemma(self, lemma: str, pos: str) -> int:
         """How often the lemma occurs."""

@@ -1,0 +1,76 @@
+"""Noise moves a text less than a change of meaning of as many characters (Ribeiro et al. 2020, CheckList: INV).
+
+People mistype, paste and copy: a typing error, a curly quote or a list mark says nothing else. One digit or two letters
+can. A model that goes by how many characters differ finds the wrong record for whoever types in a hurry.
+"""
+
+from encheck import claim
+from encheck.generators.typo import ADDED, SLIPPED, WRITTEN_OTHERWISE, other_meaning, typo
+from encheck.items import contrast_of_noise
+from encheck.metrics import margin_rate, mean_margin
+
+
+@claim(
+    contrast_of_noise(typo, other_meaning),
+    levels=(1, 2, 3),
+    property="typo",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    means="A word mistyped leads farther off than another number, day or name of a thing.",
+)
+def test_typing_errors_are_nearer_than_other_meaning(scores, judge, report, epsilon):
+    """A text with one, two or three words mistyped is nearer than one that says another thing by as many letters."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast_of_noise(SLIPPED, other_meaning),
+    levels=tuple(SLIPPED),
+    property="typo",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    gates="the typing errors of the check before, kind by kind",
+    aim=0.8,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    means="This kind of typing error hurts.",
+)
+def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, report, epsilon):
+    """So it is by each kind of slip: a key beside the right one, two letters exchanged, a letter missing."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast_of_noise(WRITTEN_OTHERWISE, other_meaning),
+    levels=tuple(WRITTEN_OTHERWISE),
+    property="typo",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    floor=0.5,
+    aim=0.95,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    means="Text that was pasted or exported gets other results than the same text typed.",
+)
+def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsilon):
+    """So is the same text with other quotes, blanks, Unicode forms, accents or capitals."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast_of_noise(ADDED, other_meaning),
+    levels=tuple(ADDED),
+    property="typo",
+    family="invariance",
+    metric=margin_rate.calibrated,
+    aim=0.8,
+    source="Ribeiro et al. 2020, CheckList, section 2: INV",
+    means="A list mark, a stray tag or an emoji leads farther off than another number, day or name of a thing.",
+)
+def test_markup_is_nearer_than_other_meaning(scores, judge, report, epsilon):
+    """So is the same text with markup of HTML, Markdown or a list, or with an emoji that points at it."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -1,0 +1,226 @@
+"""Noise, and a change of meaning of as many characters: typing errors, Unicode forms, accents, capitals, markup, emoji.
+
+"Exactly 14 days" with two letters mistyped says the same; "exactly 15 days" differs by one character and does not. So
+how much of a text changes is held equal: the changed text is as many insertions, deletions, substitutions and
+exchanges of neighbours away as the noisy one (the restricted Damerau-Levenshtein distance).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from encheck.generators.antonym import antonym
+from encheck.generators.base import Generator, Outcome, listed, listed_beside
+from encheck.generators.number import number_mirror
+from encheck.language.edits.close_words import close_words
+from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
+from encheck.language.edits.typing import SLIPS, slip, typable
+from encheck.language.english import English, Reading
+from encheck.language.identify import is_english
+from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+from encheck.types import Edit, Group, Variant, apply_edits, changes
+
+NAME = "typo"
+MOST = 4  # characters: a change of more is no small one
+SLIPS_MOST = 3  # words mistyped: more are no typing errors but a broken text
+KINDS = (*SLIPS, *NOTATIONS)
+NO_PLACE = "no place for it"
+NO_PLACE_FOR_AS_MANY = "no place for as many characters as a change of meaning has"
+NO_CHANGE = "no change of meaning of as few characters"
+
+
+class Change(NamedTuple):
+    """Edits that change the meaning, by how many characters, and why."""
+
+    edits: tuple[Edit, ...]
+    text: str
+    size: int
+    why: str
+
+
+class Place(NamedTuple):
+    """What is known of a text: the changes of meaning that it can have, in a random order, and words to mistype."""
+
+    changes: tuple[Change, ...]
+    words: tuple[tuple[int, int], ...]
+
+
+@listed(1, 2, 3)
+def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
+    """One, two or three words mistyped, each by one letter, all by the same kind of slip."""
+    return _why_none(group, english) or english.read(_mistyping(level, rng.run_seed), group.source)
+
+
+@cache
+def _mistyping(level: int, seed: int) -> Reading:
+    """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
+
+    def mistype(english: English, parse: Parse) -> Outcome:
+        found = english.read(_placing(seed), parse.text)
+        if isinstance(found, str):
+            return found
+        rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
+        rng.shuffle(kinds)
+        made = (_slipped(parse.text, found, kind, level, rng, english) for kind in kinds)
+        return next(filter(None, made), "too few words that can be mistyped")
+
+    return mistype
+
+
+def _kind(name: str, says: str) -> Generator:
+    """The generator of one kind of noise, of as many characters as a change of meaning of the same text has."""
+
+    def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
+        return _why_none(group, english) or english.read(_noising(name, rng.run_seed), group.source)
+
+    generate.__name__ = generate.__qualname__ = name
+    generate.__doc__ = says
+    return listed(1)(generate)
+
+
+@cache
+def _noising(name: str, seed: int) -> Reading:
+    """What makes this kind of noise in a text, once for a seed."""
+
+    def noise(english: English, parse: Parse) -> Outcome:
+        found = english.read(_placing(seed), parse.text)
+        if isinstance(found, str):
+            if name in SLIPS or name in OF_ENGLISH:
+                return found
+            found = Place((), ())
+        rng = Draws(seed, name, parse.text)
+        made = (_noisy(parse.text, found, name, size, rng, english) for size in _sizes(found))
+        return next(filter(None, made), NO_PLACE_FOR_AS_MANY if found.changes else NO_PLACE)
+
+    return noise
+
+
+keyboard = _kind("keyboard", "A letter replaced by its neighbour on the keyboard.")
+transposition = _kind("transposition", "Two letters beside each other exchanged.")
+missing = _kind("missing", "A letter left out.")
+quotes = _kind("quotes", "Quotes and apostrophes curled or straightened.")
+blanks = _kind("blanks", "Blanks that no line breaks at.")
+composition = _kind("composition", "Letters and their marks apart (NFD), or composed (NFC).")
+accents = _kind("accents", "Accents left out, or set on loan words of a list.")
+capitals = _kind("capitals", "Words written with a capital, as in a title.")
+markup = _kind("markup", "Marks of HTML, Markdown and lists.")
+emoji = _kind("emoji", "An emoji before or behind the text.")
+SLIPPED: dict[str, Generator] = {one.__name__: one for one in (keyboard, transposition, missing)}
+WRITTEN_OTHERWISE: dict[str, Generator] = {
+    one.__name__: one for one in (accents, capitals, quotes, blanks, composition)
+}
+ADDED: dict[str, Generator] = {one.__name__: one for one in (markup, emoji)}
+NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
+
+
+@listed_beside("typo", *KINDS)
+def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
+    """Another meaning by as many characters as `base` changes: a number, an opposite or a close word in its place."""
+    if reason := _why_none(group, english):
+        return reason
+    found = english.read(_placing(rng.run_seed), group.source)
+    if isinstance(found, str):
+        return found
+    size = distance(group.source, base.text)
+    change = next((one for one in found.changes if one.size == size), None)
+    if change is None:
+        return NO_CHANGE
+    return Variant(change.text, "other_meaning", base.level, change.edits, NAME, change.why)
+
+
+def distance(source: str, text: str) -> int:
+    """How many characters are inserted, deleted, replaced, or exchanged with their neighbour."""
+    from rapidfuzz.distance import OSA
+
+    return int(OSA.distance(source, text))
+
+
+def _why_none(group: Group, english: English) -> str:
+    """Why nothing is made of a group at all."""
+    if group.variants:
+        return "this text has written edits, and no noise among them"
+    return "the published recipe has no noise" if english.mode == "paper" else ""
+
+
+@cache
+def _placing(seed: int) -> Callable[[English, Parse], Place | str]:
+    """What reads the place off a parse: the same for all kinds of noise of a seed."""
+
+    def place(english: English, parse: Parse) -> Place | str:
+        if not is_prose(parse.text):
+            return NO_SENTENCE
+        if not is_english(parse.text):
+            return NOT_ENGLISH
+        found = list(dict.fromkeys(_changes(english, parse, seed)))
+        Draws(seed, NAME, parse.text).shuffle(found)
+        free = typable(parse, english.lexicon, english.substitutes.expressions)
+        return Place(tuple(found), tuple((parse.starts[i], parse.ends[i]) for i in free))
+
+    return place
+
+
+def _changes(english: English, parse: Parse, seed: int) -> Iterator[Change]:
+    """The changes of meaning by a few characters: another number, an opposite, a close word."""
+    text = parse.text
+    group = Group("", text, text, "")
+    for generator in (number_mirror, antonym):
+        rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), text)
+        made = generator(group, level=1, rng=rng, english=english)
+        if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:
+            yield Change(made.edits, made.text, size, made.certificate)
+    for edit in close_words(english.lexicon, english.substitutes.expressions, parse):
+        changed = apply_edits(text, (edit,))
+        if (size := distance(text, changed)) <= MOST:
+            yield Change((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
+
+
+def _first(found: Place, size: int) -> tuple[int, int] | None:
+    """The characters that the change of so many takes: the word there is mistyped first."""
+    edits = next((one.edits for one in found.changes if one.size == size), None)
+    return (edits[-1].start, edits[-1].end) if edits else None
+
+
+def _sizes(found: Place) -> tuple[int, ...]:
+    """How many characters to change: as many as one of the changes of meaning; any few where there is none."""
+    return tuple(dict.fromkeys(one.size for one in found.changes)) or tuple(range(1, MOST + 1))
+
+
+def _noisy(source: str, found: Place, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
+    if kind in SLIPS:
+        made = _slipped(source, found, kind, size, rng, english)
+        return made and replace(made, relation=kind, level=1)
+    edits = chosen(source, kind, size, rng)
+    return _variant(source, edits, kind, size, relation=kind, level=1) if edits else None
+
+
+def _slipped(source: str, found: Place, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
+    """So many words mistyped, the one in the place of the change first; None where there are too few."""
+    if count > SLIPS_MOST:
+        return None
+    near, words = _first(found, count), rng.sample(found.words, len(found.words))
+    words.sort(key=lambda span: span != near)
+    edits: list[Edit] = []
+    for start, end in words:
+        if len(edits) < count and (mistyped := slip(english.lexicon, source[start:end], kind, rng)):
+            edits.append(Edit(start, end, mistyped))
+    if len(edits) < count:
+        return None
+    in_order = tuple(sorted(edits, key=lambda edit: edit.start))
+    return _variant(source, in_order, kind, count, relation=NAME, level=count)
+
+
+def _variant(
+    source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
+) -> Variant | None:
+    """The text, where it differs by so many characters: two edits side by side may come to fewer."""
+    text = apply_edits(source, edits)
+    if distance(source, text) != size:
+        return None
+    count = f"{size} character{'s' * (size > 1)} changed"
+    why = f"{kind}, {count}: {changes(source, edits)}"
+    return Variant(text, relation, level, edits, NAME, why)
