@@ -1,4 +1,4 @@
-"""Control edits: an unrelated word of the same tag, frequency and length in the slot of another edit."""
+"""Control edits: an unrelated word that fits the place, of the same tag, frequency and length as another edit's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import log10
 from random import Random
 
 from encheck.generators.base import listed_beside
+from encheck.generators.frames import allowed
 from encheck.generators.replacing import certificate
 from encheck.generators.written import written
 from encheck.language.edits.inflection import UNINFLECTED, inflected
@@ -44,8 +45,11 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
                and parse.tags[i] in POS_OF_TAG and parse.pos[i] != "DET"), None)  # fmt: skip
     if at is None:
         return "no single word to replace"
+    fitting = allowed(english.lexicon, parse, at)
+    if not fitting:
+        return "no list of words that surely fit this place"
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
-    for lemma in _candidates(english.lexicon, parse, at, word, rng):
+    for lemma in _candidates(english.lexicon, parse, at, word, fitting, rng):
         if (formed := form(parse, at, lemma)) is None:
             continue
         words = {at: formed}
@@ -56,8 +60,8 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
     return "no other word of this tag, frequency and length"
 
 
-def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random) -> list[str]:
-    """Random words as frequent as `word`, and as long in their form here, unrelated to the one at `at`.
+def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random) -> list[str]:
+    """Random words of `fitting` as frequent as `word`, as long in their form here, unrelated to the one at `at`.
 
     Lemmas are compared by how often they are of this part of speech, forms by how often they are so tagged, and
     by how often they are written at all.
@@ -78,6 +82,7 @@ def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random)
         and abs(log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY
         and abs(len(known.form) - len(word)) <= LENGTH
         and known.marker not in shunned
+        and known.lemma in fitting
     ]
     related = _related(lexicon, parse.lemmas[at].lower(), pos) | _related(lexicon, word.lower(), pos)
     related = related.union(*(_related(lexicon, lemma, pos) for lemma in lemmas))

@@ -11,7 +11,18 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
-from encheck.generators import binding, comparative, condition, modality, negation, number, quantifier, roles, temporal
+from encheck.generators import (
+    binding,
+    comparative,
+    condition,
+    entity,
+    modality,
+    negation,
+    number,
+    quantifier,
+    roles,
+    temporal,
+)  # fmt: skip
 from encheck.generators.base import Generator, Outcome, name_of
 from encheck.generators.written import OWN_TEXT, unwritten, written
 from encheck.language.english import English
@@ -23,6 +34,7 @@ PHENOMENA = (
 )  # fmt: skip
 Side = Literal["kept", "changed", "control", "mirror"]
 MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of any English text
+    "entity": entity.SIDES,
     "negation": negation.SIDES,
     "number": number.SIDES,
     "quantifier": quantifier.SIDES,
@@ -34,6 +46,7 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "role_reversal": roles.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
+    "entity": frozenset({"control"}),
     "negation": frozenset(negation.SIDES),
     "number": frozenset({"control"}),
     "quantifier": frozenset(quantifier.SIDES),
@@ -75,5 +88,6 @@ def phenomenon(name: str, side: Side) -> Generator:
     generate.is_written = True  # type: ignore[attr-defined]  # may share its name with a generator that makes some
     generate.is_made = made is not None  # type: ignore[attr-defined]
     generate.is_experimental = is_experimental  # type: ignore[attr-defined]
+    generate.surveys = getattr(made, "surveys", None)  # type: ignore[attr-defined]
     generate.seeded_as = getattr(made, "seeded_as", relation)  # type: ignore[attr-defined]
     return generate

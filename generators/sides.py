@@ -18,9 +18,8 @@ from encheck.generators.base import Generator, Outcome, listed, seeded_as
 from encheck.generators.moving import capital, root_of
 from encheck.generators.written import written
 from encheck.language.english import English
-from encheck.language.identify import is_english
-from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.scoring.differences import favour
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits
@@ -97,10 +96,8 @@ def _variant(source: str, plan: _Plan, side: str, relation: str, level: int, nam
 
 
 def _plan(parse: Parse, english: English, rng: Draws, read: Reading) -> _Plan | str:
-    if not is_prose(parse.text):
-        return NO_SENTENCE
-    if not is_english(parse.text):
-        return NOT_ENGLISH
+    if why := why_left(parse.text):
+        return why
     if root_of(parse) is None or parse.text.isupper():
         return SEVERAL
     found = read(parse, english, rng)

@@ -19,6 +19,7 @@ from encheck.generators.base import listed
 from encheck.language.edits.relations import Relations, Unit, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.types import Edit, Group, Variant, apply_edits
 
 SWAPS = 3
@@ -54,8 +55,10 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
-    parse = english.parse(group.source)
     careful = english.mode == "careful"
+    if left := why_left(group.source) if careful and not group.variants else "":
+        return left
+    parse = english.parse(group.source)
     units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
     keep = _movable(parse) if careful else _any
     groups = groups_of(units, parse.words, keep=keep)

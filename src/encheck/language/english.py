@@ -49,6 +49,7 @@ class English:
     store: Store | None = None
     lock: Lock = nullcontext
     decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
+    inventory: Any = None  # what the data at hand name (see `encheck.items.variants`)
     parsed: int = 0
     tagged: int = 0
     _parses: dict[str, Parse] = field(default_factory=dict)
