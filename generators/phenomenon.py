@@ -46,7 +46,7 @@ MADE: Mapping[str, Mapping[str, Generator]] = {  # by phenomenon and side, of an
     "role_reversal": roles.SIDES,
 }
 EXPERIMENTAL = {  # what blind readers did not find good enough (docs/generators.md)
-    "entity": frozenset({"control"}),
+    "entity": frozenset(entity.SIDES),
     "negation": frozenset(negation.SIDES),
     "number": frozenset({"control"}),
     "quantifier": frozenset(quantifier.SIDES),

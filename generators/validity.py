@@ -10,7 +10,15 @@ from collections.abc import Mapping
 
 from encheck.types import Validity
 
-READ: Mapping[str, tuple[int, int]] = {"number": (183, 197)}  # relation -> right, read
+READ: Mapping[str, tuple[int, int]] = {  # relation -> right, read
+    "antonym": (86, 140),
+    "control": (59, 77),
+    "entity": (119, 148),
+    "negation": (131, 152),
+    "number": (183, 197),
+    "reorder": (21, 23),
+    "synonym": (118, 140),
+}
 
 
 def validity_of(relation: str) -> Validity:

@@ -14,7 +14,7 @@ from encheck.controller.locks import Locks
 from encheck.encoders.weights import weights_of
 from encheck.gating.baseline import Baseline, read
 from encheck.generators.phenomenon import MADE
-from encheck.generators.validity import validity_of
+from encheck.generators.validity import READ, validity_of
 from encheck.ids import ItemId
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
@@ -134,10 +134,10 @@ class Session:
         return found.excluded if found else {}
 
     def _validity(self, case: Case) -> Validity | None:
-        """Of the generator that made the items of a phenomenon; None of items of other kinds, and of written ones."""
+        """Of the generator that made the items, where it was read or is of a phenomenon; None of written items."""
         found = self.bench.found(case.data, case.claim, case.level)
         parts = ItemId(found.kept[0].id).known if found and found.kept else None
-        made = parts and parts.relation.removesuffix("_control") in MADE
+        made = parts and (parts.relation in READ or parts.relation.removesuffix("_control") in MADE)
         if not parts or not made or any(group.variants for group in self.bench.data[case.data].groups):
             return None
         return validity_of(parts.relation)
