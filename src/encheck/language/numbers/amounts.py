@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 from encheck.language.edits.inflection import inflected
+from encheck.language.numbers.company import is_hour
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import Form, Mention, Spot, Write
 from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
@@ -49,7 +50,8 @@ UNIT_SIGNS = frozenset(
     lb lbs oz kg km cm mm nm ml mg mcg m g l hr hrs min mins sec secs s yr yrs yo k x bhk qar usd aed sar gbp
     eur inr rs kcal cal c f am pm bd od""".split()
 )
-ABOUT = frozenset("about around nearly over only".split())
+ABOUT = frozenset("about around almost nearly over only roughly some under".split())
+SAID_MOST = 99  # of a number in words that counts no noun
 UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
@@ -72,7 +74,8 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
         return NO_PLURAL
     if reason := _no_count(style, spot):
         return reason
-    made = tuple(form for form in forms(value, style) if form.name != "words" or not _is_abbreviated(spot.next()))
+    in_figures = _is_abbreviated(spot.next()) or (value > SAID_MOST and not style.decimals and not spot.counts_many)
+    made = tuple(form for form in forms(value, style) if form.name != "words" or not in_figures)
 
     def beside(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
@@ -126,6 +129,8 @@ def _no_count(style: Style, spot: Spot) -> str:
         return NO_OTHER
     if spot.before() in (".", ":") and spot.before(2) == "rs":
         return NO_OTHER
+    if _is_age(spot):
+        return "an age in figures"
     if spot.before() in SIGNS or spot.next() in SIGNS:
         return "a formula"
     if spot.next_tag() == "CD" or spot.next() in SCALES:
@@ -144,6 +149,11 @@ def _no_count(style: Style, spot: Spot) -> str:
         return "part of a name"
     is_title = spot.next_tag() == "NNP" and not spot.next_tag(2).startswith("NN") and spot.next() not in UNIT_SIGNS
     return "part of a name" if is_title else ""
+
+
+def _is_age(spot: Spot) -> bool:
+    """Whether commas enclose it: "Man, 20, kills"."""
+    return spot.before() == "," and spot.next() in (",", ".", ")", "")
 
 
 def _is_year(spot: Spot) -> bool:
@@ -184,6 +194,8 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     ):
         return None
     is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
+    if is_hour(spot) or (spot.next() == "(" and spot.next_tag(2) == "CD"):
+        return NO_OTHER
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that counts nothing"
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
+from encheck.language.numbers.amounts import ABOUT, NO_OTHER, Made, Maker
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import Form, Mention, Spot, Write
 from encheck.language.numbers.values import others
@@ -17,6 +17,7 @@ LOCALE = "en_US"
 CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs": "INR", "Rs.": "INR", "rs": "INR"}
 SAID = {"USD": "dollars", "EUR": "euros", "GBP": "pounds", "JPY": "yen", "INR": "rupees"}  # as people write them
 SIGNS = {SAID[currency]: sign for sign, currency in CURRENCIES.items() if not sign[0].isalpha()}
+PIECES_MOST = 100  # dollars and cents in words
 LONG = 12  # of a converted amount: more is not how people say it
 
 
@@ -65,6 +66,7 @@ MORE = {"hrs": "duration-hour", "mins": "duration-minute", "secs": "duration-sec
         "gigs": "digital-gigabyte", "kilos": "mass-kilogram", "km": "length-kilometer", "min": "duration-minute",
         "ml": "volume-milliliter", "hr": "duration-hour", "sec": "duration-second"}  # fmt: skip
 REFUSED = frozenset({"m", "in", "g", "s", "h", "d", "w", "y", "l", "L", "B", "month", "mths", "mth", "lb"})
+MORE_OR_LESS = frozenset(["more", "less", "cheaper", "dearer"])
 WORDY = frozenset(
     "minutes hours seconds days weeks months years miles feet inches yards pounds ounces metres meters".split()
 )
@@ -200,6 +202,8 @@ def money(found: re.Match[str], spot: Spot) -> Made:
     gap = found["gap"]
     if spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I":
         return NO_OTHER
+    if spot.next() in SAID.values():
+        return NO_OTHER
     currency = CURRENCIES[sign]
     short = style.scale.strip().lower() in ("k", "m", "b", "bn", "mn", "tn")
 
@@ -215,17 +219,15 @@ def money(found: re.Match[str], spot: Spot) -> Made:
         made.append(
             Form("letter", lambda v: f"{sign}{gap}{Style(style.commas, style.decimals, True, letter).write(v)}")
         )
-    if not spot.is_modifier and spot.next() not in ("-",):
+    if (not spot.is_modifier and spot.next() != "-") or spot.next() in MORE_OR_LESS:
         made.append(Form("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
-        if (words := said(value, style)) is not None and (not style.decimals or style.decimals == 2):
-            made.append(
-                Form(
-                    "words", partial(_pieces, currency) if style.decimals else lambda v: f"{words(v)} {SAID[currency]}"
-                )
-            )
+        if style.decimals == 2 and not style.scale and value < PIECES_MOST:
+            made.append(Form("words", partial(_pieces, currency)))
+        elif not style.decimals and (words := said(value, style)) is not None:
+            made.append(Form("words", lambda v: f"{words(v)} {SAID[currency]}"))
         if style.scale.strip() in ("million", "billion") and value < 10**12:
             made.append(Form("noughts", lambda v: f"{sign}{gap}{Style(commas=True).write(v)}"))
-    elif not style.scale and not style.decimals:
+    elif not style.scale and not style.decimals and spot.before() not in ABOUT:
         made.append(Form("cents", lambda v: f"{sign}{gap}{Style(style.commas, 2).write(v)}"))
     elif not style.scale:
         made.append(Form("code", lambda v: f"{currency} {style.write(v)}"))

@@ -9,6 +9,7 @@ from functools import cache
 from encheck.language.identify import is_english
 from encheck.language.numbers import amounts, measures, moments
 from encheck.language.numbers.amounts import NO_OTHER, Maker
+from encheck.language.numbers.company import held
 from encheck.language.numbers.mention import Mention, Spot
 from encheck.language.numbers.words import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
@@ -20,7 +21,7 @@ PROSE = 0.75  # the least share of letters and blanks in a sentence
 MAYBE = re.compile(rf"\d|\b(?i:{WORDS}|{ORDINAL_WORDS})\b")
 ELSEWHERE = re.compile(
     r"""https?://\S+|www\.\S+|\S+@\S+|(?<!\w)@\w+|\#[A-Za-z]\w*|`[^`]*`|\S*[\\_{}<>=]\S*|(?<!\w)/\w\S*|\w+(?:/\w+){2,}
-    |\w+\([^()\s]*\)|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
+    |\w+\([^()\s]*\)|&\ ?\#\ ?\w+|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
     re.VERBOSE,
 )
 FIXED = re.compile(
@@ -34,14 +35,14 @@ FIXED = re.compile(
 )
 FIGURES = 3  # digits that are no chance
 COUNTS = re.compile(  # what is counted once more
-    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three))\b"
+    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three)|between (?:them|the))\b"
     r"|^[^.;]*\S: |, one (?!of)|\bone (?:is|was|of (?:them|whom|which))\b",
     re.IGNORECASE,
 )
 FROM_TO = re.compile(r"\bfrom \S*\d\S* to \S*\d")
 LEFT, RIGHT = (
-    r"(?<!\d \. )(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])",
-    r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)",
+    r"(?<!\d \. )(?<![\w$€£¥.,;/:#@\\^~*+\-\u2013])",
+    r"(?![\w@\\^*+]|[.,:;/]\d| \. ?\d|[-\u2013]\w|/\w)",
 )
 TIED = frozenset(
     ["to", "and", "or", "-", "–", "/", "x", "of", "in", "out", "vs", "versus", "&", ":", "by", "vs.", "--", "—"]
@@ -66,7 +67,9 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
         return NOT_ENGLISH
     reasons: list[str] = []
     found = list(_found(parse, reasons))
-    kept = [m for m in found if m.forms and _is_free(parse, m, reasons)]
+    free = [held(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
+    kept = [m for m in free if isinstance(m, Mention)]
+    reasons += [m for m in free if isinstance(m, str)]
     return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
 
 
