@@ -76,9 +76,7 @@ def test_a_control_puts_another_word_beside_the_number(text):
     assert made(text, number_control).text == CONTROLS[text]
 
 
-@pytest.mark.parametrize(
-    "text", ["It fell to 27.13.", "The bridge was built in 1998.", "The 12 cars hit other cars."]
-)
+@pytest.mark.parametrize("text", ["It fell to 27.13.", "The bridge was built in 1998.", "The 12 cars hit other cars."])
 def test_where_no_other_word_fits_beside_the_number_there_is_no_control(text):
     assert made(text, number_control) == "no other statement for this place"
 

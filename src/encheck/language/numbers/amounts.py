@@ -51,6 +51,7 @@ UNIT_SIGNS = frozenset(
     eur inr rs kcal cal c f am pm bd od""".split()
 )
 ABOUT = frozenset("about around almost nearly over only roughly some under".split())
+DEAD = frozenset("dead dies died".split())
 SAID_MOST = 99  # of a number in words that counts no noun
 UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
@@ -125,9 +126,8 @@ def _beside(
 
 def _no_count(style: Style, spot: Spot) -> str:
     """Why a number in digits is no count; empty where it may be one."""
-    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER:
-        return NO_OTHER
-    if spot.before() in (".", ":") and spot.before(2) == "rs":
+    is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
+    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER
     if _is_age(spot):
         return "an age in figures"
@@ -152,8 +152,9 @@ def _no_count(style: Style, spot: Spot) -> str:
 
 
 def _is_age(spot: Spot) -> bool:
-    """Whether commas enclose it: "Man, 20, kills"."""
-    return spot.before() == "," and spot.next() in (",", ".", ")", "")
+    """Whether it is one of a headline: "Man, 20, kills", "Singer dead at 87"."""
+    is_at_death = spot.before() == "at" and spot.before(2) in DEAD
+    return (spot.before() == "," or is_at_death) and spot.next() in (",", ".", ")", "")
 
 
 def _is_year(spot: Spot) -> bool:
@@ -196,6 +197,8 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
     if is_hour(spot) or (spot.next() == "(" and spot.next_tag(2) == "CD"):
         return NO_OTHER
+    if spot.start == 0 and spot.next() in (":", ")"):
+        return "a mark of a list"
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that counts nothing"
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
@@ -249,7 +252,7 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
     made = [Form("per cent", lambda v: f"{style.write(v)} percent")] if sign.strip() == "%" or text[0].isalpha() else []
     if sign.strip() != "%":
         made.append(Form("%", lambda v: f"{style.write(v)}%"))
-    if not text[0].isalpha() and (words := said(value, style)) is not None:
+    if not text[0].isalpha() and not style.decimals and (words := said(value, style)) is not None:
         made.append(Form("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)

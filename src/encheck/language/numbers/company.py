@@ -12,19 +12,24 @@ from encheck.language.parse import Parse
 PARALLEL = "beside another number in the same notation"
 PRESUPPOSED = "a number that the text takes for granted"
 PLAIN = frozenset(["cardinal", "decimal", "measure", "label", "fraction", "compound", "range"])
+COUNTED = ("cardinal", "decimal")
+COMMAS = frozenset(["commas", "without commas"])
+LONG = re.compile(r"\d{1,3},\d|\d{4}")
 FIGURE = {  # how a number of a kind is told elsewhere in a text
     "money": re.compile(r"[$€£¥₹]|\b(?:dollars?|euros?|pounds?|yen|rupees|cents|pence|Rs)\b"),
     "percentage": re.compile(r"%|\b(?:percent|per cent|pct)\b"),
     "time": re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2} ?[ap]\.?m\b|\b(?:midnight|noon)\b|o['’]clock", re.IGNORECASE),
+    "score": re.compile(r"\b\d+ ?[-–] ?\d+\b"),
     "year": re.compile(r"\b(?:1[1-9]|20)\d\d\b"),
 }
 TECHNICAL = re.compile(
-    r"\d ?-?(?:m[glL]|m?cg|µg|kg|[KMGT]i?B|[kKMG]bps|[kMG]?Hz|[mk]?W|k?Wh|m?Ah|[mk]?V|[cmk]m|nm|ms|dpi|ppm|rpm|psi|IU)\b"
+    r"\d ?-?(?:m[glL]|m?cg|µg|kg|[KMGT]i?B"
+    r"|[kKMG]bps|[kMG]?Hz|[mk]?W|k?Wh|m?Ah|[mk]?V|[cmk]m|nm|ms|dpi|ppm|rpm|psi|IU)\b"
 )
 SPELLED_MOST = 20  # of technical texts
 GRANTED = frozenset("the these those that both its his her their our".split())
 BOTH = re.compile(r"\b(?:both|between)\b", re.IGNORECASE)
-NAMED = re.compile(r"^(?: [\w'’-]+){1,4} ?, (?:[\w'’.-]+,? ){1,6}and [\w'’-]+")
+NAMED = re.compile(r"^(?: [\w'’-]+){1,4} ?, (?:[\w'’`.-]+,? ){1,8}and [\w'’`-]+")
 NAMED_MOST = 10
 PARTS_OF_DAY = frozenset("morning afternoon evening night".split())
 
@@ -40,7 +45,7 @@ def held(parse: Parse, one: Mention, every: Sequence[Mention]) -> Mention | str:
 
 
 def is_presupposed(parse: Parse, one: Mention) -> bool:
-    """Whether the text knows how many there are: "the two", "between six cities", "two countries, France and Norway"."""
+    """Whether the text knows how many there are: "the two", "between six cities", "two towns, Bonn and Köln"."""
     if one.kind not in ("cardinal", "measure", "range"):
         return False
     spot = Spot(parse, one.start, one.end)
@@ -48,7 +53,8 @@ def is_presupposed(parse: Parse, one: Mention) -> bool:
         return True
     if one.kind == "range" or one.value > NAMED_MOST:
         return False
-    if one.value == 2 and (spot.before() in GRANTED or BOTH.search(parse.text)):
+    is_granted = spot.before() in GRANTED or (spot.before() in ("top", "other") and spot.before(2) in GRANTED)
+    if one.value == 2 and (is_granted or BOTH.search(parse.text)):
         return True
     return one.kind == "cardinal" and NAMED.match(parse.text[one.end :]) is not None
 
@@ -63,25 +69,32 @@ def _is_parallel(parse: Parse, one: Mention, every: Sequence[Mention]) -> bool:
     """Whether another number of its kind stands in the notation that it would leave."""
     if one.kind == "date":
         return sum(other.kind == "date" for other in every) > 1
-    if one.kind in ("money", "percentage", "time"):
+    if one.kind in ("money", "percentage", "time", "score"):
         return _elsewhere(one, parse.text)
     if one.kind not in PLAIN:
         return False
-    if not _is_in_digits(one, parse.text):
-        return bool(_counts(parse, one, every, digits=False))
-    alike = one.kind if one.kind not in ("cardinal", "decimal") else ""
-    found = _counts(parse, one, every, digits=True)
-    return any(_kind_at(at, every) in ((alike,) if alike else ("", "cardinal", "decimal")) for at in found)
+    digits = _is_in_digits(one, parse.text)
+    found = _counts(parse, one, every, digits=digits)
+    if not digits and one.kind != "compound":
+        return bool(found)
+    return one.kind not in COUNTED and any(_kind_at(at, every) == one.kind for at in found)
 
 
 def _clashes(parse: Parse, one: Mention, form: Form, every: Sequence[Mention]) -> bool:
     """Whether nobody would write a number in that form in that text."""
     if form.name == "two figures":
         return _elsewhere(one, parse.text)
-    converts = form.name.startswith("in ")
-    if one.kind not in PLAIN or not (form.name == "words" or converts):
+    if one.kind not in PLAIN or not _is_in_digits(one, parse.text):
         return False
-    if _is_in_digits(one, parse.text) and _counts(parse, one, every, digits=True):
+    converts = form.name.startswith("in ")
+    others = _counts(parse, one, every, digits=True)
+    if form.name in COMMAS:
+        return any(LONG.match(parse.text, at) for at in others)
+    if one.kind in COUNTED and any(_kind_at(at, every) in ("", *COUNTED) for at in others):
+        return True
+    if form.name != "words" and not converts:
+        return False
+    if others:
         return True
     most = max(one.value) if isinstance(one.value, tuple) else one.value
     return not converts and most > SPELLED_MOST and TECHNICAL.search(parse.text) is not None
@@ -100,6 +113,8 @@ def _counts(parse: Parse, one: Mention, every: Sequence[Mention], *, digits: boo
     found = []
     for i, (start, word) in enumerate(zip(parse.starts, parse.words, strict=True)):
         if one.start <= start < one.end or parse.tags[i] != "CD" or any(map(str.isdigit, word)) is not digits:
+            continue
+        if word.lower() == "one" and one.kind == "measure":
             continue
         kind = _kind_at(start, every)
         if kind in PLAIN or (not kind and not _is_of_another_kind(parse, i)):

@@ -112,13 +112,13 @@ def said(value: Fraction, style: Style) -> Write | None:
     if style.decimals:
         return point(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
     if style.scale:
-        return whole
+        return whole if value / style.size <= SPELLED_MOST else None
     return whole if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
 
 
 def _is_pointed(value: Fraction, style: Style) -> bool:
-    """Whether people say the decimals one by one: not "ten point zero zero"."""
-    return value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
+    """Whether people say the decimals one by one: neither "ten point zero zero" nor "zero point four five"."""
+    return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
 
 
 def halves(value: Fraction) -> str:
@@ -137,7 +137,7 @@ def point(style: Style) -> Write:
 
     def write(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")
-        if places.endswith("0"):
+        if places.endswith("0") or value < 1:
             raise ValueError(f"{value} is not said with {len(places)} decimal places")
         return f"{spelled(int(whole or 0))} point {' '.join(spelled(int(digit)) for digit in places)}"
 

@@ -30,18 +30,19 @@ FIXED = re.compile(
     |(?:S&P|Poor's|Poors|Fortune|Nasdaq|NASDAQ|FTSE|Russell|CAC|Nikkei)\ \d+
     |(?i:second|third|two)-(?:hand|rate|guess\w*|faced|fold|way|time|tone|party|class)|(?i:fifth\ column)|401\(?k\)?
     |\d-way|(?i:8\ mile|big\ 12|(?:two|2)-timing)|(?i:(?:2|4|two|four|all)[- ]wheel)
-    |(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
+    |(?i:hundred|thousand|million)s?\ of|(?i:mp\ ?[34])|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
 FIGURES = 3  # digits that are no chance
 COUNTS = re.compile(  # what is counted once more
-    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three)|between (?:them|the))\b"
+    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three)"
+    r"|between (?:them|the))\b"
     r"|^[^.;]*\S: |, one (?!of)|\bone (?:is|was|of (?:them|whom|which))\b",
     re.IGNORECASE,
 )
 FROM_TO = re.compile(r"\bfrom \S*\d\S* to \S*\d")
 LEFT, RIGHT = (
-    r"(?<!\d \. )(?<![\w$€£¥.,;/:#@\\^~*+\-\u2013])",
+    r"(?<!\d \. )(?<![\w$€£¥%.,;/:#@\\^~*+\-\u2013])",
     r"(?![\w@\\^*+]|[.,:;/]\d| \. ?\d|[-\u2013]\w|/\w)",
 )
 TIED = frozenset(

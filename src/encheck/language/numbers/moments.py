@@ -243,7 +243,7 @@ def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: s
 
     alone = len(HALF.findall(spot.parse.text)) == 1  # not "from 7 pm until 04:00"
     made = [Form("24 hours", partial(_clock24, padded=True))] if alone else []
-    if minute % 15 == 0 and spot.next() not in ZONES:
+    if minute % 15 == 0 and ZONES.isdisjoint((spot.next(), spot.next(2))):
         made.append(Form("words", _in_day))
     return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
 
