@@ -1,15 +1,17 @@
 """Speed of the generators, side by side in one run, as rates and ratios.
 
     python benchmarks/generators.py --mrpc path/to/MRPC [--peer PYTHON] [--rounds 15]
-    python benchmarks/generators.py --mrpc path/to/MRPC --all
+    python benchmarks/generators.py --mrpc path/to/MRPC --all [--beside PYTHON --rounds 3]
 
 Rates are of sentences a second. "From memory" has parses, what is read off them, and what the tagger decided of each
 edit in memory; "parses and decisions" is without what is read off parses, "parses and tags" also without the edits and
 their texts, which are kept with a decision. "Cold" has an empty store and names what parsing and re-tagging alone
 take of it, with only the components that a generator needs. `--peer` is the Python of an environment that has nlpaug;
 it runs in turn with ours, on the same sentences, and needs WordNet where NLTK finds it (its tagger's model is replaced
-by one that this script trains on the treebank, `--treebank`). `--all` has processor time alone: of every generator and
-level in turn, with the parses there, as a share of what parsing takes; what is read once is loaded before.
+by one that this script trains on the treebank, `--treebank`). `--all` has processor time
+alone: of every generator and level in turn, with the parses there, as a share of what parsing takes; what is read once
+is loaded before. With `--beside` it takes turns with an earlier version, which that Python finds; figures are medians
+of the rounds.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ import spacy
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator, name_of
+from encheck.generators.control import pool
 from encheck.generators.synonym import synonym
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import Maker
+from encheck.language.edits.places import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.identify import is_english
 from encheck.language.pipeline.load import Pipeline
@@ -122,6 +126,8 @@ def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
         for level in levels:
             Maker(0, english).variants(warm_up, work, level=level)
     is_english("zwei Wörter mehr")
+    for tag in POS_OF_TAG:
+        pool(english.lexicon, tag)
     start = time.process_time()
     english.parse_all(texts)
     parse, maker, total = time.process_time() - start, Maker(0, english), 1.0
@@ -133,6 +139,21 @@ def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
         total += share
         yield name_of(work), share
     yield "all, with the parse", total
+
+
+def beside(python: str, mrpc: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
+    """(generator, share of the parse here, share in the version that `python` finds), medians of rounds in turn."""
+    found: dict[str, dict[str, list[float]]] = {sys.executable: {}, python: {}}
+    for _ in range(rounds):
+        for one, shares in found.items():
+            command = [one, __file__, "--mrpc", str(mrpc), "--all"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            for line in done.stdout.splitlines():
+                _, name, share, _ = line.split("|")
+                shares.setdefault(name.strip(), []).append(float(share))
+    here, there = found.values()
+    for name, shares in here.items():
+        yield name, statistics.median(shares), statistics.median(there.get(name, [float("nan")]))
 
 
 def products(groups: list[Group]) -> tuple[float, float]:
@@ -181,7 +202,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--stream", type=int, default=0, help="stream so many sentences, and tell the peak memory")
     parser.add_argument("--all", action="store_true", help="every generator, as a share of what parsing takes")
+    parser.add_argument("--beside", help="with --all: a Python that finds an earlier version, which takes turns")
     options = parser.parse_args()
+    if options.all and options.beside:
+        print("| generator | this version | the earlier one |\n| --- | --- | --- |")
+        for name, share, before in beside(options.beside, options.mrpc, options.rounds):
+            print(f"| {name} | {share:.2f} | {before:.2f} |")
+        return
     groups = list(load(f"mrpc:{options.mrpc}", sample=1_000).groups)[:1_000]
     if options.all:
         for name, share in all_of_them(groups):

@@ -43,7 +43,7 @@ class Rotated(Otherwise):
 """
 HEAD = (
     "new model", "space", "as it comes", "with the adapter", "unrelated, with its adapter", "first answer changes",
-    "of ten stay", "recall@1", f"cut-off {CUTOFF:g} becomes",
+    "of ten stay", "recall@1", f"cut-off {CUTOFF:g} becomes", "gate", "outcome",
 )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def row(name: str, raw: Mapping[str, Any]) -> list[str]:
     return [
         name, raw["space"]["name"], *mine, f"{100 * moved['first']['value']:.1f}%",
         f"{100 * moved['overlap']['value']:.1f}%", f"{100 * recall['before']:.1f}% to {100 * recall['after']:.1f}%",
-        f"{cutoff['cutoff']['value']:.3f}" if cutoff["cutoff"] else "-",
+        f"{cutoff['cutoff']['value']:.3f}" if cutoff["cutoff"] else "-", raw["gate"]["outcome"] or "-", raw["outcome"],
     ]  # fmt: skip
 
 

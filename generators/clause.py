@@ -34,8 +34,9 @@ NO_PASSIVE = frozenset(
     deserve do doubt elude enjoy enter equal escape exceed face fail feature feel fight fit follow get go hang hate
     have hear hold hug include intend interest involve join keep kiss know lack last leave let like look lose love
     marry match mean meet merit mind miss need number outlast outnumber outweigh own parallel possess precede prefer
-    quit reach recall receive remain remember require resemble rise run say see seem share span stand start stay
-    suit survive take tell think total trail undergo understand value walk want weigh wish""".split()
+    quit reach realise realize recall receive remain remember require resemble rise run say see seem shape share
+    show span stand start stay
+    suit survive take tell think total trail trend undergo understand value walk want weigh wish""".split()
 )
 LIGHT = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())
 # Verbs of which one "of" is: "cleared him of guilt".
@@ -269,6 +270,14 @@ def _is_general(clause: Clause) -> bool:
     return not told and parse.pos[clause.thing] == "NOUN" and is_bare(parse, clause.done)
 
 
+def _is_new_to_a_pronoun(clause: Clause) -> bool:
+    """What is known goes first: "I wrote a letter" is hardly "A letter was written by me"."""
+    parse = clause.parse
+    articles = {parse.lowers[i] for i in parse.children[clause.thing] if parse.bases[i] == "det"}
+    new = parse.pos[clause.thing] == "NOUN" and articles <= {"a", "an", "some"}
+    return parse.pos[clause.subject] == "PRON" and new and parse.child(clause.thing, "nmod:poss", "nmod") is None
+
+
 REFUSALS: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
     ("no plain statement", _is_no_statement),
     ("negated", _has_words(NEGATIVE)),
@@ -287,5 +296,6 @@ REFUSALS: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
     ("a noun without its article", _lacks_article),
     ("quantifiers whose order counts", lambda c: changes_scope(c.parse, c.doer, c.done)),
     ("what holds of a kind", _is_general),
+    ("a pronoun that does something to what is new", _is_new_to_a_pronoun),
     ("too long", _is_long),
 )

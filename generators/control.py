@@ -1,13 +1,16 @@
-"""Control edits: an unrelated word of the same tag, frequency and length in the slot of another edit."""
+"""Control edits: an unrelated word that fits the place, of the same tag, frequency and length as another edit's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import log10
 from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from encheck.generators.base import listed_beside
+from encheck.generators.frames import allowed
 from encheck.generators.replacing import certificate
 from encheck.generators.written import written
 from encheck.language.edits.inflection import UNINFLECTED, inflected
@@ -18,6 +21,11 @@ from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.types import Group, Variant
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[Any]
 
 TRIES = 12
 COMMON = 3.3  # Zipf: twice in a million words
@@ -44,8 +52,11 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
                and parse.tags[i] in POS_OF_TAG and parse.pos[i] != "DET"), None)  # fmt: skip
     if at is None:
         return "no single word to replace"
+    fitting = allowed(english.lexicon, parse, at)
+    if not fitting:
+        return "no list of words that surely fit this place"
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
-    for lemma in _candidates(english.lexicon, parse, at, word, rng):
+    for lemma in _candidates(english.lexicon, parse, at, word, fitting, rng):
         if (formed := form(parse, at, lemma)) is None:
             continue
         words = {at: formed}
@@ -56,8 +67,8 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
     return "no other word of this tag, frequency and length"
 
 
-def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random) -> list[str]:
-    """Random words as frequent as `word`, and as long in their form here, unrelated to the one at `at`.
+def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random) -> list[str]:
+    """Random words of `fitting` as frequent as `word`, as long in their form here, unrelated to the one at `at`.
 
     Lemmas are compared by how often they are of this part of speech, forms by how often they are so tagged, and
     by how often they are written at all.
@@ -69,27 +80,28 @@ def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, rng: Random)
         return []
     wanted = max(max(lexicon.frequency(lemma, pos) for lemma in lemmas), COMMON)
     seen, written_so = lexicon.word_count(word, UPOS[pos]), lexicon.word_frequency(word)
-    shunned = _shunned(parse, at)
-    near = [
-        known.lemma
-        for known in pool(lexicon, tag)
-        if abs(known.frequency - wanted) <= FREQUENCY
-        and abs(lexicon.word_frequency(known.form) - written_so) <= FREQUENCY
-        and abs(log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY
-        and abs(len(known.form) - len(word)) <= LENGTH
-        and known.marker not in shunned
-    ]
+    known = columns(lexicon, tag)
+    near = (
+        (np.abs(known.frequency - wanted) <= FREQUENCY)
+        & (np.abs(known.written - written_so) <= FREQUENCY)
+        & (np.abs(np.log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY)
+        & (np.abs(known.length - len(word)) <= LENGTH)
+    )
+    if shunned := _shunned(parse, at):
+        near &= ~np.isin(known.marker, shunned)
+    words = pool(lexicon, tag)
+    alike = [lemma for i in np.flatnonzero(near) if (lemma := words[i].lemma) in fitting]
     related = _related(lexicon, parse.lemmas[at].lower(), pos) | _related(lexicon, word.lower(), pos)
     related = related.union(*(_related(lexicon, lemma, pos) for lemma in lemmas))
-    chosen = rng.sample(near, min(len(near), 3 * TRIES))
+    chosen = rng.sample(alike, min(len(alike), 3 * TRIES))
     return [lemma for lemma in chosen if lemma not in related][:TRIES]
 
 
-def _shunned(parse: Parse, at: int) -> frozenset[str]:
+def _shunned(parse: Parse, at: int) -> list[str]:
     """The markers of adjectives that cannot stand in this place: before a noun, or as a predicate."""
     if not parse.tags[at].startswith("JJ"):
-        return frozenset()
-    return frozenset(["p", "ip"]) if parse.bases[at] == "amod" and parse.heads[at] > at else frozenset(["a", "ip"])
+        return []
+    return ["p", "ip"] if parse.bases[at] == "amod" and parse.heads[at] > at else ["a", "ip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +133,29 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[Known, ...]:
         if frequency >= COMMON and lemma in first.lemmas and formed is not None:
             found.append(Known(lemma, formed, frequency, lexicon.word_count(formed, UPOS[pos]), first.marker))
     return tuple(found)
+
+
+class Columns(NamedTuple):
+    """The pool of a tag in columns: how frequent lemmas and forms are (Zipf), how often met, how long (letters)."""
+
+    frequency: Column
+    written: Column
+    seen: Column
+    length: Column
+    marker: Column
+
+
+@cache
+def columns(lexicon: Lexicon, tag: str) -> Columns:
+    """What the words of the pool are compared by, all at once: there are thousands of nouns."""
+    words = pool(lexicon, tag)
+    return Columns(
+        np.array([word.frequency for word in words]),
+        np.array([lexicon.word_frequency(word.form) for word in words]),
+        np.array([word.seen for word in words]),
+        np.array([len(word.form) for word in words]),
+        np.array([word.marker for word in words], dtype=np.str_),
+    )
 
 
 @cache

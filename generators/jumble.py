@@ -8,6 +8,7 @@ from random import Random
 from encheck.generators.base import listed
 from encheck.generators.paper import paper_jumble
 from encheck.language.english import English
+from encheck.language.prose import left_spans, why_left
 from encheck.types import Edit, Group, Variant, apply_edits, changes
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
@@ -23,6 +24,8 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
     """
     if english.mode == "paper" and not group.variants:
         return paper_jumble(group.source, swaps=level, rng=rng)
+    if left := "" if group.variants else why_left(group.source):
+        return left
     edits = swaps(group.source, pairs=level, rng=rng)
     if edits is None:
         return f"too few different words for {level} exchanges"
@@ -31,8 +34,13 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
 
 
 def swaps(text: str, *, pairs: int, rng: Random) -> tuple[Edit, ...] | None:
-    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case."""
-    words = [(m.start(), m.end(), m.group()) for m in WORD.finditer(text)]
+    """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
+
+    Code and addresses stay.
+    """
+    spans = left_spans(text)
+    found = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in spans))
+    words = [(m.start(), m.end(), m.group()) for m in found]
     for _ in range(TRIES):
         chosen = _disjoint([w.lower() for _, _, w in words], pairs, rng)
         if chosen is not None:

@@ -11,6 +11,7 @@ from encheck.types import Edit
 Span = tuple[int, int]  # first token, one past the last
 Move = tuple[str, tuple[Edit, ...]]
 TIMES = {"DATE", "TIME"}
+COMMON = 3.5  # Zipf: a noun that a capital may hide at the front of a sentence
 FRONTABLE = {"after", "before", "during", "since", "until", "despite", "in", "on", "at", "because", "although", "when"}
 FUTURE = frozenset("tomorrow next".split())
 MEASURING = frozenset("a an about almost another half nearly over several".split())  # how long, not when
@@ -85,7 +86,10 @@ def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
     if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":
         return lower
     if keeps_capital(parse, at):
-        return text
+        is_word = (
+            parse.tags[at] == "NNP" and not parse.entities[at] and lexicon.frequency(parse.lowers[at], "n") > COMMON
+        )
+        return None if is_word and parse.words[at].istitle() else text
     if span[1] - at > 1 and parse.words[at + 1].istitle():  # "North American markets"
         return None
     part = PARTS.get(parse.pos[at])

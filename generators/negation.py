@@ -17,8 +17,6 @@ from encheck.generators.base import Generator, Outcome, listed, seeded_as
 from encheck.generators.written import written
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
-from encheck.language.identify import is_english
-from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
 from encheck.language.predicates import (
     CLITICS,
@@ -34,6 +32,7 @@ from encheck.language.predicates import (
     number_of,
     predicates,
 )
+from encheck.language.prose import why_left
 from encheck.language.surroundings import SENTENCES, clash, has_more_sentences
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
@@ -140,10 +139,8 @@ def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
     """
 
     def plan(english: English, parse: Parse) -> Plan | str:
-        if not is_prose(parse.text):
-            return NO_SENTENCE
-        if not is_english(parse.text):
-            return NOT_ENGLISH
+        if left := why_left(parse.text):
+            return left
         rng = Draws(seed, NAME, parse.text)
         found = _free(parse)
         if isinstance(found, str):
@@ -362,6 +359,7 @@ def _favours(
     return tuple(each())
 
 
+@lru_cache(maxsize=20_000)
 def _emphasis(text: str) -> frozenset[str]:
     """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word alone."""
     return STRESS.intersection(text.split())

@@ -157,14 +157,15 @@ def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Val
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     found = []
+    of_kept = alike(own, kept, context)
     for value in one.beside(size):
         said, mirrored = _said(form.write, value), _said(one.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
-            found.append((value, _alike(own, kept, context) - _alike(own, said, context)))
+            found.append((value, of_kept - alike(own, said, context)))
     return found
 
 
-def _alike(own: str, other: str, context: int) -> float:
+def alike(own: str, other: str, context: int) -> float:
     """How alike two texts are that differ in these words alone: by words and by trigrams (see `encheck.surface`)."""
     return _shared(tokens(own), tokens(other), context / LETTERS) + _shared(_runs(own), _runs(other), context)
 
@@ -195,7 +196,7 @@ def _variant(source: str, plan: Plan, text: str, relation: str, level: int, why:
 
 def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
     """The edit, with the full stop that an abbreviation shared with the sentence, a capital, and the article before."""
-    text = _capital(source, one.start, text)
+    text = capital(source, one.start, text)
     if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
         text += "."
     edits: tuple[Edit, ...] = (Edit(one.start, one.end, text),)
@@ -206,7 +207,7 @@ def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
     return edits
 
 
-def _capital(source: str, start: int, text: str) -> str:
+def capital(source: str, start: int, text: str) -> str:
     """The text with a capital letter where a sentence begins, unless its writer uses no capitals and no full stops."""
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
     uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"

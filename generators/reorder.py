@@ -11,9 +11,11 @@ from random import Random
 from encheck.generators.base import listed
 from encheck.generators.dative import shifted
 from encheck.generators.moving import (
+    FRONTABLE,
     Move,
     Span,
     capital,
+    inside_sentence,
     is_circumstance,
     keeps_capital,
     last_word,
@@ -23,9 +25,11 @@ from encheck.generators.moving import (
 )
 from encheck.generators.voice import passive
 from encheck.generators.written import written
+from encheck.language.edits.articles import article
 from encheck.language.edits.conditions import base_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
+from encheck.language.prose import left_spans, why_left
 from encheck.types import Edit, Group, Variant, apply_edits
 
 SIDES = {"NOUN", "PROPN", "ADJ"}
@@ -43,6 +47,16 @@ FIXED = frozenset(
     bonnie-and-clyde adam-and-eve lewis-and-clark trinidad-and-tobago bosnia-and-herzegovina antigua-and-barbuda
     tyne-and-wear dolce-and-gabbana abercrombie-and-fitch""".split()
 )
+FINITE, VERBS = frozenset("VBD VBZ VBP MD".split()), frozenset("VB VBD VBG VBN VBP VBZ".split())
+MARKS = frozenset(", ; : - -- – — ( ) [ ] \" “ ” `` ''".split())
+DEICTIC = frozenset("today tonight yesterday tomorrow last next this".split())
+# What brings a noun or an event that a time behind it may be said of: "the return of refugees in 1999".
+CLOSE = frozenset("of after before during since until till following with about from between that than as".split())
+WHEN = frozenset(
+    """now today tonight tomorrow yesterday already still currently then once again when while before after since until
+    first last next ago recently soon later earlier never ever always often usually not n't no only also""".split()
+)
+BEHIND = frozenset("IN TO WDT WP WP$ VBG VBN POS CD RB".split())  # tags of what follows and may belong to one half
 NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these are two
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
@@ -54,12 +68,14 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
         return written(group, "reorder", level=level)
     if level > 1:
         return "a reorder is one move"
+    if left := why_left(group.source):
+        return left
     parse = english.parse(group.source)
-    moves = [move for find in FINDERS for move in find(parse)]
+    moves = [move for find in FINDERS for move in find(parse, english)]
     rng.shuffle(moves)
     for name, made in moves:
         text = apply_edits(group.source, made)
-        if text.lower() != group.source.lower():
+        if text.lower() != group.source.lower() and not _divides_code(group.source, made):
             return Variant(text, "reorder", 1, made, "reorder", name)
     return _rebuilt(group.source, parse, english)
 
@@ -71,36 +87,75 @@ def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
         found = build(parse, english)
         if isinstance(found, tuple):
             name, made = found
+            if _divides_code(source, made):
+                return "code or an address would move"
             return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
         reasons += [found] if found else []
     return reasons[0] if reasons else "nothing that can be moved safely"
 
 
-def fronted(parse: Parse) -> Iterator[Move]:
+def _divides_code(source: str, edits: tuple[Edit, ...]) -> bool:
+    spans = left_spans(source)
+    return any(edit.start < b and a < edit.end for edit in edits for a, b in spans)
+
+
+def fronted(parse: Parse, english: English) -> Iterator[Move]:
     """A time or circumstance at the end of the one main clause goes to the front, before a comma."""
     root, end = root_of(parse), last_word(parse)
-    if root is None or parse.pos[root] not in ("VERB", "AUX") or _opens_oddly(parse):
+    if root is None or parse.pos[root] not in ("VERB", "AUX") or _opens_oddly(parse) or not _is_statement(parse, root):
+        return
+    opening = inside_sentence(parse, (0, end), english.lexicon)
+    if opening is None:
         return
     for i in parse.children[root]:
         span = span_of(parse, i)
-        if span and span[1] - 1 == end and span[0] > root and is_circumstance(parse, i, span):
+        if span and span[1] - 1 == end and span[0] > root and _is_loose(parse, root, i, span):
             phrase = parse.text[parse.starts[span[0]] : parse.ends[end]]
-            first = Edit(0, parse.ends[0], f"{capital(phrase)}, {_lower_first(parse)}")
+            first = Edit(0, parse.ends[0], f"{capital(phrase)}, {opening[: parse.ends[0]]}")
             cut = Edit(parse.ends[span[0] - 1], parse.ends[end], "")
             if parse.words[span[0] - 1] not in (",", ";", ":") and span[0] > 1:
                 yield f"fronted {base_of(parse.deps[i])}", (first, cut)
 
 
-def postponed(parse: Parse) -> Iterator[Move]:
+def _is_statement(parse: Parse, root: int) -> bool:
+    """One finite clause with its subject before it, and nothing beside that the time could be said of."""
+    subject = parse.child(root, "nsubj")
+    finite = any(parse.tags[i] in FINITE for i in (root, *parse.children[root]))
+    more = parse.child(root, "conj", "parataxis", "ccomp", "advcl", "xcomp", "csubj")
+    return finite and subject is not None and subject < root and more is None
+
+
+def _is_loose(parse: Parse, root: int, head: int, span: Span) -> bool:
+    """A time that is said of the whole clause: no verb, comma or noun beside it that it may belong to."""
+    before, words = range(root + 1, span[0]), parse.lowers[slice(*span)]
+    if not is_circumstance(parse, head, span) or not _is_only_time(parse, span):
+        return False
+    if words[0] not in FRONTABLE | DEICTIC:  # "Tuesday, ..." is no good opening
+        return False
+    if any(parse.tags[i].startswith("VB") or parse.words[i] in MARKS for i in before):
+        return False
+    return not any(parse.lowers[i] in CLOSE and i > root for i in before) and "," not in parse.words[: span[0]]
+
+
+def _is_only_time(parse: Parse, span: Span) -> bool:
+    """Whether no other word of the sentence says when."""
+    others = [i for i in range(len(parse)) if not span[0] <= i < span[1]]
+    timed = any(parse.entities[i].endswith(("DATE", "TIME")) for i in others)
+    return not timed and WHEN.isdisjoint(parse.lowers[i] for i in others)
+
+
+def postponed(parse: Parse, english: English) -> Iterator[Move]:  # noqa: ARG001
     """A time or circumstance before a comma at the front goes to the end of the one main clause."""
     root, end = root_of(parse), last_word(parse)
-    if root is None or parse.pos[root] not in ("VERB", "AUX") or parse.child(root, "conj", "parataxis", "advcl"):
+    if root is None or parse.pos[root] not in ("VERB", "AUX") or not _is_statement(parse, root):
         return
     for i in parse.children[root]:
         span = span_of(parse, i)
         if span and span[0] == 0 and span[1] < root and parse.words[span[1]] == "," and is_circumstance(parse, i, span):
-            start = span[1] + 1
-            if start <= end:
+            start, rest_of_it = span[1] + 1, range(span[1] + 1, end + 1)
+            split = any(parse.words[k] in MARKS or (k > root and parse.tags[k] in VERBS) for k in rest_of_it)
+            tied = any(parse.lowers[k] in CLOSE for k in rest_of_it if k > root)
+            if start <= end and _is_only_time(parse, span) and not split and not tied:
                 phrase = parse.text[: parse.ends[span[1] - 1]]
                 phrase = phrase if keeps_capital(parse, 0) else phrase[0].lower() + phrase[1:]
                 rest = Edit(0, parse.ends[start], capital(parse.words[start]))
@@ -110,7 +165,7 @@ def postponed(parse: Parse) -> Iterator[Move]:
                 )
 
 
-def exchanged(parse: Parse) -> Iterator[Move]:
+def exchanged(parse: Parse, english: English) -> Iterator[Move]:
     """The two halves of "A and B" or "A or B" change places, but not within a fixed pair or one name."""
     if {word.lower() for word in parse.words} & RECIPROCAL:
         return
@@ -122,21 +177,57 @@ def exchanged(parse: Parse) -> Iterator[Move]:
         if link is None or parse.words[link].lower() not in ("and", "or") or _conjuncts(parse, first) != 1:
             continue
         halves = _halves(parse, first, second, link)
-        if halves and not _is_one(parse, *halves):
+        if halves and not _is_one(parse, *halves) and not _shares(parse, *halves):
             (a, b), (c, d) = halves
             texts = [text_of(parse, half) for half in halves]
-            if a == 0 and not keeps_capital(parse, 0):
-                texts = [texts[0][0].lower() + texts[0][1:], capital(texts[1])]
+            if a == 0:
+                inner = inside_sentence(parse, halves[0], english.lexicon)
+                if inner is None:
+                    continue
+                texts = [inner, capital(texts[1])]
             yield (
                 "exchanged coordination",
                 (
+                    *_article(parse, a, texts[1]),
                     Edit(parse.starts[a], parse.ends[b - 1], texts[1]),
                     Edit(parse.starts[c], parse.ends[d - 1], texts[0]),
                 ),
             )
 
 
-FINDERS: tuple[Callable[[Parse], Iterator[Move]], ...] = (fronted, postponed, exchanged)
+def _article(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
+    """The edit of "a" or "an" before the halves, where the new first one asks for the other."""
+    before = at - 1
+    if before < 0 or parse.lowers[before] not in ("a", "an") or article(text) == parse.lowers[before]:
+        return ()
+    word = article(text)
+    word = word.capitalize() if parse.words[before][0].isupper() else word
+    return (Edit(parse.starts[before], parse.ends[before], word),)
+
+
+def _shares(parse: Parse, left: Span, right: Span) -> bool:
+    """Whether something beside the halves may belong to one of them alone, or is said of both by their order.
+
+    "progress and health spending in the system", "actress Teresa Palmer and Michala Banas", "new and stricter".
+    """
+    start, end = left[0], right[1]
+    if parse.tags[left[1] - 1] != parse.tags[right[1] - 1] and parse.pos[left[1] - 1] == "ADJ":
+        return True
+    if any(parse.pos[i] == "CCONJ" for i in (*range(max(start - 4, 0), start), *range(end, min(end + 4, len(parse))))):
+        return True
+    if parse.pos[left[1] - 1] == "ADJ":
+        return False
+    if any(parse.entities[i].endswith(("DATE", "TIME")) for i in range(start, end)):
+        return True
+    sizes = {left[1] - left[0], right[1] - right[0]}
+    if len(sizes) > 1 and parse.pos[left[1] - 1] == "NOUN" and parse.tags[left[1] - 1] == "NN":
+        return True  # "veteran stage and screen actor"
+    behind = end < len(parse) and (parse.tags[end] in BEHIND or parse.words[end] in ("-", "--", "(", "/"))
+    before = start > 0 and parse.pos[start - 1] in ("NOUN", "ADJ", "PROPN", "NUM") and parse.tags[start - 1] != "NNS"
+    return behind or before
+
+
+FINDERS: tuple[Callable[[Parse, English], Iterator[Move]], ...] = (fronted, postponed, exchanged)
 BUILDERS: tuple[Callable[[Parse, English], Move | str | None], ...] = (shifted, passive)
 
 
@@ -185,8 +276,3 @@ def _conjuncts(parse: Parse, first: int) -> int:
 def _opens_oddly(parse: Parse) -> bool:
     """A quote, a conjunction or an adverbial at the front: a second one would not stand well before it."""
     return not parse.words[0][:1].isalpha() or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
-
-
-def _lower_first(parse: Parse) -> str:
-    word = parse.words[0]
-    return word if keeps_capital(parse, 0) else word[0].lower() + word[1:]

@@ -16,6 +16,7 @@ from encheck.language.edits.substitutes import ALL, ByKey, Option, Substitute
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Pos
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Variant
 
@@ -37,6 +38,8 @@ def is_last(slot: Slot) -> bool:
 
 def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
     """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
+    if left := why_left(parse.text):
+        return left
     known, places = english.substitutes.at(relation, only), places_of(parse)
     options = list(map(known.__getitem__, places.keys))
     reason = ""

@@ -7,6 +7,7 @@ from random import Random
 from encheck.generators.base import listed
 from encheck.generators.moving import OBJECT_FORMS, SUBJECT_FORMS, Span, capital, inside_sentence, text_of
 from encheck.generators.reorder import reorder
+from encheck.generators.reversible import why_not_reversed
 from encheck.generators.written import written
 from encheck.language.edits.conditions import base_of
 from encheck.language.edits.inflection import in_case_of
@@ -14,6 +15,7 @@ from encheck.language.edits.places import first_word
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.types import Edit, Group, Variant, apply_edits
 
 # Verbs that say the same both ways round: "A met B".
@@ -46,26 +48,32 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
     """
     if group.variants:
         return written(group, "role_reversal", level=level)
+    if left := why_left(group.source):
+        return left
     parse = english.parse(group.source)
     reason: str = "no verb with subject and object"
     for verb in range(len(parse)):
         ends = _arguments(parse, verb)
         if ends is None:
             continue
-        subject, thing = ends
-        if parse.lemmas[verb].lower() in SYMMETRIC:
-            reason = "the verb says the same both ways round"
-        elif not (_acts(english.lexicon, parse, subject) and _acts(english.lexicon, parse, thing)):
-            reason = "subject and object cannot both act"
-        elif parse.lemmas[subject].lower() == parse.lemmas[thing].lower():
-            reason = "subject and object are the same word"
-        elif not isinstance(made := _exchange(english.lexicon, parse, subject, thing, verb), str):
+        made = _reversed(english.lexicon, parse, *ends, verb)
+        if not isinstance(made, str):
             text = apply_edits(group.source, made)
-            said = f"{parse.words[subject]} <-> {parse.words[thing]} of {parse.words[verb]}"
+            said = f"{parse.words[ends[0]]} <-> {parse.words[ends[1]]} of {parse.words[verb]}"
             return Variant(text, "role_reversal", level, made, "role_reversal", said)
-        else:
-            reason = made
+        reason = made
     return reason
+
+
+def _reversed(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
+    """The edits that exchange subject and object of a verb, or why they are not exchanged."""
+    if parse.lower_lemmas[verb] in SYMMETRIC:
+        return "the verb says the same both ways round"
+    if not (_acts(lexicon, parse, subject) and _acts(lexicon, parse, thing)):
+        return "subject and object cannot both act"
+    if parse.lower_lemmas[subject] == parse.lower_lemmas[thing]:
+        return "subject and object are the same word"
+    return why_not_reversed(parse, subject, thing, verb) or _exchange(lexicon, parse, subject, thing, verb)
 
 
 @listed(1)

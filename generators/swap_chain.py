@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
+from typing import NamedTuple
 
 from encheck.generators.base import listed
 from encheck.language.edits.relations import Relations, Unit, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.types import Edit, Group, Variant, apply_edits
 
 SWAPS = 3
@@ -48,27 +50,46 @@ class Swapped(Variant):
     rejected: tuple[str, ...] = ()
 
 
+class Material(NamedTuple):
+    """The groups of units that can change places, and in careful mode who stands in which relation to whom."""
+
+    groups: Groups
+    relations: Relations | None
+
+
 @listed(1, 2, 3)
 def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Swapped | str:
     """The source after `level` exchanges, with those before it; or which of the conditions the sentence lacks.
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
-    parse = english.parse(group.source)
     careful = english.mode == "careful"
-    units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
-    keep = _movable(parse) if careful else _any
-    groups = groups_of(units, parse.words, keep=keep)
-    if len(groups) < SWAPS:
-        return _too_few(parse, Counter(unit.tag for unit in units if _open(unit) and keep(unit)))
+    if left := why_left(group.source) if careful and not group.variants else "":
+        return left
+    found = english.read(material, group.source)
+    if isinstance(found, str):
+        return found
+    parse = english.parse(group.source)
     rejected: list[str] = []
-    swaps = _careful(parse, units, groups, rng, rejected) if careful else _drawn(groups, rng)
+    groups, relations = found
+    swaps = _drawn(groups, rng) if relations is None else _careful(parse, groups, relations, rng, rejected)
     if len(swaps) < SWAPS:
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
     steps = tuple(_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
     text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
     said = steps[-1].said
     return Swapped(text, "swap", level, edits, "swap_chain", said, steps=steps, rejected=tuple(rejected))
+
+
+def material(english: English, parse: Parse) -> Material | str:
+    """What a sentence has to exchange, whatever is drawn of it; or why that is too little."""
+    careful = english.mode == "careful"
+    units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
+    keep = _movable(parse) if careful else _any
+    groups = groups_of(units, parse.words, keep=keep)
+    if len(groups) < SWAPS:
+        return _too_few(parse, Counter(unit.tag for unit in units if _open(unit) and keep(unit)))
+    return Material(groups, Relations.of(parse, units) if careful else None)
 
 
 def _too_few(parse: Parse, tags: Counter[str]) -> str:
@@ -149,10 +170,9 @@ def _drawn(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
 
 
 def _careful(
-    parse: Parse, units: Sequence[Unit], groups: Groups, rng: Random, rejected: list[str]
+    parse: Parse, groups: Groups, relations: Relations, rng: Random, rejected: list[str]
 ) -> list[tuple[str, Swap]]:
     """Three groups and two units of each such that no step says what an earlier one says."""
-    relations = Relations.of(parse, units)
     swaps: list[tuple[str, Swap]] = []
     said = [relations.after(())]
     for tag in rng.sample(sorted(groups), len(groups)):

@@ -21,8 +21,8 @@ ARTICLES = frozenset("a an the these those this that".split())
 PHRASES = frozenset("nsubj obj iobj obl nmod".split())
 LINKS = frozenset(["cc", "punct", "advmod"])
 ARGUING = {
-    **dict.fromkeys(("mark", "cc"), frozenset("but although though because until unless".split())),
-    "case": frozenset("despite because due thanks".split()),
+    **dict.fromkeys(("mark", "cc", "advmod"), frozenset("but although though because until unless so".split())),
+    "case": frozenset("despite because due thanks unlike".split()),
 }
 ARGUMENTS = frozenset().union(*ARGUING.values())
 SAID_WITH = frozenset("advcl obl conj parataxis".split())
@@ -49,7 +49,9 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
         return "the word is coordinated with another"
     if _holds_opposite(english, parse, slot):
         return "the sentence holds the opposite already, or the word twice"
-    if _is_argued(parse, slot.at):
+    if _is_numbered(parse, slot.at):
+        return "part of a name or beside a number"
+    if _is_argued(parse, slot.at) or _has_end(parse, slot.at):
         return "another clause depends on what the word says"
     return "a negative or quantified phrase scopes over the word" if _is_scoped(parse, slot.at) else None
 
@@ -71,8 +73,12 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 
 
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
-    """Whether another word of the sentence is an opposite of the word, says the same as one, or is the word again."""
-    opposites = english.substitutes.opposed(parse.lower_lemmas[slot.at], slot.pos)
+    """Whether another word of the sentence is an opposite of the word, means the same as it or one, or is it again.
+
+    "A big dog and a small one", "a tiny, small village": what holds the other way contradicts the turned word.
+    """
+    lemma = parse.lower_lemmas[slot.at]
+    opposites = english.substitutes.opposed(lemma, slot.pos) | english.substitutes.alike(lemma, slot.pos)
     is_one = opposites.__contains__
     found = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
     if found == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no need to look closer
@@ -93,6 +99,22 @@ def _is_argued(parse: Parse, at: int) -> bool:
     below = [i for head in above for i in parse.children[head] if parse.bases[i] in SAID_WITH]
     joined = [i for i in (*above, *below) if parse.bases[i] in SAID_WITH]
     return any(parse.lowers[j] in ARGUING.get(parse.bases[j], ()) for i in joined for j in parse.children[i])
+
+
+def _has_end(parse: Parse, at: int) -> bool:
+    """Whether an infinitive says what a verb is done for: "cut rates to ward off deflation"."""
+    if parse.pos[at] != "VERB":
+        return False
+    ends = (i for i in parse.children[at] if parse.bases[i] == "advcl" and parse.tags[i] == "VB")
+    return any(parse.lowers[j] == "to" for i in ends for j in parse.children[i])
+
+
+def _is_numbered(parse: Parse, at: int) -> bool:
+    """Whether a number, a name or a date follows an adjective: "the Big 12", "Happy Memorial Day"."""
+    after = at + 1
+    if parse.pos[at] != "ADJ" or after >= len(parse) or parse.bases[at] != "amod":
+        return False
+    return parse.tags[after] == "CD" or (bool(parse.entities[after]) and parse.heads[at] == after)
 
 
 def _is_scoped(parse: Parse, at: int) -> bool:

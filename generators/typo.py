@@ -19,9 +19,8 @@ from encheck.language.edits.close_words import close_words
 from encheck.language.edits.notation import NOTATIONS, OF_ENGLISH, chosen
 from encheck.language.edits.typing import SLIPS, slip, typable
 from encheck.language.english import English, Reading
-from encheck.language.identify import is_english
-from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH, is_prose
 from encheck.language.parse import Parse
+from encheck.language.prose import why_left
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits, changes
 
@@ -53,15 +52,17 @@ class Place(NamedTuple):
 @listed(1, 2, 3)
 def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
     """One, two or three words mistyped, each by one letter, all by the same kind of slip."""
-    return _why_none(group, english) or english.read(_mistyping(level, rng.run_seed), group.source)
+    return _why_none(group, english) or english.read(
+        _mistyping(level, rng.run_seed, english.experimental), group.source
+    )
 
 
 @cache
-def _mistyping(level: int, seed: int) -> Reading:
+def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
     """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
 
     def mistype(english: English, parse: Parse) -> Outcome:
-        found = english.read(_placing(seed), parse.text)
+        found = english.read(_placing(seed, is_experimental), parse.text)
         if isinstance(found, str):
             return found
         rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
@@ -76,7 +77,9 @@ def _kind(name: str, says: str) -> Generator:
     """The generator of one kind of noise, of as many characters as a change of meaning of the same text has."""
 
     def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-        return _why_none(group, english) or english.read(_noising(name, rng.run_seed), group.source)
+        return _why_none(group, english) or english.read(
+            _noising(name, rng.run_seed, english.experimental), group.source
+        )
 
     generate.__name__ = generate.__qualname__ = name
     generate.__doc__ = says
@@ -84,11 +87,11 @@ def _kind(name: str, says: str) -> Generator:
 
 
 @cache
-def _noising(name: str, seed: int) -> Reading:
+def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
     """What makes this kind of noise in a text, once for a seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
-        found = english.read(_placing(seed), parse.text)
+        found = english.read(_placing(seed, is_experimental), parse.text)
         if isinstance(found, str):
             if name in SLIPS or name in OF_ENGLISH:
                 return found
@@ -123,7 +126,7 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
     """Another meaning by as many characters as `base` changes: a number, an opposite or a close word in its place."""
     if reason := _why_none(group, english):
         return reason
-    found = english.read(_placing(rng.run_seed), group.source)
+    found = english.read(_placing(rng.run_seed, english.experimental), group.source)
     if isinstance(found, str):
         return found
     size = distance(group.source, base.text)
@@ -148,15 +151,13 @@ def _why_none(group: Group, english: English) -> str:
 
 
 @cache
-def _placing(seed: int) -> Callable[[English, Parse], Place | str]:
+def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Place | str]:
     """What reads the place off a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> Place | str:
-        if not is_prose(parse.text):
-            return NO_SENTENCE
-        if not is_english(parse.text):
-            return NOT_ENGLISH
-        found = list(dict.fromkeys(_changes(english, parse, seed)))
+        if why := why_left(parse.text):
+            return why
+        found = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
         Draws(seed, NAME, parse.text).shuffle(found)
         free = typable(parse, english.lexicon, english.substitutes.expressions)
         return Place(tuple(found), tuple((parse.starts[i], parse.ends[i]) for i in free))
@@ -164,16 +165,16 @@ def _placing(seed: int) -> Callable[[English, Parse], Place | str]:
     return place
 
 
-def _changes(english: English, parse: Parse, seed: int) -> Iterator[Change]:
-    """The changes of meaning by a few characters: another number, an opposite, a close word."""
+def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[Change]:
+    """The changes of meaning by a few characters: another number; on trial also an opposite, a close word."""
     text = parse.text
     group = Group("", text, text, "")
-    for generator in (number_mirror, antonym):
+    for generator in (number_mirror, antonym) if is_experimental else (number_mirror,):
         rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), text)
         made = generator(group, level=1, rng=rng, english=english)
         if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:
             yield Change(made.edits, made.text, size, made.certificate)
-    for edit in close_words(english.lexicon, english.substitutes.expressions, parse):
+    for edit in close_words(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ():
         changed = apply_edits(text, (edit,))
         if (size := distance(text, changed)) <= MOST:
             yield Change((edit,), changed, size, f"another thing: {changes(text, (edit,))}")

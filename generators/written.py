@@ -5,6 +5,7 @@ from __future__ import annotations
 from encheck.types import Group, Lacking, Variant
 
 PROBES = "hand-written probes"
+OWN_TEXT = "text of your own and --experimental"
 
 
 def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:

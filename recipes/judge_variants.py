@@ -4,6 +4,7 @@
     python recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
     python recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
     python recipes/judge_variants.py triples --generator number --data texts:FILE mrpc:DIR --out DIR [--level 1]
+    python recipes/judge_variants.py triples --generator synonym --level 2 --data texts:FILE mrpc:DIR --out DIR
     python recipes/judge_variants.py read-triples --out DIR --judge A.txt B.txt
     python recipes/judge_variants.py coverage --generator number --data texts:FILE mrpc:DIR [--sentences 300]
 
@@ -20,7 +21,8 @@ set), and writes batches: a number, the sentence (0), and these texts, with a co
 order (1, 2, 3). A judge writes a line an item: the number, and for each text a letter (s, o or d as above), with an x
 behind it where the text is no good English: "17 s dx d". Of `--generator typo` the kept text has noise of one of its
 kinds, drawn by seed, and there is no control: an x says of it that a reader cannot tell what is meant. `--generator
-keyboard` and the like have one kind alone. `read-triples` prints how many triples are right, all relations and their
+keyboard` and the like have one kind alone. synonym (of `--level` words), antonym, control, reorder and role_reversal
+have one text a sentence. `read-triples` prints how many triples are right, all relations and their
 English confirmed, by each judge and by both, with Wilson's interval: by set, by side, of kept and changed edit, and
 together; and the triples that are not.
 """
@@ -41,15 +43,19 @@ from typing import Any
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.base import Generator
+from encheck.generators.base import Generator, Outcome
 from encheck.generators.beside import beside
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.control import control
+from encheck.generators.phenomenon import MADE, phenomenon
+from encheck.generators.reorder import reorder
+from encheck.generators.role_reversal import role_reversal
 from encheck.generators.synonym import synonym
 from encheck.generators.typo import NOISE, other_meaning
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.language.numbers.mentions import NO_SENTENCE, NOT_ENGLISH
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
+from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
+from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
@@ -61,6 +67,7 @@ HOLDS = re.compile(
 )
 SIDES = ("kept", "changed", "control")
 NO_STATEMENT = (NOT_FINITE, NO_SUBJECT, QUESTION, NO_SENTENCE, NOT_ENGLISH)
+NAMED = {"PER", "LOC", "ORG"}
 WANTED = {"synonym": "s", "antonym": "o"}
 PEER = """
 import json, random, sys
@@ -139,11 +146,31 @@ def draw(args: argparse.Namespace) -> None:
     print(len(items), "variants in", -(-len(items) // BATCH), "batches")
 
 
+def control_of_any(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """A control at the place of the antonym, else of the synonym."""
+    first = beside(antonym, control)(group, level=level, rng=rng, english=english)
+    return (
+        first if isinstance(first, Variant) else beside(synonym, control)(group, level=level, rng=rng, english=english)
+    )
+
+
+ALONE: dict[str, tuple[str, Generator]] = {  # generators of one text, each with its side
+    "synonym": ("kept", synonym),
+    "antonym": ("turned", antonym),
+    "control": ("control", control_of_any),
+    "reorder": ("kept", reorder),
+    "role_reversal": ("changed", role_reversal),
+}
+
+
 Sides = dict[str, tuple[Generator, int]]  # side -> its generator and level
 
 
 def kinds_of(args: argparse.Namespace) -> list[Sides]:
     """The sides that a triple is of; of noise, those of each kind: a triple has one of them."""
+    if args.generator in ALONE:
+        side, generator = ALONE[args.generator]
+        return [{side: (generator, args.level)}]
     if args.generator not in ("typo", *NOISE):
         return [{side: (phenomenon(args.generator, side), args.level if side == "changed" else 1) for side in SIDES}]
     kinds = NOISE.values() if args.generator == "typo" else [NOISE[args.generator]]
@@ -170,7 +197,7 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
     distinct = list({group.source: group for group in groups if not group.variants}.values())
     random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
-    maker, found = Maker(0, English(experimental=True)), []
+    maker, found = Maker(0, English(experimental=args.generator not in ("typo", *NOISE))), []
     for start in range(0, len(distinct), 10 * BATCH):
         some = distinct[start : start + 10 * BATCH]
         for group, made in zip(some, made_sides(maker, some, args), strict=True):
@@ -195,7 +222,7 @@ def triples(args: argparse.Namespace) -> None:
             for i, item in enumerate(items[start : start + BATCH // 3], start):
                 texts = [item["source"], *(item["sides"][side][0] for side in item["order"])]
                 file.write("\n".join([str(i), *(f"{n} {text}" for n, text in enumerate(texts)), ""]))
-    print(len(items), "triples of", args.generator)
+    print(len(items), "items of", args.generator)
 
 
 def said_of_triples(path: Path) -> dict[int, list[str]]:
@@ -204,12 +231,12 @@ def said_of_triples(path: Path) -> dict[int, list[str]]:
     return {int(row[0]): row[1:] for row in rows}
 
 
-def _is_right(order: list[str], answers: list[str], sides: Container[str] = SIDES) -> bool:
-    """Whether these texts of a triple are said to have their relation, in good English."""
-    wanted = {"kept": "s", "changed": "do", "control": "do"}
+def _is_right(order: list[str], answers: list[str], sides: Container[str] | None = None) -> bool:
+    """Whether these texts of an item, or all, are said to have their relation, in good English."""
+    wanted = {"kept": "s", "changed": "do", "control": "do", "turned": "o"}
     if len(answers) != len(order):
         raise SystemExit(f"{answers} should be an answer for each of {len(order)} texts")
-    read = [(side, one) for side, one in zip(order, answers, strict=True) if side in sides]
+    read = [(side, one) for side, one in zip(order, answers, strict=True) if sides is None or side in sides]
     return all("x" not in one and one[0] in wanted[side] for side, one in read)
 
 
@@ -227,7 +254,7 @@ def read_triples(args: argparse.Namespace) -> None:
     items = json.loads((args.out / "key.json").read_text("utf-8"))
     judges = [said_of_triples(path) for path in args.judge]
     good = [[_is_right(item["order"], judge[i]) for judge in judges] for i, item in enumerate(items)]
-    print("| set | triples | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
+    print("| set | items | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
     for name in (*dict.fromkeys(item["set"] for item in items), "all"):
         some = [one for one, item in zip(good, items, strict=True) if name in ("all", item["set"])]
         right = [sum(one[0] for one in some), sum(one[1] for one in some), sum(map(all, some))]
@@ -242,10 +269,17 @@ def read_triples(args: argparse.Namespace) -> None:
             print("\n".join(f"  {side}: {text} [{why}]" for side, (text, why) in item["sides"].items()))
 
 
+def _trigger(generator: str) -> re.Pattern[str]:
+    """What a sentence has to hold for a generator to look at it: any word, where its module names none."""
+    module = sys.modules[MADE[generator]["changed"].__module__] if generator in MADE else None
+    found: re.Pattern[str] = getattr(module, "TRIGGER", re.compile(""))
+    return found
+
+
 def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]) -> None:
     """How many are right by side, and of kept and changed edit together."""
     print("\n| sides | texts | right by A | right by B | by both | 95% interval |\n" + "| --- " * 6 + "|")
-    for sides in (("kept",), ("changed",), ("control",), ("kept", "changed")):
+    for sides in (("kept",), ("changed",), ("turned",), ("control",), ("kept", "changed")):
         some = [i for i, item in enumerate(items) if set(sides) <= set(item["order"])]
         good = [[_is_right(items[i]["order"], judge[i], sides) for judge in judges] for i in some]
         if good:
@@ -268,24 +302,30 @@ def shares_of_kinds(spec: str, groups: list[Group], maker: Maker) -> None:
 def coverage(args: argparse.Namespace) -> None:
     """Of `--sentences` sentences that hold what the generator edits, the share of which each side is made.
 
-    They are drawn by seed. Numbers are found by a pattern. Of those drawn for negation the statements count: what has a
-    finite predicate with its subject before it, and is no question.
+    They are drawn by seed. Numbers are found by a pattern, and words that a generator's `TRIGGER` names by that. Of
+    those drawn for negation the statements count: what has a finite predicate with its subject before it, and is no
+    question. Of those drawn for entity what the pipeline finds a person, place or organisation in counts.
     """
-    columns = (*NOISE, "any") if args.generator == "typo" else SIDES
+    wanted = kinds_of(args)[0]
+    holds = HOLDS if args.generator == "number" else _trigger(args.generator)
+    columns = (*NOISE, "any") if args.generator == "typo" else tuple(wanted)
     print("| set | sentences | " + " | ".join(columns) + " |\n" + "| --- " * (2 + len(columns)) + "|")
     for spec in args.data:
         data = load(spec, sample=None)
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
-        holding = [text for text in texts if args.generator != "number" or HOLDS.search(text)]
+        holding = [text for text in texts if holds.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
         if args.generator == "typo":
             shares_of_kinds(spec, groups, maker)
             continue
-        made = [maker.variants(groups, phenomenon(args.generator, side)) for side in SIDES]
+        made = [maker.variants(groups, generator, level=level) for generator, level in wanted.values()]
         if args.generator == "negation":
             stated = [i for i, one in enumerate(made[0]) if one not in NO_STATEMENT]
             some, made = [some[i] for i in stated], [[side[i] for i in stated] for side in made]
+        if args.generator == "entity":
+            named = [i for i, text in enumerate(some) if NAMED & {e[2:] for e in maker.english.parse(text).entities}]
+            some, made = [some[i] for i in named], [[side[i] for i in named] for side in made]
         shares = (f"{sum(isinstance(one, Variant) for one in side) / len(some):.0%}" for side in made)
         print(f"| {spec.partition(':')[0]} | {len(some)} | " + " | ".join(shares) + " |")
 
@@ -367,8 +407,12 @@ def main() -> None:
     parser.add_argument("--treebank", type=Path)
     parser.add_argument("--judge", type=Path, nargs=2)
     parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))
-    parser.add_argument("--generator", default="number", help="the phenomenon that triples are of")
-    parser.add_argument("--level", type=int, default=1, help="of the changed edit of triples")
+    parser.add_argument(
+        "--generator", default="number", help="a phenomenon, or synonym, antonym, control, reorder, role_reversal"
+    )
+    parser.add_argument(
+        "--level", type=int, default=1, help="of the changed edit of triples, or how many words of a synonym edit"
+    )
     parser.add_argument("--together", action="store_true", help="rates over all sets")
     args = parser.parse_args()
     if args.out is None and args.what not in ("rates", "coverage"):

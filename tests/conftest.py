@@ -1,11 +1,13 @@
 """Fixtures of the tool's own tests."""
 
+import gc
 import importlib
 import os
 import pkgutil
 import shutil
 import sys
 from importlib import resources
+from itertools import count
 from pathlib import Path
 
 import bytecode  # first: what follows is compiled once
@@ -39,10 +41,29 @@ def pytest_collection_modifyitems(items):
             item.add_marker("quick")
 
 
+def pytest_collection_finish():
+    keep_out_of_garbage()
+
+
+def keep_out_of_garbage():
+    """What stays until the end is walked by no collection of garbage, which torch's modules make long."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def store_folders(tmp_path_factory):
+    """A folder a test; `mktemp` of each would look through all that were made before."""
+    stem = tmp_path_factory.mktemp("stores")
+    return (stem / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
+def own_store(store_folders, monkeypatch):
     """No test touches the user's store."""
-    monkeypatch.setenv("ENCHECK_STORE", str(tmp_path_factory.mktemp("store") / "store.sqlite"))
+    folder = next(store_folders)
+    folder.mkdir()
+    monkeypatch.setenv("ENCHECK_STORE", str(folder / "store.sqlite"))
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +107,7 @@ def torch_once():
     assert scipy.optimize
     assert scipy.stats
     assert spacy
+    keep_out_of_garbage()
 
 
 @pytest.fixture

@@ -211,6 +211,15 @@ class GateRowId(str):
         return self.partition("/")[0]
 
     @builtins.property
+    def below_data(self) -> tuple[str, ...]:
+        """The level and the names of parts, as far as the row has them.
+
+        >>> GateRowId("health/probes/1/evenness").below_data, GateRowId("word-order/probes").below_data
+        (('1', 'evenness'), ())
+        """
+        return tuple(self.split("/")[2:])
+
+    @builtins.property
     def data(self) -> str:
         """The data set that the row is of; empty where a name is no row's.
 

@@ -7,27 +7,24 @@ It claims the options `--encheck-*`; `-p encheck.short_options` adds the short s
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from encheck import options
 from encheck.claims import lines_of
-from encheck.controller import arguments, canaries, collection, outcomes, unknown_names
-from encheck.controller.process import Controller, Process, Worker, settings_of, usage_errors
+from encheck.controller import arguments, canaries, collection, outcomes, selection
+from encheck.controller.process import Controller, Process, Worker, usage_errors
+from encheck.controller.selection import CLASH, SESSION
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
-from encheck.system.terminal import guard_log, visible
+from encheck.system.terminal import guard_log
 
 if TYPE_CHECKING:
-    from encheck.controller.session import Session
     from encheck.running.case import Case
     from encheck.scoring.scores import Scores
     from encheck.types import Estimate
 
 PROCESS: pytest.StashKey[Process] = pytest.StashKey()
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
-CLASH: pytest.StashKey[str] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
@@ -81,73 +78,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Once it is known which checks run: load the data and find the models, or say what is wrong with them."""
-    process, checks = config.stash[PROCESS], collection.checks_among(items)
-    with process.refusing(items):
-        if checks:
-            unknown_names.refuse_unknown_markers(config, checks)
-    offered = collection.levels_offered(checks)
-    contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
-    yield
-    collection.give_back_contracts(config, items, contracts)
-    unweighed = _leave_out_reported(config, items) if config.option.encheck_weighed_only else []
-    checks = collection.checks_among(items)
-    process.selected(item.nodeid for item in checks)
-    if checks and not config.option.collectonly:
-        with process.refusing(items):
-            config.stash[SESSION] = _open_session(config, checks)
-            config.stash[SESSION].unweighed = unweighed
-            process.refuse_models(config.stash[SESSION])
-            unknown_names.refuse_unknown_checks(
-                config, config.stash[SESSION].settings, config.stash[SESSION].bench.subjects, offered
-            )
-
-
-def _leave_out_reported(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
-    """Deselect what a gate only reports, but for checks with a threshold of the user's; the names of these checks."""
-    from encheck.running.resources import checks_with_thresholds
-
-    with usage_errors():
-        return collection.leave_out_reported(config, items, checks_with_thresholds(_settings(config)))
-
-
-def _open_session(config: pytest.Config, checks: list[pytest.Item]) -> Session:
-    """The session of these checks; those that have the name of another one are marked."""
-    from encheck.controller.cases import clashes
-    from encheck.controller.session import Session
-
-    for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
-        item.stash[CLASH] = problem
-    return Session(_settings(config), list(map(collection.case_of, checks)), run=config.stash[PROCESS].run)
+    yield from selection.selecting(config, config.stash[PROCESS], items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
     """With --collect-only: what would run, and roughly how long."""
-    found = list(map(collection.case_of, collection.checks_among(items)))
-    if not found or not config.option.collectonly:
-        return []
-    from encheck.controller.cases import roughly
-    from encheck.running.resources import resolve_data
-
-    with usage_errors():
-        return [visible(f"encheck: {roughly(found, resolve_data(_settings(config)))}")]
+    return selection.forecast(config, config.stash[PROCESS], items)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Encode what the selected checks declared, before the first of them runs."""
-    config = session.config
-    if SESSION in config.stash and not session.testsfailed:
-        with config.stash[PROCESS].preparing():
-            _clear_report(config)
-            config.stash[SESSION].prepare()
-
-
-def _clear_report(config: pytest.Config) -> None:
-    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
-    if folder := config.option.encheck_report_dir:
-        from encheck.controller.write import clear
-
-        clear(Path(folder))
+    selection.prepare(session, session.config.stash[PROCESS])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -290,7 +232,3 @@ def _controller(config: pytest.Config) -> Controller:
     process = config.stash[PROCESS]
     assert isinstance(process, Controller)
     return process
-
-
-def _settings(config: pytest.Config) -> options.Settings:
-    return settings_of(config, config.stash[PROCESS].store)

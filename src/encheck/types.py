@@ -543,6 +543,20 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Validity:
+    """How many of the triples that a generator made blind readers found right; `read` is 0 where nobody read any."""
+
+    generator: str
+    right: int
+    read: int
+
+    @builtins.property
+    def rate(self) -> float | None:
+        """The share that is right, which is a ceiling; None where nobody read any."""
+        return self.right / self.read if self.read else None
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
     """What a figure is held against: it fails wholly under the floor, and passes wholly at or above the aim.
 
@@ -557,7 +571,7 @@ class Lines:
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """One row of results.json: a figure of one check, with its lines where it is judged and its verdict where it has
-    one.
+    one. `validity` is of the generator that made the items, None where they were written by hand.
     """
 
     id: str
@@ -571,6 +585,7 @@ class CheckResult:
     lines: Lines | None = None
     reason: str = ""
     excluded: dict[str, int] = field(default_factory=dict)
+    validity: Validity | None = None
 
     @builtins.property
     def case(self) -> CaseId:

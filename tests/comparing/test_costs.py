@@ -26,7 +26,7 @@ def apart(value):
 
 
 def row(name, quality, *, speed=100.0, dimension=384, price=None):
-    return Row(name, quality, None, {}, Cost(dimension, Speed(speed, 1.0, 2.0, 9, 9), price))
+    return Row(name, quality, None, {}, Cost(dimension, speed and Speed(speed, 1.0, 2.0, 9, 9), price))
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,8 @@ def row(name, quality, *, speed=100.0, dimension=384, price=None):
         (row("a", apart(0.8), price=0.1), row("b", apart(0.8), price=0.02), "b"),
         (row("a", apart(0.8), price=0.1), row("b", apart(0.8)), ""),  # a price that is not known decides nothing
         (row("a", None), row("b", measured(0.1), dimension=128), "b"),
+        (row("a", measured(0.1)), row("b", None, dimension=128), ""),  # nobody knows whether it is as good
+        (row("a", apart(0.8)), row("b", apart(0.8), speed=None, dimension=128), ""),  # nor whether it is as fast
     ],
 )
 def test_a_model_is_left_out_where_another_is_better_in_something_and_worse_in_nothing(one, other, beaten):
@@ -93,6 +95,34 @@ def test_the_command_measures_and_says_which(labels, some_probes, tmp_path, monk
     assert set(first["families"]) == set(other["families"]) != set()
     assert "FRONT: bag-of-words" in done.output
     assert "bag-of-words" in Path("compare.html").read_text("utf-8")
+
+
+def test_vectors_of_a_file_are_compared_by_what_they_can_be(labels, some_probes, tmp_path):
+    from encheck.comparing.costs_text import lines
+
+    rows = [json.loads(line) for line in labels.read_text().splitlines()]
+    texts = sorted({text for one in rows for text in one.values()})
+    vectors = encheck.load_model("bag-of-words").encode(texts)[:, :64]
+    stored = [{"text": text, "vector": vector.tolist()} for text, vector in zip(texts, vectors, strict=True)]
+    tmp_path.joinpath("old.jsonl").write_text("\n".join(map(json.dumps, stored)))
+    found = encheck.compare_costs(
+        ["bag-of-words", "random", f"vectors:{tmp_path / 'old.jsonl'}"], data=f"retrieval:{labels}", checks="number",
+        behaviour=some_probes,
+    )  # fmt: skip
+    raw = found.as_dict()
+    old, *computed = sorted(raw["models"], key=lambda one: not one["stored"])
+    assert (old["texts_a_second"], old["behaviour"], old["dimension"]) == (None, None, 64)
+    assert old["quality"]["value"] > 0.5
+    assert [one["behaviour"] is not None for one in computed] == [True, True]
+    assert "old is a file of vectors: it has no speed; it lacks texts of the checks" in "\n".join(lines(raw))
+    assert "old" in raw["front"]
+    assert "old" not in raw["beaten"].values()
+
+
+def test_vectors_of_a_file_without_a_search_are_refused(tmp_path):
+    tmp_path.joinpath("old.jsonl").write_text('{"text": "a", "vector": [1, 2]}')
+    with pytest.raises(UsageError, match="old is a file of vectors: --cost compares it on a search"):
+        encheck.compare_costs(["random", f"vectors:{tmp_path / 'old.jsonl'}"])
 
 
 @pytest.mark.parametrize(

@@ -547,7 +547,7 @@ def test_listed(scores, judge):
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.long)], ids=["alone", "xdist"])
 def test_a_broken_generator_or_builder_is_an_error_of_its_check_alone(pytester, workers):
     rows, outcome = of_ones_own(pytester, *workers, test_a=CHECK + BROKEN)
     assert outcome.ret == 1

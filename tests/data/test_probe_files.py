@@ -1,17 +1,13 @@
 """`probes:FILE`: a probe file of the user's own, and what is said of its broken lines."""
 
 import json
-import subprocess
-import sys
 from importlib import resources
-from pathlib import Path
 
 import pytest
 
 from encheck.datasets.load import load
 from encheck.errors import DataError
 
-ROOT = Path(__file__).resolve().parents[2]
 WHOLE = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").split("\n")
 LINES = [line for line in WHOLE if '"continuation"' in line][:20]
 GROUPS = [json.loads(line) for line in LINES]
@@ -79,27 +75,23 @@ def test_an_empty_probe_file_is_refused(tmp_path):
         load(f"probes:{saved(tmp_path)}")
 
 
-def run_antonym(path):
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "checks/test_antonym.py",
-        "--model=oracle",
-        f"--data=probes:{path}",
-    ]
-    options = [f"--report-dir={path.parent / 'report'}", "-p", "no:cacheprovider"]
-    return subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+@pytest.fixture
+def run_antonym(pytester):
+    def run_antonym(path):
+        asked = ["-m", "antonym", "--encheck-model=oracle", f"--encheck-data=probes:{path}"]
+        places = [f"--encheck-report-dir={path.parent / 'report'}", "-p", "no:cacheprovider"]
+        return pytester.runpytest("--pyargs", "encheck.checks.test_antonym", *asked, *places)
+
+    return run_antonym
 
 
-def test_a_run_takes_a_probe_file(tmp_path):
+def test_a_run_takes_a_probe_file(run_antonym, tmp_path):
     run = run_antonym(saved(tmp_path, *LINES))
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert " passed" in run.stdout
+    assert run.ret == 0
+    assert run.parseoutcomes()["passed"] > 0
 
 
-def test_a_run_stops_at_a_broken_probe_file(tmp_path):
+def test_a_run_stops_at_a_broken_probe_file(run_antonym, tmp_path):
     run = run_antonym(saved(tmp_path, LINES[0], "{"))
-    assert run.returncode == 4
-    assert f"{tmp_path / 'own.jsonl'}:2: is not JSON" in run.stdout + run.stderr
+    assert run.ret == 4
+    assert f"{tmp_path / 'own.jsonl'}:2: is not JSON" in run.stdout.str() + run.stderr.str()

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+import upgrade_fakes
 from hypothesis import given
 from hypothesis import strategies as some
 from typer.testing import CliRunner
@@ -351,6 +352,55 @@ def test_vectors_of_documents_alone_say_whether_the_index_stays(place, tmp_path,
     assert found.outcome == "cannot tell"
 
 
+def gated(place, tmp_path, new, old):
+    return encheck.upgrade(
+        new, old, data=f"retrieval:{place / 'labels.jsonl'}", timing=False, report_dir=tmp_path / "r"
+    )
+
+
+def test_the_gate_weighs_the_search_of_vectors_alone_and_says_that_behaviour_is_not_compared(place, tmp_path):
+    old = written("Words", tmp_path / "old.parquet", [one for some in texts_of(place) for one in some])
+    found = gated(place, tmp_path, "upgrade_fakes:Stranger", old)
+    assert {row["row"] for row in found.raw["gate"]["rows"]} == {"retrieval/retrieval/1"}
+    assert found.raw["gate"]["outcome"] is not None
+    assert found.reasons[0].startswith("behaviour was not compared: old has no vectors of the probes. GATE")
+    assert (tmp_path / "r" / "gate" / "results.json").is_file()
+
+
+def test_the_gate_weighs_what_a_new_file_of_vectors_has(place, tmp_path):
+    new = written("Rounded", tmp_path / "new.parquet", [one for some in texts_of(place) for one in some])
+    found = gated(place, tmp_path, new, "upgrade_fakes:Words")
+    assert found.raw["gate"]["rows"][0]["baseline"] > 0
+    assert "new has no vectors of the probes" in found.reasons[0]
+
+
+def test_a_gate_of_documents_alone_is_not_run_and_says_why(place, tmp_path):
+    old = written("Words", tmp_path / "index.parquet", texts_of(place)[0])
+    found = gated(place, tmp_path, "upgrade_fakes:Turned", old)
+    assert (found.outcome, found.raw["gate"]["outcome"]) == ("cannot tell", None)
+    assert found.reasons[0] == "not run: index has all texts of no check: add those of the queries"
+
+
+class Some(upgrade_fakes.Words):
+    """Has vectors of the texts in `known`."""
+
+    known = ()
+
+    def lacks(self, texts, *, role=None):
+        return [text for text in texts if text not in self.known]
+
+
+def test_vectors_of_some_probes_are_weighed_too():
+    from types import SimpleNamespace
+
+    from encheck.api.upgrading import _is_strange_to_the_probes
+
+    none, some = Some(), Some()
+    some.known = {encheck.load_data("probes").groups[0].source}
+    sides = [SimpleNamespace(subject=SimpleNamespace(model=one)) for one in (none, some, encheck.load_model("random"))]
+    assert [_is_strange_to_the_probes(side) for side in sides] == [True, False, False]
+
+
 def test_a_document_without_a_vector_is_named(place, tmp_path, upgraded):
     documents, queries = texts_of(place)
     old = written("Words", tmp_path / "old.parquet", [*documents, *queries], hidden=documents[:1])
@@ -395,7 +445,15 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "reported_only": {}}
     against |= empty | scores
     gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
-    monkeypatch.setattr(upgrading, "run", lambda **how: ran.append(how) or SimpleNamespace(raw={"gate": gate}))
+
+    def run(**how):
+        ran.append(how)
+        if kept := how.get("save_baseline"):
+            kept.mkdir(parents=True)
+            (kept / "baseline.json").write_text("{}")
+        return SimpleNamespace(raw={"gate": gate})
+
+    monkeypatch.setattr(upgrading, "run", run)
     found = encheck.upgrade(
         "upgrade_fakes:Turned", "upgrade_fakes:Words", data=f"retrieval:{place / 'labels.jsonl'}", checks="number",
         timing=False, report_dir=tmp_path, seed="1",

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -235,22 +234,15 @@ def test_a_function_that_does_not_work_is_refused_before_the_run(store, name, ex
         resolved(store, f"my_functions:{name}")
 
 
-def test_a_function_in_conftest_is_a_model_of_pytests_run(tmp_path):
-    (tmp_path / "conftest.py").write_text(FUNCTIONS)
-    (tmp_path / "test_mine.py").write_text("from encheck.checks.test_paraphrase import *\n")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--encheck-model=conftest:embed",
-        "--encheck-no-store",
-        "--encheck-quick",
+def test_a_function_in_conftest_is_a_model_of_pytests_run(pytester):
+    pytester.makeconftest(FUNCTIONS)
+    pytester.makepyfile(test_mine="from encheck.checks.test_paraphrase import *\n")
+    done = pytester.runpytest(
+        "-p", "no:cacheprovider", "--encheck-model=conftest:embed", "--encheck-no-store", "--encheck-quick",
         "--encheck-report-dir=out",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    )  # fmt: skip
+    assert done.ret in (0, 1)
+    results = json.loads((pytester.path / "out" / "results.json").read_text())
     assert results["models"][0]["fingerprint"].startswith("function:")
     assert results["models"][0]["error"] is None
     assert results["checks"]

@@ -6,10 +6,13 @@ from random import Random
 
 import pytest
 
+from encheck.datasets.dataset import Dataset
 from encheck.errors import CheckError
 from encheck.generators.base import name_of
 from encheck.generators.beside import beside
 from encheck.generators.jumble import jumble
+from encheck.items import catalogue, variants
+from encheck.items.catalogue import list_all
 from encheck.items.variants import Maker, make
 from encheck.language.english import English
 from encheck.store import Store
@@ -120,6 +123,42 @@ def test_a_stream_remembers_nothing(english):
     list(maker.stream(iter(GROUPS), tagged))
     assert not english._parses
     assert not english._tags
+
+
+def many(count):
+    texts = [f"The plumber mended {i} taps." for i in range(count)]
+    return Dataset("many", (), tuple(Group(text, text, text, "c") for text in texts), "yours", count)
+
+
+def test_a_listing_of_many_texts_has_few_of_them_in_memory(english, monkeypatch):
+    held = []
+
+    def watched(group, *, level, rng, english):
+        found = tagged(group, level=level, rng=rng, english=english)
+        held.append(len(english._parses))
+        return found
+
+    monkeypatch.setattr(catalogue, "CHUNK", 4)
+    (listing,) = list_all(many(30), maker := Maker(0, english), works=[(watched, (1,))], keep=3)
+    assert (listing.count, len(listing.made), listing.coverage) == (30, 3, 1.0)
+    assert max(held) == 4
+    assert not maker._made
+    (everything,) = list_all(many(30), maker, works=[(watched, (1,))])
+    assert [variant for _, variant in everything.made[:3]] == [variant for _, variant in listing.made]
+    assert len(everything.made) == everything.count == 30
+
+
+def test_a_run_on_many_texts_forgets_parses_that_the_store_has(english, monkeypatch):
+    monkeypatch.setattr(variants, "CHUNK", 4)
+    monkeypatch.setattr("encheck.language.english.MOST_PARSES", 10)
+    groups = many(30).groups
+    made = Maker(0, english).variants(groups, tagged)
+    assert len(english._parses) <= 10
+    assert Maker(0, english).variants(groups, tagged) == made
+    assert english.parsed == 30
+    alone = English(pipeline=english.pipeline)
+    assert Maker(0, alone).variants(groups, tagged) == made
+    assert len(alone._parses) == 30  # no store has them
 
 
 def test_a_generator_that_never_gets_what_it_waits_for_is_named(english):

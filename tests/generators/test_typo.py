@@ -35,7 +35,7 @@ from encheck.language.english import English
 from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant, apply_edits, keeps_meaning
 
-ENGLISH = English()
+ENGLISH = English(experimental=True)
 TEXTS = [
     "The market's owner said the café sold 12 lamps on Friday, and the weather stayed pleasant.",
     "The employer must provide safety equipment before the workers enter the northern building.",
@@ -201,3 +201,11 @@ def test_items_of_each_kind_have_both_texts_and_probes_have_none():
 
 def test_the_published_recipe_has_no_noise():
     assert made(TEXTS[0], typo, english=English(mode="paper")) == "the published recipe has no noise"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_made"), [("Forty people stood outside the old museum in 1987.", True), (TEXTS[1], False)]
+)
+def test_without_experimental_the_other_meaning_is_another_number(text, is_made):
+    found = made(text, beside(typo, other_meaning), english=English())
+    assert isinstance(found, Variant) == is_made

@@ -27,7 +27,7 @@ def pair(first, second, label, split="", number=0):
     return SentencePair(f"own/{number}", first, second, label, str(number), split)
 
 
-@pytest.mark.parametrize("name", ["mrpc", "stsb", *(pytest.param(n, marks=pytest.mark.long) for n in ("paws", "qqp"))])
+@pytest.mark.parametrize("name", ["mrpc", *(pytest.param(n, marks=pytest.mark.long) for n in ("paws", "qqp", "stsb"))])
 def test_the_cells_have_the_published_counts(shared_data, name):
     folder, counts = PUBLISHED[name]
     found = difficulty(load(f"{name}:{shared_data / folder}", sample=None).pairs)

@@ -34,7 +34,7 @@ def compare_costs(
     """Measure models on your search and on behaviour, time them, and say which of them are worth taking.
 
     Args:
-        models: two to ten models, as `run` takes them.
+        models: two to ten models, as `run` takes them, or `vectors:FILE`, which need `data`.
         data: queries with labels, "retrieval:PATH", that quality is measured on. Default: quality is left out.
         checks: which checks of behaviour to run. Default: all.
         behaviour: what behaviour is measured on.
@@ -83,13 +83,16 @@ def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[s
 
 def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
     from encheck.comparing.costs import Cost
+    from encheck.encoders.protocol import Partial
     from encheck.running.encoding import Encoding
     from encheck.running.speed import measured
     from encheck.system.progress import Progress
 
     if subject.kind != "vector":
         raise UsageError(f"{subject.label} scores pairs and has no index: --cost compares encoders")
-    found = data.collection
+    found, is_stored = data.collection, isinstance(subject.model, Partial)
+    if is_stored and not found:
+        raise UsageError(f"{subject.label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
     documents = list(found.documents.values()) if found else [pair.first for pair in data.pairs]
     queries = [q.text for q in found.queries] if found else documents
     encoding = Encoding({subject.label: subject}, store)
@@ -97,4 +100,4 @@ def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
     if subject.error:
         raise EncoderError(f"{subject.label}: {subject.error}") from subject.error
     speed = measured(subject, documents, queries)
-    return Cost(subject.dimension, speed, subject.config.price)
+    return Cost(subject.dimension, speed, subject.config.price, is_stored)

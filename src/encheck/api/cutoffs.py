@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from encheck.api.loading import Spec, as_option
 from encheck.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from encheck.deciding.cutoff import CutoffReport
+    from encheck.deciding.promise import Bound
+    from encheck.deciding.rates import Base
+    from encheck.options import Settings
     from encheck.system.progress import Progress
 
-WAYS = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
+WAYS: Mapping[str, Base] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
 USAGE = "--baseline OLD@CUTOFF, for instance vectors:old.parquet@0.82"
 
 
@@ -26,7 +29,7 @@ def cutoff(
     same: str = "hits",
     own: float | None = None,
     positives: float | None = None,
-    bound: Literal["clopper-pearson", "betting"] = "clopper-pearson",
+    bound: str = "clopper-pearson",
     sample: int | None = None,
     seed: int = 0,
     skip_bad_rows: bool = False,
@@ -66,29 +69,55 @@ def cutoff(
         UsageError: an option is wrong, or the data or a file of vectors are (DataError, ModelError).
         EncoderError: a model failed, or a file of vectors lacks a text.
     """
-    from encheck.deciding.cutoff import BUDGET, Asked, decide
+    from encheck.deciding.cutoff import Asked, decide
     from encheck.deciding.cutoff_page import write
-    from encheck.options import Settings, cutoff_of, project_table
+    from encheck.options import cutoff_of
     from encheck.system.progress import Progress
 
-    if same not in WAYS:
-        raise UsageError(unknown("way to match", same, WAYS))
-    if bound not in ("clopper-pearson", "betting"):
-        raise UsageError(unknown("bound", bound, ("clopper-pearson", "betting")))
     old, old_cutoff = _baseline(baseline)
-    budget = max_false_accepts if max_false_accepts is not None or old else BUDGET
-    way: Any = WAYS[same]
-    settings = Settings(
-        models=(as_option(model), *([old] if old else [])), data=(data,), seed=seed, sample=sample,
-        skip_bad_rows=skip_bad_rows, model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
-        store=Path(store).expanduser() if store else None, device=device, dtype=dtype,
-        project=project_table(Path("pyproject.toml")),
+    settings = _settings(
+        [as_option(model), *([old] if old else [])], data, seed=seed, sample=sample, skip_bad_rows=skip_bad_rows,
+        model_arg=model_arg, store=store, device=device, dtype=dtype,
     )  # fmt: skip
-    asked = Asked(settings, budget, old_cutoff, way, cutoff_of(own), positives, bound)
+    budget = _budget(max_false_accepts, has_baseline=bool(old))
+    asked = Asked(settings, budget, old_cutoff, _way(same), cutoff_of(own), positives, _bound(bound))
     found = decide(asked, progress=progress or Progress(quiet=True))
     if report_dir:
         write(found, Path(report_dir).expanduser())
     return found
+
+
+def _settings(
+    models: Sequence[str], data: str, *, model_arg: str | Sequence[str], store: Spec | None, **others: Any
+) -> Settings:
+    from encheck.options import Settings, project_table
+
+    return Settings(
+        models=tuple(models), data=(data,), model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
+        store=Path(store).expanduser() if store else None, project=project_table(Path("pyproject.toml")), **others,
+    )  # fmt: skip
+
+
+def _budget(given: float | None, *, has_baseline: bool) -> float | None:
+    """The budget, 1% where nothing else is asked for."""
+    from encheck.deciding.cutoff import BUDGET
+
+    return given if given is not None or has_baseline else BUDGET
+
+
+def _way(same: str) -> Base:
+    if same not in WAYS:
+        raise UsageError(unknown("way to match", same, WAYS))
+    return WAYS[same]
+
+
+def _bound(given: str) -> Bound:
+    from encheck.deciding.promise import BOUNDS
+
+    for bound in BOUNDS:
+        if given == bound:
+            return bound
+    raise UsageError(unknown("bound", given, BOUNDS))
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:

@@ -15,13 +15,14 @@ from encheck.errors import UsageError
 
 if TYPE_CHECKING:
     from encheck.deciding.shipping import Gated
+    from encheck.deciding.sides import Side
     from encheck.deciding.space import Space
-    from encheck.deciding.upgrade import Upgrade
+    from encheck.deciding.upgrade import Upgrade, Wanted
     from encheck.options import Settings
     from encheck.system.progress import Progress
 
-STORED = "vectors:"
 SEARCH = "retrieval"
+PROBES = "probes"
 OF_ITSELF = ("baseline", "save_baseline", "anchor", "twin", "inconclusive", "report_dir", "model", "data", "cutoff")
 
 
@@ -68,17 +69,12 @@ def upgrade(
         UsageError: the two cannot be compared; ModelError, DataError, ... what their names say.
         EncoderError: a model failed, or a file of vectors lacks a document.
     """
-    from encheck.deciding.upgrade import PAGE, Wanted, measure
-    from encheck.deciding.upgrade_page import render
-    from encheck.options import cutoff_of
-    from encheck.reporting.results import write_named
+    from encheck.deciding.upgrade import measure
     from encheck.system.progress import Progress
 
     if refused := [name for name in OF_ITSELF if name in options]:
         raise UsageError(f"{refused[0]} is no option of upgrade(): it takes a new and an old model, and data")
-    cutoffs = map(cutoff_of, [cutoff] if isinstance(cutoff, int | float) else cutoff)
-    known = tuple(one for one in cutoffs if one is not None)
-    wanted = Wanted(cutoffs=known, qrels=Path(qrels).expanduser() if qrels else None, timing=timing)
+    wanted = _wanted(cutoff, qrels, timing=timing)
     folder = Path(report_dir).expanduser() if report_dir else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
         if options.pop("no_store", False):
@@ -87,8 +83,26 @@ def upgrade(
         weigh = _Gate(asked=asked, checks=checks, scratch=Path(scratch), folder=folder, wanted=gate, verbose=verbose)
         found = measure(asked.settings(), wanted, gate=weigh, folder=folder, progress=progress or Progress(quiet=True))
     if folder:
-        write_named(folder / PAGE, render(found.raw))
+        _write_page(found, folder)
     return found
+
+
+def _wanted(cutoff: float | Sequence[float], qrels: Spec | None, *, timing: bool) -> Wanted:
+    """What is asked for beside the settings; UsageError for a cut-off that is no number."""
+    from encheck.deciding.upgrade import Wanted
+    from encheck.options import cutoff_of
+
+    cutoffs = map(cutoff_of, [cutoff] if isinstance(cutoff, int | float) else cutoff)
+    known = tuple(one for one in cutoffs if one is not None)
+    return Wanted(cutoffs=known, qrels=Path(qrels).expanduser() if qrels else None, timing=timing)
+
+
+def _write_page(found: Upgrade, folder: Path) -> None:
+    from encheck.deciding.upgrade import PAGE
+    from encheck.deciding.upgrade_page import render
+    from encheck.reporting.results import write_named
+
+    write_named(folder / PAGE, render(found.raw))
 
 
 def _known(old: str) -> str:
@@ -146,33 +160,65 @@ class _Gate:
     wanted: bool
     verbose: bool
 
-    def __call__(self, space: Space) -> Gated:
-        """What the gate says of behaviour and search; nothing of stored vectors, and of vectors that are the same."""
+    def __call__(self, space: Space, sides: Sequence[Side]) -> Gated:
+        """What the gate says of behaviour and search, and what it could not compare; nothing of the same vectors.
+
+        `sides` are the old model and the new one.
+        """
         from encheck.deciding.shipping import Gated
 
         if space.name == "same":
             return Gated(None, ("not run: the vectors are the same",))
         if not self.wanted:
             return Gated(None, ("not run (--no-gate): behaviour was not measured",))
-        if stored := [one for one in (self.asked.new, self.asked.old) if one.startswith(STORED)]:
-            return Gated(None, (f"not run: {stored[0]} has no vectors of the probes, so behaviour was not measured",))
-        return self._said()
+        return self._said(sides)
 
-    def _said(self) -> Gated:
+    def _said(self, sides: Sequence[Side]) -> Gated:
         from encheck.deciding.shipping import Gated
         from encheck.reporting import gate as shown
+
+        strange = [side.subject.label for side in sides if _is_strange_to_the_probes(side)]
+        said = self._ran([self.asked.data] if strange else [PROBES, self.asked.data])
+        if said is None:
+            return Gated(
+                None, (f"not run: {sides[0].subject.label} has all texts of no check: add those of the queries",)
+            )
+        first, *others = shown.headline(said)
+        if strange:
+            first = f"behaviour was not compared: {strange[0]} has no vectors of the probes. {first}"
+        lines = (first, *others, *(line for one in said["against"] for line in shown.explained(one)))
+        return Gated(said["outcome"], tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
+
+    def _ran(self, data: Sequence[str]) -> dict[str, Any] | None:
+        """The `gate` of results.json; None where the old model has too few vectors for a baseline."""
+        from encheck.gating.baseline import SUMMARY
         from encheck.running.labels import labels
 
         kept = self.scratch / "baseline" / "old"
-        report = self.folder / "gate" if self.folder else self.scratch / "gate"
         (new, _), (old, _) = labels([self.asked.new, self.asked.old]).items()
-        how: dict[str, Any] = {"data": ["probes", self.asked.data], "checks": self._checks, "verbose": self.verbose}
+        how: dict[str, Any] = {"data": data, "checks": self._checks, "verbose": self.verbose}
         run(**self.asked.of_one(self.asked.old, old), **how, save_baseline=kept, report_dir=self.scratch / "old")
-        found = run(**self.asked.of_one(self.asked.new, new), **how, baseline=kept, report_dir=report)
-        said = found.raw["gate"]
-        lines = (*shown.headline(said), *(line for one in said["against"] for line in shown.explained(one)))
-        return Gated(said["outcome"], tuple(dict.fromkeys(lines)), said, str(report) if self.folder else "")
+        if not (kept / SUMMARY).is_file():
+            return None
+        found = run(**self.asked.of_one(self.asked.new, new), **how, baseline=kept, report_dir=self._report)
+        gate: dict[str, Any] = found.raw["gate"]
+        return gate
+
+    @property
+    def _report(self) -> Path:
+        return (self.folder or self.scratch) / "gate"
 
     @property
     def _checks(self) -> str:
         return f"({self.checks}) or {SEARCH}" if self.checks else ""
+
+
+def _is_strange_to_the_probes(side: Side) -> bool:
+    """Whether these are vectors of a file that has none of any sentence of the probes."""
+    from encheck.datasets.load import load
+    from encheck.encoders.protocol import Partial
+
+    if not isinstance(side.subject.model, Partial):
+        return False
+    texts = {group.source for group in load(PROBES, sample=None).groups}
+    return len(side.subject.model.lacks(sorted(texts))) == len(texts)

@@ -3,44 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from encheck.cli.shared import DataSpec, ModelArgs, SkipBadRows, StorePath, app, say, tell, told
 from encheck.cli.table import as_option
 
-HELP_OF_BASELINE = (
-    "The model in use and its cut-off; OLD is a model or vectors:FILE. Asks for the new cut-off that does the same."
-)
+MaxFalseAccepts = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Budget of false accepts: 0.01 is 1%. Default: 0.01 without --baseline."),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="OLD@CUTOFF",
+        help="The model in use and its cut-off; OLD is a model or vectors:FILE. Asks for the new cut-off that does the "
+        "same.",
+    ),
+]
+Same = Annotated[
+    str, typer.Option(metavar="hits|recall|false-accepts", help="What the old and new cut-off have in common.")
+]
+Own = Annotated[
+    float | None, typer.Option("--cutoff", "--threshold", metavar="T", help="A cut-off of yours, shown too.")
+]
+Positives = Annotated[
+    float | None, typer.Option(metavar="SHARE", help="Share of positives in production, for precision and hits.")
+]
+UpperBound = Annotated[
+    str, typer.Option(metavar="clopper-pearson|betting", help="Upper bound of the rate of false accepts.")
+]
+Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to take, or all.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the intervals and of what is drawn.")]
+Place = Annotated[Path, typer.Option(metavar="DIR", help="Where cutoff.html and cutoff.json go.")]
 
 
 @app.command()
 def cutoff(
     model: Annotated[str, typer.Argument(metavar="NEW", help="A model, as --model takes it, or vectors:FILE.")],
     data: DataSpec,
-    max_false_accepts: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Budget of false accepts: 0.01 is 1%. Default: 0.01 without --baseline."),
-    ] = None,
-    baseline: Annotated[str | None, typer.Option(metavar="OLD@CUTOFF", help=HELP_OF_BASELINE)] = None,
-    same: Annotated[
-        str, typer.Option(metavar="hits|recall|false-accepts", help="What the old and new cut-off have in common.")
-    ] = "hits",
-    own: Annotated[
-        float | None, typer.Option("--cutoff", "--threshold", metavar="T", help="A cut-off of yours, shown too.")
-    ] = None,
-    positives: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Share of positives in production, for precision and hits.")
-    ] = None,
-    bound: Annotated[
-        str, typer.Option(metavar="clopper-pearson|betting", help="Upper bound of the rate of false accepts.")
-    ] = "clopper-pearson",
-    sample: Annotated[str, typer.Option(metavar="N", help="Number of clusters to take, or all.")] = "all",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals and of what is drawn.")] = 0,
-    report_dir: Annotated[Path, typer.Option(metavar="DIR", help="Where cutoff.html and cutoff.json go.")] = Path(
-        "reports/cutoff"
-    ),
+    max_false_accepts: MaxFalseAccepts = None,
+    baseline: Baseline = None,
+    same: Same = "hits",
+    own: Own = None,
+    positives: Positives = None,
+    bound: UpperBound = "clopper-pearson",
+    sample: Clusters = "all",
+    seed: Seed = 0,
+    report_dir: Place = Path("reports/cutoff"),
     skip_bad_rows: SkipBadRows = False,
     model_arg: ModelArgs = None,
     store: StorePath = None,
@@ -65,11 +76,10 @@ def cutoff(
     from encheck.options import sample_of
     from encheck.system.progress import Progress
 
-    chosen: Any = bound
     with told():
         found = decide(
             model, data, max_false_accepts=max_false_accepts, baseline=baseline, same=same, own=own,
-            positives=positives, bound=chosen, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
+            positives=positives, bound=bound, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip

@@ -10,27 +10,36 @@ import typer
 from encheck.cli.shared import ModelArgs, SkipBadRows, StorePath, app, say, tell, told
 from encheck.cli.table import as_option
 
+Old = Annotated[str, typer.Option(metavar="OLD", help="The model in use, or vectors:FILE with its vectors.")]
+Searched = Annotated[
+    str, typer.Option(metavar="PATH", help="Documents without labels (a directory), or retrieval:PATH with labels.")
+]
+Cutoffs = Annotated[
+    list[float] | None, typer.Option(metavar="T", help="A cut-off on scores that is in use. Repeatable.")
+]
+Checks = Annotated[
+    str, typer.Option("-m", metavar="CHECKS", help="Weigh these checks of behaviour alone, as pytest's -m.")
+]
+Weighs = Annotated[bool, typer.Option(help="Run the gate, which measures both models on the probes.")]
+Times = Annotated[bool, typer.Option(help="Measure how fast both models are.")]
+Qrels = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Judgements of people. Default: beside the log, LOG.qrels.")
+]
+Place = Annotated[Path | None, typer.Option(help="Where the report goes. Default: reports/upgrade.")]
+
 
 @app.command()
 def upgrade(
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new model: a name, a directory, a hub id.")],
-    baseline: Annotated[str, typer.Option(metavar="OLD", help="The model in use, or vectors:FILE with its vectors.")],
-    data: Annotated[
-        str, typer.Option(metavar="PATH", help="Documents without labels (a directory), or retrieval:PATH with labels.")
-    ],
+    baseline: Old,
+    data: Searched,
     queries: Annotated[Path | None, as_option("queries")] = None,
-    cutoff: Annotated[
-        list[float] | None, typer.Option(metavar="T", help="A cut-off on scores that is in use. Repeatable.")
-    ] = None,
-    checks: Annotated[
-        str, typer.Option("-m", metavar="CHECKS", help="Weigh these checks of behaviour alone, as pytest's -m.")
-    ] = "",
-    gate: Annotated[bool, typer.Option(help="Run the gate, which measures both models on the probes.")] = True,
-    timing: Annotated[bool, typer.Option(help="Measure how fast both models are.")] = True,
-    qrels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Judgements of people. Default: beside the log, LOG.qrels.")
-    ] = None,
-    report_dir: Annotated[Path | None, typer.Option(help="Where the report goes. Default: reports/upgrade.")] = None,
+    cutoff: Cutoffs = None,
+    checks: Checks = "",
+    gate: Weighs = True,
+    timing: Times = True,
+    qrels: Qrels = None,
+    report_dir: Place = None,
     model_arg: ModelArgs = None,
     sample: Annotated[str, as_option("sample")] = "2000",
     seed: Annotated[int, as_option("seed")] = 0,

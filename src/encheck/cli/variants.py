@@ -65,35 +65,45 @@ def variants(
 
         encheck data variants --data mrpc:path/to/MRPC --generator synonym
     """
-    from encheck.items.catalogue import chosen_works
-    from encheck.items.lock import refuse_place
     from encheck.options import Settings, mode_of, sample_of
-    from encheck.reporting.variants import lines
 
     with told():
-        if lock:
-            refuse_place(lock)
-        works = chosen_works(generator or [], lock=lock is not None)
         settings = Settings(
-            store=store,
-            spacy_model=spacy_model,
-            lexicon=lexicon,
-            generator_mode=mode_of(generator_mode),
-            seed=seed,
-            continuation_model=continuation_model,
-            back_translate=back_translate,
-            project=project(),
-        )
-        listings, language = _made(settings, works, data, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
-        say(lines(listings, language=language, show=n))
-        if lock:
-            tell(f"{lock}: {_freeze(lock, listings, data, language=language, seed=seed)} variants")
+            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=mode_of(generator_mode), seed=seed,
+            continuation_model=continuation_model, back_translate=back_translate, project=project(),
+        )  # fmt: skip
+        _show(settings, data, generator or [], lock, n=n, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
+
+
+def _show(
+    settings: Settings,
+    data: str,
+    generators: list[str],
+    lock: Path | None,
+    *,
+    n: int,
+    sample: int | None,
+    skip_bad_rows: bool,
+) -> None:
+    """Say what these generators make, and write it to the lock file where there is to be one."""
+    from encheck.items.catalogue import chosen_works
+    from encheck.items.lock import refuse_place
+    from encheck.reporting.variants import lines
+
+    if lock:
+        refuse_place(lock)
+    works = chosen_works(generators, lock=lock is not None)
+    keep = None if lock else n
+    listings, language = _made(settings, works, data, sample=sample, skip_bad_rows=skip_bad_rows, keep=keep)
+    say(lines(listings, language=language, show=n))
+    if lock:
+        tell(f"{lock}: {_freeze(lock, listings, data, language=language, seed=settings.seed)} variants")
 
 
 def _made(
-    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool
+    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool, keep: int | None
 ) -> tuple[list[Listing], Mapping[str, Any]]:
-    """The variants of each generator, and what parsed the sentences."""
+    """The variants of each generator, the first `keep` or all, and what parsed the sentences."""
     from encheck.datasets.load import load
     from encheck.items.catalogue import list_all
     from encheck.items.variants import Maker
@@ -102,7 +112,7 @@ def _made(
     store = open_store(settings)
     maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
     dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
-    listings = list(list_all(dataset, maker, works=works))
+    listings = list_all(dataset, maker, works=works, keep=keep)
     language = maker.english.describe()
     store.close()
     return listings, language

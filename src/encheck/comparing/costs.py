@@ -53,11 +53,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a model costs, beside its vectors: speed, None where it cannot be timed; dollars a million tokens."""
+    """What a model costs, beside its vectors: speed, None where it cannot be timed; dollars a million tokens.
+
+    `is_stored` says that it is a file of vectors: there is no model to time.
+    """
 
     dimension: int
     speed: Speed | None
     price: float | None = None
+    is_stored: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def costs(
     """Hold models of one run side by side; `data` labels the search with labels that quality is measured on."""
     cut = in_common([model.side.tables for model in models])
     quality = [_quality(tables, data, seed) if data else None for tables in cut]
-    behaviour = [_families(tables, seed, but=data) for tables in cut]
+    behaviour = [_families(tables, seed, but=data) for tables in _behaving(models, cost)]
     rows = tuple(
         Row(model.label, one and one[1], _mean(found.values()), found, cost[model.label])
         for model, one, found in zip(models, quality, behaviour, strict=True)
@@ -111,6 +115,16 @@ def costs(
     figure = next((one[0] for one in quality if one), "")
     open_ = {name: tuple(_inseparable(rows, name)) for name in ("quality", "behaviour")}
     return Costs(rows, figure, documents, front, beaten, open_)
+
+
+def _behaving(models: Sequence[Model], cost: Mapping[str, Cost]) -> list[Tables]:
+    """Each model's tables on what all have; empty of a file of vectors that lacks texts of what the models have."""
+    every = [model.side.tables for model in models]
+    computed = [tables for tables, model in zip(every, models, strict=True) if not cost[model.label].is_stored]
+    wanted = set.intersection(*(set(tables) for tables in computed or every))
+    known = [wanted <= set(tables) for tables in every]
+    cut = iter(in_common([tables for tables, has_all in zip(every, known, strict=True) if has_all]))
+    return [next(cut) if has_all else {} for has_all in known]
 
 
 def _quality(tables: Tables, data: str, seed: int) -> tuple[str, Measured] | None:
@@ -165,11 +179,20 @@ def _mean(some: Any) -> Measured | None:
 
 
 def _beaten_by(row: Row, rows: Sequence[Row]) -> str:
-    """The first model that is better in something and worse in nothing; empty where there is none."""
+    """The first model that is better in something and worse in nothing; empty where there is none.
+
+    A model of which quality, behaviour or speed is not known beats none of which it is.
+    """
     for other in rows:
-        if other is not row and any(_better(other, row)) and not any(_better(row, other)):
+        is_known = _measured(row) <= _measured(other)
+        if other is not row and is_known and any(_better(other, row)) and not any(_better(row, other)):
             return other.name
     return ""
+
+
+def _measured(row: Row) -> set[str]:
+    found = {"quality": row.quality, "behaviour": row.behaviour, "texts a second": row.cost.speed}
+    return {name for name, one in found.items() if one is not None}
 
 
 def _better(one: Row, other: Row) -> Iterator[Criterion]:
@@ -213,4 +236,5 @@ def _as_dict(row: Row, documents: int) -> dict[str, Any]:
         "p50": speed.p50 if speed else None,
         "p95": speed.p95 if speed else None,
         "price": row.cost.price,
+        "stored": row.cost.is_stored,
     }

@@ -77,6 +77,8 @@ def as_row(result: CheckResult) -> Row:
         "excluded": dict(result.excluded),
         "surface": _surface(e) if e else {},
     }
+    if result.validity:
+        row["validity"] = dataclasses.asdict(result.validity)
     if e and e.curve:
         row["curve"] = [dataclasses.asdict(point) for point in e.curve]
     return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,6 +13,9 @@ from encheck.claims import CONTRACT
 from encheck.controller.locks import Locks
 from encheck.encoders.weights import weights_of
 from encheck.gating.baseline import Baseline, read
+from encheck.generators.phenomenon import MADE
+from encheck.generators.validity import validity_of
+from encheck.ids import ItemId
 from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.options import Settings, model_options
@@ -36,6 +40,7 @@ from encheck.types import (
     Items,
     Lines,
     Repeated,
+    Validity,
     Verdict,
 )
 from encheck.verdict import judge, known_failure, lines, with_meaning
@@ -121,11 +126,21 @@ class Session:
             lines=held,
             reason=reason,
             excluded=self._excluded(case),
+            validity=self._validity(case),
         )
 
     def _excluded(self, case: Case) -> dict[str, int]:
         found = self.bench.found(case.data, case.claim, case.level)
         return found.excluded if found else {}
+
+    def _validity(self, case: Case) -> Validity | None:
+        """Of the generator that made the items of a phenomenon; None of items of other kinds, and of written ones."""
+        found = self.bench.found(case.data, case.claim, case.level)
+        parts = ItemId(found.kept[0].id).known if found and found.kept else None
+        made = parts and parts.relation.removesuffix("_control") in MADE
+        if not parts or not made or any(group.variants for group in self.bench.data[case.data].groups):
+            return None
+        return validity_of(parts.relation)
 
     def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
         """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim.
@@ -136,6 +151,8 @@ class Session:
         floor, aim = (own, own) if own is not None else declared or (None, None)
         if aim is None:
             return self.row(case, estimate, None, None, case.claim.declared.unjudged)
+        if own is None:
+            floor, aim = _under_the_ceiling(floor, aim, self._validity(case))
         held, estimate = lines(estimate, floor=floor, aim=aim), self._with_limit(case, estimate)
         verdict, reason = self._verdict(case, estimate, held)
         if self.settings.baseline and own is None and verdict != "error" and case.claim.family != CONTRACT:
@@ -289,6 +306,14 @@ class Session:
                 log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         self.store.close()
         log.removeHandler(self.notes)
+
+
+def _under_the_ceiling(floor: Floor, aim: float, validity: Validity | None) -> tuple[Floor, float]:
+    """Floor and aim of generated items: no aim lies above the share of them that is right."""
+    if validity is None or validity.rate is None:
+        return floor, aim
+    aim = min(aim, math.floor(1_000 * validity.rate) / 1_000)
+    return floor if floor is None or isinstance(floor, str) else min(floor, aim), aim
 
 
 def _metric_key(estimate: Estimate | None) -> str:

@@ -6,7 +6,7 @@ import importlib
 import logging
 import pkgutil
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +32,19 @@ DEFAULT_SAMPLE_CLUSTERS = 2_000
 QUICK_CLUSTERS = 100
 AS_USUAL = PassageOptions()
 PATHS = (".", "/", "~")  # what no name of a data set begins with
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is read of a data set that lies somewhere, and how; `bad` takes its malformed rows."""
+
+    called: str
+    path: str
+    reading: str
+    sample: int | None
+    seed: int
+    passages: PassageOptions
+    bad: BadRows
 
 
 @cache
@@ -78,29 +91,8 @@ def load(
         return replace(_embedded(name, module, reading), name=label or stem(full))
     if made := _made(module, path):
         return replace(made, name=label or stem(spec).replace(":", "-"))
-    called, bad = label or full, BadRows(skip=skip_bad_rows)
-    module = _taken_for(module, path, called)
-    if hasattr(module, "collection"):
-        is_of_hub = path.startswith(PREFIX) and hasattr(module, "fetched")
-        of_hub = path.removeprefix(PREFIX) if is_of_hub else ""
-        place = module.fetched(of_hub) if is_of_hub else typed(path)
-        found = module.collection(place, bad, *([passages] if name == PASSAGES else []))
-        licence = "its data card has it" if of_hub else module.LICENCE
-        return replace(_searched(called, found, licence, sample, seed, bad), version=of_hub)
-    if hasattr(module, "texts"):
-        plain: Dataset = module.texts(called, path, bad, part=reading, sample=sample, seed=seed)
-        _tell_skipped(called, bad)
-        return plain
-    if hasattr(module, "contrasts"):
-        written: Dataset = module.contrasts(called, _place(path), bad, sample=sample, seed=seed)
-        _tell_skipped(called, bad)
-        return written
-    rows = _rows(name, module, path, bad, reading)
-    _tell_skipped(called, bad)
-    if hasattr(module, "groups"):
-        own: Dataset = module.dataset(rows)
-        return replace(own, name=called, skipped=tuple(bad.skipped))
-    return from_rows(called, rows, licence=module.LICENCE, sample=sample, seed=seed, skipped=bad.skipped)
+    asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows))
+    return _lying_there(name, _taken_for(module, path, asked.called), asked)
 
 
 def stem(spec: str) -> str:
@@ -175,30 +167,72 @@ def _taken_for(module: ModuleType, path: str, name: str) -> ModuleType:
     return names()[kind]
 
 
-def _rows(name: str, module: ModuleType, path: str, bad: BadRows, reading: str) -> list[Any]:
+def _rows(name: str, module: ModuleType, asked: _Asked) -> list[Any]:
     """All rows that lie at the path; DataError where there is none."""
-    rows = list(_read(module, path, bad, reading))
+    rows = list(_read(module, asked.path, asked.bad, asked.reading))
     if not rows:
-        left_out = f" that is right (the first problem of {len(bad.skipped)}: {bad.skipped[0]})" if bad.skipped else ""
-        raise DataError(f"{name}: {path} holds no row{left_out}; expected {module.FILES}")
+        left_out = asked.bad.skipped
+        first = f" that is right (the first problem of {len(left_out)}: {left_out[0]})" if left_out else ""
+        raise DataError(f"{name}: {asked.path} holds no row{first}; expected {module.FILES}")
     return rows
 
 
-def _tell_skipped(name: str, bad: BadRows) -> None:
-    if bad.skipped:
-        log.warning("%s: %d malformed rows excluded; the first: %s", name, len(bad.skipped), bad.skipped[0])
+def _tell_skipped(asked: _Asked) -> None:
+    if left_out := asked.bad.skipped:
+        log.warning("%s: %d malformed rows excluded; the first: %s", asked.called, len(left_out), left_out[0])
 
 
-def _searched(name: str, found: Collection, licence: str, sample: int | None, seed: int, bad: BadRows) -> Dataset:
+def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+    """The data at the path, by the one reader that the module has."""
+    if hasattr(module, "collection"):
+        return _searched(name, module, asked)
+    if hasattr(module, "texts"):
+        plain: Dataset = module.texts(
+            asked.called, asked.path, asked.bad, part=asked.reading, sample=asked.sample, seed=asked.seed
+        )
+        _tell_skipped(asked)
+        return plain
+    if hasattr(module, "contrasts"):
+        written: Dataset = module.contrasts(
+            asked.called, _place(asked.path), asked.bad, sample=asked.sample, seed=asked.seed
+        )
+        _tell_skipped(asked)
+        return written
+    return _of_rows(name, module, asked)
+
+
+def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+    """The data of labelled pairs or of groups."""
+    rows = _rows(name, module, asked)
+    _tell_skipped(asked)
+    skipped = tuple(asked.bad.skipped)
+    if hasattr(module, "groups"):
+        own: Dataset = module.dataset(rows)
+        return replace(own, name=asked.called, skipped=skipped)
+    return from_rows(asked.called, rows, licence=module.LICENCE, sample=asked.sample, seed=asked.seed, skipped=skipped)
+
+
+def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+    """The data of queries and documents, which lie at the path or are fetched from the hub."""
+    is_of_hub = asked.path.startswith(PREFIX) and hasattr(module, "fetched")
+    of_hub = asked.path.removeprefix(PREFIX) if is_of_hub else ""
+    place = module.fetched(of_hub) if is_of_hub else typed(asked.path)
+    found = module.collection(place, asked.bad, *([asked.passages] if name == PASSAGES else []))
+    licence = "its data card has it" if of_hub else module.LICENCE
+    return replace(_sampled(asked, found, licence), version=of_hub)
+
+
+def _sampled(asked: _Asked, found: Collection, licence: str) -> Dataset:
     """The data set of a collection, with at most `sample` clusters of its queries and all of its documents."""
-    _tell_skipped(name, bad)
+    _tell_skipped(asked)
+    skipped = tuple(asked.bad.skipped)
     if not found.queries and not found.passages:
-        raise DataError(f"{name}: no query has a judgement{f' ({bad.skipped[0]})' if bad.skipped else ''}")
+        raise DataError(f"{asked.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
     clusters = [q.cluster for q in found.queries]
-    kept = found if sample is None else found.of(sample_clusters(clusters, sample, seed=seed))
-    sampled = len(kept.queries) < len(found.queries)
+    kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
     return Dataset(
-        name, (), (), licence, len(found.queries), skipped=tuple(bad.skipped), sampled=sampled,
+        asked.called, (), (), licence, len(found.queries), skipped=skipped,
+        sampled=len(kept.queries) < len(found.queries),
         universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
     )  # fmt: skip
 

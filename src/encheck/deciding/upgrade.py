@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from math import isfinite
@@ -29,6 +29,7 @@ from encheck.system.progress import Progress
 SCHEMA_VERSION = 1
 RESULTS, PAGE, ADAPTER = "upgrade.json", "upgrade.html", "adapter.npz"
 TEXT_SHOWN = 160
+Weigher = Callable[[Space, Sequence[Side]], Gated]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +56,12 @@ class Upgrade:
     raw: Mapping[str, Any]
 
 
-def measure(
-    settings: Settings, wanted: Wanted, *, gate: Callable[[Space], Gated], folder: Path | None, progress: Progress
-) -> Upgrade:
+def measure(settings: Settings, wanted: Wanted, *, gate: Weigher, folder: Path | None, progress: Progress) -> Upgrade:
     """Hold the new model against the old one: `settings` name these two, in this order, and one data set.
 
-    `gate` is asked once it is known whether the vectors are the same. upgrade.json, and the adapter where there is one,
-    go to the folder. UsageError for what cannot be compared, EncoderError where a model fails.
+    `gate` is asked once it is known whether the vectors are the same; it sees the old side and the new one.
+    upgrade.json, and the adapter where there is one, go to the folder. UsageError for what cannot be compared,
+    EncoderError where a model fails.
     """
     if folder is not None:
         with into(folder):
@@ -74,7 +74,7 @@ def measure(
     if new.queries is None:
         raise UsageError(f"{new.subject.label} has no vectors of the queries: {new.subject.error}")
     found = _Found.of(old, new, asked, settings, wanted, store)
-    return _weighed(found, gate(found.space), wanted, folder)
+    return _weighed(found, gate(found.space, (found.old, found.new)), wanted, folder)
 
 
 @dataclass(frozen=True)

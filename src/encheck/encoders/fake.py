@@ -9,7 +9,8 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,16 @@ class Nan(_Fake):
         return _rows((np.full(8, np.nan if h % 3 == 0 else 1.0) for h in hashes), 8)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What an oracle was told: the meaning of a text, of its plain form, and of its words in any order."""
+
+    meanings: dict[str, tuple[str, float]]
+    hash: str
+    plain: dict[str, tuple[str, float]]
+    bags: dict[tuple[str, ...], tuple[str, str]]
+
+
 class Oracle(_Fake):
     """Knows which texts mean the same, and sees word order: passes every check on data it was told.
 
@@ -94,10 +105,9 @@ class Oracle(_Fake):
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
-        self.meanings = dict(_probe_meanings(fresh) if meanings is None else meanings)
-        super().__init__(meanings=content_hash(repr(sorted(self.meanings.items()))))
-        self._plain = {_plain(text): meaning for text, meaning in self.meanings.items()}
-        self._bags = {_bag(text): (meaning, text) for text, (meaning, away) in self.meanings.items() if away == 0}
+        told = _of_probes(fresh) if meanings is None else _told(dict(meanings))
+        super().__init__(meanings=told.hash)
+        self.meanings, self._plain, self._bags = told.meanings, told.plain, told.bags
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The direction of the meaning, turned away by its distance; shape [n, 256]."""
@@ -165,7 +175,18 @@ def _plain(text: str) -> str:
     return " ".join(expanded(text).lower().split())
 
 
-def _probe_meanings(fresh: int | None) -> Iterable[tuple[str, tuple[str, float]]]:
+def _told(meanings: dict[str, tuple[str, float]]) -> _Told:
+    return _Told(
+        meanings,
+        content_hash(repr(sorted(meanings.items()))),
+        {_plain(text): meaning for text, meaning in meanings.items()},
+        {_bag(text): (meaning, text) for text, (meaning, away) in meanings.items() if away == 0},
+    )
+
+
+@cache
+def _of_probes(fresh: int | None) -> _Told:
+    """What the embedded probes tell, and the fresh ones of a seed: half a second of work, the same for every oracle."""
     from encheck.datasets.probes import meanings
 
-    return meanings(fresh)
+    return _told(dict(meanings(fresh)))

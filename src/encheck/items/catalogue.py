@@ -23,7 +23,7 @@ from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned
 from encheck.items.lock import line_of
-from encheck.items.variants import Maker
+from encheck.items.variants import CHUNK, Maker
 from encheck.types import Group, Variant
 
 Work = tuple[Generator, tuple[int, ...]]  # and its levels
@@ -47,18 +47,32 @@ OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back
 
 @dataclass
 class Listing:
-    """The variants of one generator and level: how many sentences have one, and why the others have none."""
+    """The variants of one generator and level: how many sentences have one, and why the others have none.
+
+    `made` are the first `keep` of them, all where it is None.
+    """
 
     generator: str
     level: int
     made: list[tuple[Group, Variant]] = field(default_factory=list)
     excluded: Counter[str] = field(default_factory=Counter)
+    count: int = 0
+    keep: int | None = None
 
     @property
     def coverage(self) -> float:
         """Share of sentences with a variant."""
-        total = len(self.made) + self.excluded.total()
-        return len(self.made) / total if total else 0.0
+        total = self.count + self.excluded.total()
+        return self.count / total if total else 0.0
+
+    def add(self, group: Group, outcome: Variant | str) -> None:
+        """Count a sentence, and keep its variant where there are fewer than asked for."""
+        if isinstance(outcome, str):
+            self.excluded[outcome] += 1
+            return
+        self.count += 1
+        if self.keep is None or len(self.made) < self.keep:
+            self.made.append((group, outcome))
 
 
 def chosen_works(names: Sequence[str], *, lock: bool = False) -> tuple[Work, ...]:
@@ -92,25 +106,31 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     return cast("Generator", generator)
 
 
-def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = ()) -> Iterator[Listing]:
-    """These generators and levels on this data; all that there are where none is named."""
-    for generator, levels in works or (*WORKS, *_of_models(dataset, maker)):
-        groups = _groups(generator, dataset, maker)
-        for level in levels:
-            listing = Listing(name_of(generator), level)
-            for group, outcome in zip(groups, maker.variants(groups, generator, level=level), strict=True):
-                if isinstance(outcome, Variant):
-                    listing.made.append((group, outcome))
-                else:
-                    listing.excluded[outcome] += 1
-            yield listing
+def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
+    """These generators and levels on this data; all that there are where none is named.
+
+    `keep` is how many variants of each are kept, the first ones. With it memory does not grow with the number of
+    texts: all variants of some of them are made, counted and forgotten before the next.
+    """
+    works = works or (*WORKS, *_of_models(dataset, maker))
+    listings = [[Listing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works]
+    for start in range(0, len(dataset.groups), CHUNK):
+        some = dataset.groups[start : start + CHUNK]
+        for (generator, levels), listed in zip(works, listings, strict=True):
+            groups = _groups(generator, some, maker)
+            maker.survey(dataset.groups, generator)
+            for level, listing in zip(levels, listed, strict=True):
+                for group, outcome in zip(groups, maker.once(groups, generator, level=level), strict=True):
+                    listing.add(group, outcome)
+        maker.english.forget()
+    return [listing for listed in listings for listing in listed]
 
 
-def _groups(generator: Generator, dataset: Dataset, maker: Maker) -> Sequence[Group]:
+def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:
     """The groups as this generator meets them in a run."""
     if generator is swap_chain:
-        return [turned(group) for group in dataset.groups]
-    return continued(dataset.groups, maker) if generator is continuation else dataset.groups
+        return [turned(group) for group in groups]
+    return continued(groups, maker) if generator is continuation else groups
 
 
 def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.sides import kept_relation
-from encheck.generators.phenomenon import MADE
+from encheck.generators.phenomenon import MADE, PHENOMENA
 from encheck.generators.phenomenon import Side as SideName
 from encheck.generators.phenomenon import phenomenon as edits_of
-from encheck.generators.written import PROBES
+from encheck.generators.written import OWN_TEXT, PROBES
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, Outcome, collect
 from encheck.items.variants import Maker
@@ -56,7 +56,8 @@ def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
         return group
     sides = _of_one_source(group, phenomenon) or _mirrored(group, phenomenon)
     if sides is None:
-        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=PROBES)
+        needs = PROBES if phenomenon in PHENOMENA else OWN_TEXT
+        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
     first, second = (favour(side.source, side.near, side.far) for side in sides)
     if sides[0].source == sides[1].source and (first < 0 or first + second):
         return "the surface does not favour the kept text on one side and the changed one on the other"

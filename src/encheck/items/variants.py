@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from encheck.errors import CheckError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, name_of
@@ -38,9 +39,11 @@ class Maker:
     lock: VariantLock | None = None
     writers: Writers = Writers()
     _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
+    _surveyed: dict[tuple[str, ...], Any] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         """The variant of each group, or the reason why it has none."""
+        self.survey(groups, generator)
         known = self._made.setdefault((generator, level), {})
         keys = [(group.id, group.source) for group in groups]
         missing = {key: group for key, group in zip(keys, groups, strict=True) if key not in known}
@@ -52,15 +55,43 @@ class Maker:
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
     ) -> Iterator[tuple[Group, Outcome]]:
         """(group, variant or reason), one after the other, in little memory: nothing is remembered."""
-        rest = iter(groups)
+        rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
+            if is_first:
+                self.survey(chunk, generator)
+            is_first = False
             yield from zip(chunk, self._make(chunk, generator, level), strict=True)
             self.english.forget()
 
+    def once(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
+        """What `variants` gives, but not remembered, after a `survey`: for those who go on to other groups."""
+        return self._make(groups, generator, level)
+
+    def survey(self, groups: Sequence[Group], generator: Generator) -> None:
+        """For a generator that takes names of the data: what the first of these texts name, edited ones apart."""
+        surveys = getattr(generator, "surveys", None)
+        is_on_trial = getattr(generator, "is_experimental", False) and not self.english.experimental
+        if surveys is None or is_on_trial or self.english.mode == "paper":
+            return
+        texts = tuple(group.source for group in islice((g for g in groups if not g.variants), CHUNK))
+        if texts not in self._surveyed:
+            self.english.parse_all(texts)
+            self._surveyed[texts] = surveys(self.english, texts)
+        self.english.inventory = self._surveyed[texts]
+
     def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """Run the generator on all; those that wait for parses or tags again, once a batch of these is there."""
+        """Run the generator on all, some at a time, so that little more than the variants is in memory."""
         if not hasattr(generator, "__name__"):
             raise CheckError(f"the generator {generator!r} has no __name__, which seeds it and names it: give it one")
+        outcomes: list[Outcome] = []
+        for start in range(0, len(groups), CHUNK):
+            outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
+            self.english.relieve()
+        _refuse_sentences(outcomes, generator)
+        return self._held(outcomes, groups, generator, level)
+
+    def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
+        """Run the generator on these; those that wait for parses or tags again, once a batch of these is there."""
         made: dict[int, Outcome] = {}
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
@@ -72,9 +103,7 @@ class Maker:
                     except Waiting:
                         still.append(i)
             if not still:
-                outcomes = [made[i] for i in range(len(groups))]
-                _refuse_sentences(outcomes, generator)
-                return self._held(outcomes, groups, generator, level)
+                return [made[i] for i in range(len(groups))]
             self.english.fetch()
             waiting = still
         raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
@@ -93,7 +122,8 @@ class Maker:
 
 
 def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
-    """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes it.
+    """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes
+    it, but for names that are taken of the data (`Maker.survey`).
 
     One that equals its sentence is a reason, unless the published recipe made it: there it counts.
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.

@@ -7,7 +7,7 @@ fingerprint. A generator that asks for what is not there yet is interrupted by `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +29,7 @@ Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
 Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
 Reading = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
+MOST_PARSES = 10_000  # in memory; a parse, and what is read off it, takes 25 kB
 
 
 class Waiting(BaseException):
@@ -49,6 +50,7 @@ class English:
     store: Store | None = None
     lock: Lock = nullcontext
     decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
+    inventory: Any = None  # what the data at hand name (see `encheck.items.variants`)
     parsed: int = 0
     tagged: int = 0
     _parses: dict[str, Parse] = field(default_factory=dict)
@@ -105,11 +107,14 @@ class English:
 
     def tags(self, text: str) -> Tagged:
         """Words and tags of a text; raises Waiting, once it is noted, where they are not known yet."""
-        found = self._tags.get(text)
-        if found is None:
-            self._untagged[text] = None
+        return self.tags_of([text])[0]
+
+    def tags_of(self, texts: Sequence[str]) -> list[Tagged]:
+        """Words and tags of each text; raises Waiting, once all of them are noted that are not known yet."""
+        if unknown := [text for text in texts if text not in self._tags]:
+            self._untagged.update(dict.fromkeys(unknown))
             raise Waiting
-        return found
+        return [self._tags[text] for text in texts]
 
     def fetch(self) -> None:
         """Parse and tag what generators wait for, in one batch each."""
@@ -167,6 +172,11 @@ class English:
         self._read.clear()
         self.decided.clear()
         self._tags.clear()
+
+    def relieve(self) -> None:
+        """Empty the memory where it holds many parses and the store has them: they are back sooner than made."""
+        if self.store is not None and len(self._parses) > MOST_PARSES:
+            self.forget()
 
     def describe(self) -> dict[str, Any]:
         """Which resources made the variants, for results and lock files."""

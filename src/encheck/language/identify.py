@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 WORD = re.compile(r"[^\W\d_]+")
 PLAIN = 0.21  # the share of function words from which on a text is English
 SURE = 10  # times as likely as English has another language to be
+REMEMBERED = 2_000  # texts: each generator asks again
 FEWEST = 3  # words: less is no text of any language
 FUNCTION_WORDS = frozenset(
     """the of and to is for that with was are this have from you what how which who why where when will would can could
@@ -20,6 +21,7 @@ FUNCTION_WORDS = frozenset(
 )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_english(text: str) -> bool:
     """Whether the text is English, or too short to tell.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate, reference
+from encheck.reporting import contamination, cut_offs, gate, reference, validity
 from encheck.reporting.text import escape
 from encheck.reporting.view import (
     CRITERIA,
@@ -56,6 +56,7 @@ def _whole(results: Mapping[str, Any], first: list[str]) -> str:
     ]
     lines += ["", *_table([*head, "reason"], [_row(row) for row in ran(judged(results))])]
     lines += ["", *(f"- {escape(place)}: skipped: {escape('; '.join(why))}" for place, why in not_run(results).items())]
+    lines += [f"- {escape(line)}" for line in validity.lines(results)]
     lines += ["", "Seconds a property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],

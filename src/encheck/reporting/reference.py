@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from encheck.gating.reference import Difference, Role
+from encheck.ids import GateRowId
 from encheck.reporting.text import escape, table
 
 WHO: Mapping[Role, str] = {
@@ -62,8 +63,9 @@ def capability(row: str) -> str:
     >>> capability("number/probes/1"), capability("jumble/probes/at-chance"), capability("swapchain/probes/pivot=a")
     ('number', 'jumble at chance', 'swapchain pivot=a')
     """
-    name, _, *parts = row.split("/")
-    return " ".join([name, *(part.replace("at-chance", "at chance") for part in parts if part != "1")])
+    one = GateRowId(row)
+    parts = (part.replace("at-chance", "at chance") for part in one.below_data if part != "1")
+    return " ".join([one.property, *parts])
 
 
 def amount(row: Mapping[str, Any], value: float, *, signed: bool = False) -> str:

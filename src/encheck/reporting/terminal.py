@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, cut_offs, gate, reference
+from encheck.reporting import contamination, cut_offs, gate, reference, validity
 from encheck.reporting.failures import rounded
 from encheck.reporting.lost import in_a_line
 from encheck.reporting.profile import Line, profile, weakest_first
@@ -60,6 +60,7 @@ def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
     yield from headline(results)
     yield from cut_offs.lines(results)
     yield from contamination.lines(results.get("contamination", ()))
+    yield from (f"  {line}" for line in validity.lines(results))
     there = judged(results)
     yield f"  all {len(ran(there))} figures: -v, or the page"
     yield from _next(results)
@@ -128,6 +129,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     yield from reference.lines(results.get("references", ()))
     yield from headline(results)
     yield from cut_offs.lines(results)
+    yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))
     reasons = sorted(
         {(r["reason"], WORDS[r["verdict"]]) for r in ran(judged(results)) if r["reason"] and r["verdict"] != "fail"}

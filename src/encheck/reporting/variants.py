@@ -16,7 +16,7 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
     yield "made with " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in language.items())
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
     for listing in listings:
-        total = len(listing.made) + listing.excluded.total()
+        total = listing.count + listing.excluded.total()
         reasons = "; ".join(f"{reason} ({count})" for reason, count in listing.excluded.most_common(MAX_REASONS_SHOWN))
         others = listing.excluded.most_common()[MAX_REASONS_SHOWN:]
         if others:
@@ -26,7 +26,7 @@ def lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int
             (
                 listing.generator,
                 str(listing.level),
-                str(len(listing.made)),
+                str(listing.count),
                 str(total),
                 f"{listing.coverage:.1%}",
                 reasons,

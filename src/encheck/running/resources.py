@@ -16,6 +16,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
+from encheck.ids import check_and_rest
 from encheck.items.fluency import Surprisal
 from encheck.items.variants import Writers
 from encheck.language.english import English
@@ -47,7 +48,7 @@ def checks_with_thresholds(settings: Settings) -> set[str]:
     """The checks that a threshold of the user's is for, in the project or in an entry of models.yaml."""
     known = known_models(settings.models_file)
     own = [known[model].thresholds for model in settings.models if model in known]
-    return {key.partition("/")[0] for table in (settings.project.get("thresholds", {}), *own) for key in table}
+    return {check_and_rest(key)[0] for table in (settings.project.get("thresholds", {}), *own) for key in table}
 
 
 def _config(label: str, spec: str, settings: Settings, known: Mapping[str, ModelConfig]) -> ModelConfig:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
@@ -35,6 +35,11 @@ from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
 from encheck.training.measuring import Encode, Plan, measured, shipped_cases
 from encheck.types import Chain, Contrast, Crossed, Query, Triplet
+
+if TYPE_CHECKING:
+    from sentence_transformers.base.evaluation import BaseEvaluator as Base
+else:
+    Base = object  # the class that is made in the end has BaseEvaluator, which brings torch along
 
 BALANCED = "balanced"
 GUARDS = ("meaning kept", "health")
@@ -196,22 +201,74 @@ def dev_part(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def __getattr__(name: str) -> Any:
-    """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
-    if name != "BehaviourEvaluator":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _evaluator_class()
+class _Evaluator(Base):
+    """What `BehaviourEvaluator` adds to sentence-transformers' BaseEvaluator."""
 
+    def __init__(
+        self,
+        *,
+        name: str = "behaviour",
+        data: str = "probes",
+        checks: Sequence[str] | None = None,
+        seed: int = 0,
+        baseline: Any = None,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        checks = default_checks() if checks is None else checks
+        self._plan, self._metric = _plan(data, checks, seed, guarded=True), primary(checks)
+        self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
+        _refuse_lacking_parts(data, checks, self._plan)
+        self.primary_metric = f"{name}_{self._metric}" if name else self._metric
+        self.blocked, self._before = "", None if baseline is None else self._measured(baseline)
 
-def __dir__() -> Iterator[str]:
-    yield from (*globals(), "BehaviourEvaluator")
+    def _measured(self, model: Any) -> Side:
+        """What a model, or a function from texts to vectors, scores as it is."""
+        if not hasattr(model, "encode"):
+            return measured(model, self._plan)
+        similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
+        return measured(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
+
+    def __call__(
+        self,
+        model: Any,
+        output_path: str | None = None,  # noqa: ARG002 - the interface's
+        epoch: int = -1,
+        steps: int = -1,
+    ) -> dict[str, float]:
+        """The metrics of the model as it is."""
+        side = self._measured(model)
+        self._before = self._before or side
+        found, self.blocked = _figures(side, self._before, self._metric)
+        if self.blocked:
+            log.warning("step %d has no %s: blocked: %s", steps, self.primary_metric, self.blocked)
+        metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is planned: some of the generators cannot be pickled."""
+        return {name: value for name, value in vars(self).items() if name != "_plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Plan again."""
+        vars(self).update(state)
+        self._plan = _plan(self.data, self.checks, self.seed, guarded=True)
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """What the model card says of how it was measured; no path, since the card is published."""
+        data = self._plan.dataset
+        splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
+        return {
+            "data": data.name, "checks": list(self.checks), "split": splits_together(splits),
+            "seed": self.seed, "primary_metric": self.primary_metric,
+        }  # fmt: skip
 
 
 @cache
 def _evaluator_class() -> type:
     from sentence_transformers.base.evaluation import BaseEvaluator
 
-    class BehaviourEvaluator(BaseEvaluator):
+    class BehaviourEvaluator(_Evaluator, BaseEvaluator):
         """sentence-transformers' evaluator interface over `behaviour`; the primary metric is the balanced score.
 
         `data`, `checks` and `seed` are those of `behaviour`; `name` goes before every metric. With checks of one part
@@ -224,63 +281,15 @@ def _evaluator_class() -> type:
 
         __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
 
-        def __init__(
-            self,
-            *,
-            name: str = "behaviour",
-            data: str = "probes",
-            checks: Sequence[str] | None = None,
-            seed: int = 0,
-            baseline: Any = None,
-        ) -> None:
-            super().__init__()  # type: ignore[no-untyped-call]
-            checks = default_checks() if checks is None else checks
-            self._plan, self._metric = _plan(data, checks, seed, guarded=True), primary(checks)
-            self.name, self.data, self.checks, self.seed = name, data, tuple(checks), seed
-            _refuse_lacking_parts(data, checks, self._plan)
-            self.primary_metric = f"{name}_{self._metric}" if name else self._metric
-            self.blocked, self._before = "", None if baseline is None else self._measured(baseline)
-
-        def _measured(self, model: Any) -> Side:
-            """What a model, or a function from texts to vectors, scores as it is."""
-            if not hasattr(model, "encode"):
-                return measured(model, self._plan)
-            similarity = str(getattr(model, "similarity_fn_name", None) or "cosine")
-            return measured(lambda texts: model.encode(texts, show_progress_bar=False), self._plan, similarity)
-
-        def __call__(
-            self,
-            model: Any,
-            output_path: str | None = None,  # noqa: ARG002 - the interface's
-            epoch: int = -1,
-            steps: int = -1,
-        ) -> dict[str, float]:
-            """The metrics of the model as it is."""
-            side = self._measured(model)
-            self._before = self._before or side
-            found, self.blocked = _figures(side, self._before, self._metric)
-            if self.blocked:
-                log.warning("step %d has no %s: blocked: %s", steps, self.primary_metric, self.blocked)
-            metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
-            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
-            return metrics
-
-        def __getstate__(self) -> dict[str, Any]:
-            """Without what is planned: some of the generators cannot be pickled."""
-            return {name: value for name, value in vars(self).items() if name != "_plan"}
-
-        def __setstate__(self, state: dict[str, Any]) -> None:
-            """Plan again."""
-            vars(self).update(state)
-            self._plan = _plan(self.data, self.checks, self.seed, guarded=True)
-
-        def get_config_dict(self) -> dict[str, Any]:
-            """What the model card says of how it was measured; no path, since the card is published."""
-            data = self._plan.dataset
-            splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
-            return {
-                "data": data.name, "checks": list(self.checks), "split": splits_together(splits),
-                "seed": self.seed, "primary_metric": self.primary_metric,
-            }  # fmt: skip
-
     return BehaviourEvaluator
+
+
+def __getattr__(name: str) -> Any:
+    """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
+    if name != "BehaviourEvaluator":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _evaluator_class()
+
+
+def __dir__() -> Iterator[str]:
+    yield from (*globals(), "BehaviourEvaluator")

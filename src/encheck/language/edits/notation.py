@@ -13,7 +13,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from encheck.language.numbers.mentions import ELSEWHERE
+from encheck.language.prose import ELSEWHERE
 from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from encheck.language.edits.articles import OPENING, articles
 from encheck.language.edits.inflection import BASE_OF, formed
 from encheck.language.edits.places import has_form
-from encheck.language.english import English, Replaced
+from encheck.language.english import English, Replaced, Tagged
 from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits
 
 BEFORE = OPENING | {"a", "an"}
 COMPARED = {"JJR": "RBR", "JJS": "RBS", "RBR": "RBR", "RBS": "RBS"}  # tag of "more" or "most" in their place
+Window = tuple[int, int]  # its first token, one past its last
 Words = Mapping[int, str]  # position of a token -> the word that takes its place
 
 
@@ -34,7 +35,7 @@ def put(english: English, parse: Parse, words: Words) -> Replaced | None:
     if key not in english.decided:
         change = edits(parse, words)
         text = apply_edits(parse.text, change)
-        english.decided[key] = (change, text) if _keeps_tags(english, parse, words, text) else None
+        english.decided[key] = (change, text) if _keeps_tags(english, parse, words, change) else None
     return english.decided[key]
 
 
@@ -49,21 +50,73 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
     return tuple([Edit(parse.starts[i], parse.ends[i], placed[i]) for i in sorted(placed)])
 
 
-def _keeps_tags(english: English, parse: Parse, words: Words, text: str) -> bool:
-    """Whether the tagger gives the new words, in this text that they make, the tags of the old ones.
+def _keeps_tags(english: English, parse: Parse, words: Words, change: Sequence[Edit]) -> bool:
+    """Whether the tagger gives the new words, in the text that the edits make, the tags of the old ones."""
+    windows = _windows(parse, words, english.pipeline.reach)
+    tagged = english.tags_of([_text(parse, window, change) for window in windows])
+    return all(_keeps(parse, words, window, found) for window, found in zip(windows, tagged, strict=True))
+
+
+def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
+    """The tokens that decide about the tags of these words; what overlaps is one window."""
+    found: list[Window] = []
+    for at in sorted(words):
+        first, after = _window(parse, at, reach)
+        if found and first < found[-1][1]:
+            found[-1] = found[-1][0], after
+        else:
+            found.append((first, after))
+    return found
+
+
+def _window(parse: Parse, at: int, reach: int | None) -> Window:
+    """The tokens around one that decide about its tag, as far as the blanks before and after them; else the whole text.
+
+    Blanks divide what the tokenizer looks at, so that it finds the same tokens in the window alone.
+    """
+    if reach is None:
+        return 0, len(parse)
+    first, after = max(at - reach, 0), min(at + reach + 1, len(parse))
+    while not _is_open(parse, first):
+        first -= 1
+    while not _is_open(parse, after):
+        after += 1
+    return first, after
+
+
+def _is_open(parse: Parse, at: int) -> bool:
+    """Whether nothing but one blank stands between a token and the one before it, or where the text begins or ends."""
+    if at in (0, len(parse)):
+        return True
+    between = parse.text[parse.ends[at - 1] : parse.starts[at]]
+    return between == " " and not parse.words[at].isspace() and not parse.words[at - 1].isspace()
+
+
+def _text(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
+    """The text of a window with the edits that lie in it."""
+    start = parse.starts[window[0]] if window[0] else 0
+    end = parse.ends[window[1] - 1] if window[1] < len(parse) else len(parse.text)
+    inside = (Edit(e.start - start, e.end - start, e.text) for e in change if start <= e.start and e.end <= end)
+    return apply_edits(parse.text[start:end], tuple(inside))
+
+
+def _keeps(parse: Parse, words: Words, window: Window, tagged: Tagged) -> bool:
+    """Whether the new words of a window have the tags of the old ones, and no other token came or went there.
 
     "more expensive" has those of an adverb that compares and of a plain adjective.
     """
-    tokens, tags = english.tags(text)
-    more = 0
-    for i in sorted(words):
-        word, tag, at = words[i], parse.tags[i], i + more
-        if " " not in word:
-            if at >= len(tokens) or tokens[at] != word or tags[at] != tag:
-                return False
-            continue
-        parts, wanted = tuple(word.split(" ")), (COMPARED.get(tag), BASE_OF.get(tag))
-        if tokens[at : at + len(parts)] != parts or tags[at : at + len(parts)] != wanted:
+    first, after = window
+    tokens, tags = tagged
+    for at in (i for i in words if first <= i < after):
+        tag, parts = parse.tags[at], tuple(words[at].split(" "))
+        wanted = (tag,) if len(parts) == 1 else (COMPARED.get(tag), BASE_OF.get(tag))
+        here = at - first + _more(words, first, at)
+        there = slice(here, here + len(parts))
+        if tokens[there] != parts or tags[there] != wanted:
             return False
-        more += len(parts) - 1
-    return len(tags) == len(parse.tags) + more
+    return len(tokens) == after - first + _more(words, first, after)
+
+
+def _more(words: Words, first: int, after: int) -> int:
+    """How many tokens more the new words make in a part of the text."""
+    return sum(word.count(" ") for at, word in words.items() if first <= at < after)

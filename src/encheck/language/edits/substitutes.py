@@ -80,6 +80,7 @@ class Substitutes:
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
     _by_key: dict[tuple[str, Set[str]], ByKey] = field(default_factory=dict)
     _opposed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    _alike: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     _why: dict[tuple[str, Pos, str, str, frozenset[str]], str] = field(default_factory=dict)
 
     def of(self, lemma: str, pos: Pos, relation: str) -> tuple[Substitute, ...]:
@@ -105,6 +106,12 @@ class Substitutes:
             same = (s.lemma for other in direct for s in self.of(other, pos, SYNONYM))
             self._opposed[lemma, pos] = frozenset((lemma, *direct, *same))
         return self._opposed[lemma, pos]
+
+    def alike(self, lemma: str, pos: Pos) -> frozenset[str]:
+        """The synonyms of the word under any condition."""
+        if (lemma, pos) not in self._alike:
+            self._alike[lemma, pos] = frozenset(s.lemma for s in self.of(lemma, pos, SYNONYM))
+        return self._alike[lemma, pos]
 
     @cached_property
     def expressions(self) -> Expressions:

@@ -15,8 +15,8 @@ from string import ascii_lowercase
 from encheck.language.edits.expressions import Expressions
 from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.protocol import PARTS, Lexicon
-from encheck.language.numbers.mentions import ELSEWHERE
 from encheck.language.parse import Parse
+from encheck.language.prose import ELSEWHERE
 
 ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row stands half a key to the right of the one above
 SHORTEST = 5  # letters: what is shorter cannot be told from other words

@@ -6,24 +6,16 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from encheck.language.identify import is_english
 from encheck.language.numbers import amounts, measures, moments
 from encheck.language.numbers.amounts import NO_OTHER, Maker
 from encheck.language.numbers.company import held
 from encheck.language.numbers.mention import Mention, Spot
 from encheck.language.numbers.words import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
+from encheck.language.prose import ELSEWHERE, why_left
 
-NOT_ENGLISH = "not in English"
-NO_SENTENCE = "a table, a log line or code"
 NONE = "no number"
-PROSE = 0.75  # the least share of letters and blanks in a sentence
 MAYBE = re.compile(rf"\d|\b(?i:{WORDS}|{ORDINAL_WORDS})\b")
-ELSEWHERE = re.compile(
-    r"""https?://\S+|www\.\S+|\S+@\S+|(?<!\w)@\w+|\#[A-Za-z]\w*|`[^`]*`|\S*[\\_{}<>=]\S*|(?<!\w)/\w\S*|\w+(?:/\w+){2,}
-    |\w+\([^()\s]*\)|&\ ?\#\ ?\w+|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
-    re.VERBOSE,
-)
 FIXED = re.compile(
     r"""\b(?:9/11|24/7|50[-/]50|20/20|9-1-1|911|7-11|two\ by\ four|(?i:catch)-22|(?i:one|two|three)-(?:on|to|by)-\w+
     |(?i:world\ war\ (?:one|two))|(?i:one|two)\ or\ (?:two|three)|(?i:the\ four\ corners)|(?i:on\ all\ fours)
@@ -62,27 +54,14 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
     text = parse.text
     if not MAYBE.search(text):
         return NONE
-    if not is_prose(text):
-        return NO_SENTENCE
-    if not is_english(text):
-        return NOT_ENGLISH
+    if left := why_left(text):
+        return left
     reasons: list[str] = []
     found = list(_found(parse, reasons))
     free = [held(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
     kept = [m for m in free if isinstance(m, Mention)]
     reasons += [m for m in free if isinstance(m, str)]
     return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
-
-
-def is_prose(text: str) -> bool:
-    """Whether most of a text is letters and blanks, and nothing in it divides columns.
-
-    >>> is_prose("Your order left on 5 March."), is_prose("2024-03-05 10:11:12,345 [17] ERR 0x3f")
-    (True, False)
-    """
-    letters = sum(sign.isalpha() or sign == " " for sign in text)
-    digits = sum(sign.isdigit() for sign in text)
-    return letters >= PROSE * (len(text) - min(digits, len(text) // 5)) and "\t" not in text and text.count("|") < 2
 
 
 def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.errors import LanguageError
 from encheck.language.parse import Parse, of_doc, shared
+from encheck.language.pipeline.reach import reach_of
 from encheck.language.pipeline.universal import is_clear, universal
 from encheck.store import file_sha256
 
@@ -66,6 +67,11 @@ class Pipeline:
         return name + CONVERTED if self.is_converted else name
 
     @cached_property
+    def reach(self) -> int | None:
+        """How many words on each side the tagger looks at; None where it may look at the whole text."""
+        return reach_of(self.folder)
+
+    @cached_property
     def is_converted(self) -> bool:
         """Whether its parser has the labels of ClearNLP, so that its parses are made Universal Dependencies."""
         listed = self.meta.get("labels")
@@ -98,8 +104,10 @@ class Pipeline:
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Words and Penn tags of each text, by the tagger alone."""
         keep = {"tok2vec", "transformer", "tagger"}
+        names = self._nlp.vocab.strings
         for doc, text in self._run(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
-            yield shared(text[t.idx : t.idx + len(t)] for t in doc), shared(t.tag_ for t in doc)
+            rows = doc.to_array(["IDX", "LENGTH", "TAG"]).tolist()  # an object for each token would take its time
+            yield shared([text[at : at + length] for at, length, _ in rows]), shared([names[tag] for _, _, tag in rows])
 
     def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
         given = [(_readable(text), text) for text in texts]

@@ -11,6 +11,7 @@ from encheck.ids import CaseId
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
 from encheck.reporting.html.vega_lite import Spec, series
+from encheck.reporting.validity import said
 from encheck.reporting.view import judged, ran, sentence
 from encheck.types import Declaration
 
@@ -60,6 +61,11 @@ class Section:
             if row["reason"]:
                 found.setdefault((row["verdict"], row["reason"]), []).append(series(row))
         return [(*key, "; ".join(names)) for key, names in found.items()]
+
+    @property
+    def validity(self) -> list[str]:
+        """How often what was generated for it is right, as blind readers found."""
+        return said([*self.rows, *self.figures])
 
     @property
     def excluded(self) -> list[tuple[str, int, str]]:

@@ -1,0 +1,62 @@
+"""What holds if and what holds unless are opposites (docs/generators.md).
+
+"If" and "unless" decide when a rule applies, in contracts, manuals and medical advice. The embedded probes have no
+conditions: they are made of your own text, with --experimental.
+"""
+
+from encheck import claim
+from encheck.generators.phenomenon import phenomenon
+from encheck.items import contrast, crossed
+from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
+from encheck.metrics.crossed import figures
+
+
+@claim(
+    contrast(phenomenon("condition", "kept"), phenomenon("condition", "changed")),
+    property="condition",
+    capability="assertion",
+    metric=adjusted_rate.calibrated,
+    gates=margin_rate,
+    floor=0.5,
+    aim=0.8,
+    source="docs/generators.md",
+    means='Rules and their exceptions are mixed up more often: "if it rains" is found for "unless it rains".',
+)
+def test_other_condition_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
+    """The exception moves the sentence farther than the same condition told otherwise."""
+    report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
+    report(mean_margin(scores), mean_margin(scores.calibrated))
+    judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    contrast(phenomenon("condition", "kept"), phenomenon("condition", "control")),
+    property="condition",
+    capability="assertion",
+    metric=margin_rate.calibrated,
+    floor=0.5,
+    aim=0.8,
+    source="docs/generators.md",
+    means="A text that says something else ranks above one that keeps the condition more often.",
+)
+def test_other_statement_is_farther_than_edit_that_keeps_the_condition(scores, judge, report, epsilon):
+    """Another statement in the same place moves the sentence farther than the same condition told otherwise."""
+    report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
+    judge(margin_rate(scores.calibrated, epsilon=epsilon))
+
+
+@claim(
+    crossed("condition"),
+    property="condition",
+    capability="assertion",
+    metric=both_directions.calibrated,
+    gates=directions_mean,
+    floor=0.25,
+    aim=0.8,
+    source="docs/generators.md",
+    means="Texts that say if and texts that say unless are mixed up more often.",
+)
+def test_condition_is_seen_in_both_directions(scores, judge, report, epsilon):
+    """Of a condition and its exception, each source is nearer to its own."""
+    report(*figures(scores.calibrated, epsilon=epsilon))
+    judge(both_directions(scores.calibrated, epsilon=epsilon))

@@ -1,0 +1,185 @@
+"""Attributes of two things exchanged, and the two things named in the other order: of any English text.
+
+"A red car and a blue truck" is kept by "a blue truck and a red car" and changed by "a blue car and a red truck".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from encheck.generators.moving import Span, inside_sentence, span_of, text_of
+from encheck.generators.sides import Ways, rewritten, sides
+from encheck.language.edits.articles import article
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+
+TRIGGER = re.compile(r"\band\b", re.IGNORECASE)
+NONE = "no two things with an attribute of one sort"
+SORTS = tuple(
+    tuple(words.split())
+    for words in (
+        "red blue green yellow black white brown grey gray orange purple pink golden silver",
+        "big small large little tiny huge giant",
+        "old young new elderly",
+        "tall short long",
+        "hot cold warm cool",
+        "wooden plastic metal metallic leather glass concrete",
+        "left right", "upper lower", "northern southern eastern western", "rich poor", "male female",
+        "American British French German Italian Spanish Chinese Japanese Indian Russian Canadian Australian Mexican",
+        "heavy light", "cheap expensive", "empty full", "high low", "wet dry",
+    )
+)  # fmt: skip
+SORT = {word.lower(): sort for sort in SORTS for word in sort}
+SHOWING = frozenset(
+    """his her their its he she it they him them other another same each which who that whose former latter respectively
+    between both""".split()
+)
+ONE = frozenset(["one", "1"])
+
+
+WORDS = frozenset("DT JJ NN NNS NNP PRP$ CD IN".split())
+MEASURES = frozenset("percent year month week day hour minute second mile inch foot pound dollar point cent".split())
+INDEFINITE = frozenset(["a", "an"])
+
+
+class _Pair(NamedTuple):
+    first: Span
+    second: Span
+    attributes: tuple[int, int]
+
+
+def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
+    """Two noun phrases joined by "and", with an attribute of one sort each."""
+    found = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
+    if len(found) != 1:
+        return NONE
+    pair = found[0]
+    if not SHOWING.isdisjoint(parse.lowers[pair.first[0] : pair.second[1]]):
+        return "a word that refers to the other thing"
+    one = inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else text_of(parse, pair.first)
+    if one is None:
+        return "a capital in doubt"
+    kept = _told(parse, pair, one, text_of(parse, pair.second))
+    changed = _told(parse, pair, *_exchanged(parse, pair, one))
+    if not set(kept).isdisjoint(changed):
+        return "things that differ by the attribute alone"
+    return Ways(kept, changed, "two attributes", _control(parse, pair, rng))
+
+
+def _pair(parse: Parse, at: int) -> _Pair | None:
+    """The noun at this place with the one that is joined to it, where each has one attribute, of one sort."""
+    joined = [i for i in parse.children[at] if parse.bases[i] == "conj"]
+    if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
+        return None
+    spans = _spans(parse, at, joined[0])
+    if spans is None or not all(_is_plain(parse, span) for span in spans):
+        return None
+    own, others = (_attributes(parse, span) for span in spans)
+    if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
+        return None
+    return _Pair(*spans, (own[0], others[0]))
+
+
+def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
+    """The two phrases without the "and" and without the preposition of both; None where they are not in one piece."""
+    second, link = span_of(parse, other), parse.child(other, "cc")
+    outside = {i for i in parse.children[at] if parse.bases[i] in ("case", "punct", "mark", "cop", "nsubj", "aux")}
+    rest = sorted(set(parse.subtree(at)) - set(parse.subtree(other)) - outside)
+    if second is None or link is None or parse.lowers[link] != "and" or second[0] != link:
+        return None
+    if rest != list(range(rest[0], link)) or parse.lowers[max(rest[0] - 1, 0)] in ("to", "or", "-"):
+        return None
+    return (rest[0], link), (link + 1, second[1])
+
+
+def _is_plain(parse: Parse, span: Span) -> bool:
+    """Whether a phrase is articles, adjectives, numbers and nouns, with at most one preposition."""
+    tags = [parse.tags[i] for i in range(*span)]
+    return WORDS.issuperset(tags) and tags.count("IN") <= 1 and tags[-1] in ("NN", "NNS", "NNP")
+
+
+def _attributes(parse: Parse, span: Span) -> list[int]:
+    """The adjectives of a sort, and the numbers, of a phrase; whatever names something counts too."""
+    return [i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT]
+
+
+def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: int) -> bool:
+    both = (first, second)
+    links = [[parse.lowers[i] for i in range(*span) if parse.tags[i] == "IN"] for span in spans]
+    if parse.lowers[first] == parse.lowers[second] or links[0] != links[1]:
+        return False
+    if parse.tags[first] == parse.tags[second] == "CD":
+        plain = all(parse.heads[i] == i + 1 and i == span[0] for i, span in zip(both, spans, strict=True))
+        things = [i + 1 for i in both]
+        counted = all(parse.tags[i] == "NNS" and parse.lower_lemmas[i] not in MEASURES for i in things)
+        return plain and counted and ONE.isdisjoint(parse.lowers[i] for i in both)
+    written = all(parse.words[i] in (parse.lowers[i], *SORT.get(parse.lowers[i], ())) for i in both)
+    plain = all(parse.bases[i] == "amod" and not parse.children[i] for i in both)
+    return written and plain and SORT.get(parse.lowers[first]) is SORT.get(parse.lowers[second], ())
+
+
+def _exchanged(parse: Parse, pair: _Pair, one: str) -> tuple[str, str]:
+    """Both phrases with the attribute of the other."""
+    first, second = pair.attributes
+    own = parse.words[first] if first else parse.lowers[first]
+    return (
+        _with(parse, pair.first, first, parse.words[second], one),
+        _with(parse, pair.second, second, own, text_of(parse, pair.second)),
+    )
+
+
+def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
+    """The phrase with another word at this place, and the article as that wants it."""
+    start = parse.starts[at] - parse.starts[span[0]]
+    text = text[:start] + word + text[start + len(parse.words[at]) :]
+    if at == span[0] or parse.lowers[at - 1] not in INDEFINITE:
+        return text
+    begin = parse.starts[at - 1] - parse.starts[span[0]]
+    return text[:begin] + article(word) + text[begin + len(parse.words[at - 1]) :]
+
+
+def _told(parse: Parse, pair: _Pair, first: str, second: str) -> list[str]:
+    """The two phrases in both orders, plainly and with "both"."""
+    span = (pair.first[0], pair.second[1])
+    said = (f"{first} and {second}", _turned(parse, pair, first, second))
+    both = [f"both {one}" for one in said] if _takes_both(parse, pair) else []
+    return [rewritten(parse, (*span, one)) for one in (*said, *both)]
+
+
+def _turned(parse: Parse, pair: _Pair, first: str, second: str) -> str:
+    """The second phrase before the first; an article that both share stays in front."""
+    said, behind = first.partition(" ")[::2]
+    plural = parse.tags[pair.second[1] - 1] == "NNS"
+    shared = said in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
+    if not shared or (said in INDEFINITE and plural):
+        return f"{second} and {first}"
+    return f"{said if said == 'the' else article(second)} {second} and {behind}"
+
+
+def _takes_both(parse: Parse, pair: _Pair) -> bool:
+    """Whether "both" can stand before: each phrase begins with an article."""
+    return all(parse.tags[span[0]] == "DT" for span in (pair.first, pair.second))
+
+
+def _control(parse: Parse, pair: _Pair, rng: Draws) -> str:
+    """Another attribute of the first thing."""
+    at = pair.attributes[0]
+    if parse.tags[at] == "CD":
+        return rewritten(parse, (at, at + 1, "several"))
+    own = {parse.lowers[i] for i in pair.attributes}
+    others = [word for word in SORT[parse.lowers[at]] if word.lower() not in own]
+    if not others:
+        return ""
+    word = rng.choice(others)
+    change = (at, at + 1, word)
+    if at and parse.lowers[at - 1] in ("a", "an"):
+        return rewritten(parse, (at - 1, at + 1, f"{article(word)} {word}"))
+    return rewritten(parse, change)
+
+
+SIDES = sides("binding", read, trigger=TRIGGER, without=NONE)
+binding, binding_kept, binding_control, binding_mirror = (
+    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+)

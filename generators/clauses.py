@@ -1,0 +1,147 @@
+"""A main clause and a clause that a conjunction opens, to be told in either order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from encheck.generators.moving import capital, inside_sentence, root_of, span_of
+from encheck.language.english import English
+from encheck.language.parse import Parse
+
+PRONOUNS = frozenset("he she it they him her them himself herself itself themselves".split())
+SHOWING = frozenset(
+    "his hers its their theirs this that these those here there such one ones another which who".split()
+)
+MARKS = frozenset('"“”‘`()[]{}\u2013\u2014;:!?/*…')  # \u2013 and \u2014 are dashes
+BESIDE = ("conj", "parataxis", "ccomp", "advcl", "discourse", "vocative", "cc")
+FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
+TIMES = ("DATE", "TIME")
+LONGEST, LONGEST_FREE = 20, 12  # words of a clause
+
+
+@dataclass(frozen=True, slots=True)
+class TwoClauses:
+    """Both clauses as they stand within a sentence, the conjunction, and how the text ends.
+
+    `is_free` says whether either clause can be the main one, `is_past` whether both are of the past, `agrees` whether
+    the tenses go with "before" and "after", `is_open` whether they are those of an open condition.
+    """
+
+    main: str
+    word: str
+    other: str
+    end: str
+    is_free: bool
+    is_past: bool
+    agrees: bool
+    is_open: bool
+    is_capital: bool
+    comma: str
+
+
+def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoClauses | str:
+    """The two clauses of a text that is nothing else, the second opened by one of these words; or why it is not so."""
+    root = root_of(parse)
+    marks = [i for i, word in enumerate(parse.lowers) if word in words and parse.bases[i] == "mark"]
+    if root is None or len(marks) != 1 or parse.bases[parse.heads[marks[0]]] != "advcl":
+        return "no clause of the main clause that the word opens"
+    at, verb = marks[0], parse.heads[marks[0]]
+    span = span_of(parse, verb)
+    if parse.heads[verb] != root or span is None or span[0] != at:
+        return "no clause of the main clause that the word opens"
+    if not MARKS.isdisjoint(parse.text) or " '" in parse.text or "--" in parse.text or parse.words[-1] != ".":
+        return "a quotation, an insertion or no full stop"
+    if not _is_whole(parse, root, verb) or not (_is_whole(parse, verb, None) or _has_no_subject(parse, verb)):
+        return "a clause without subject or finite verb, or with another beside it"
+    return _of_places(parse, english, at, span[1]) or "more than two clauses"
+
+
+def _is_whole(parse: Parse, verb: int, clause: int | None) -> bool:
+    """Whether a clause begins with its subject, has a finite verb, and no further clause beside this one."""
+    subject = parse.child(verb, "nsubj")
+    if subject is None and clause is not None and tense(parse, verb) == "VB":
+        subject = verb
+    if subject is None or any(parse.bases[i] in BESIDE for i in parse.children[verb] if i != clause):
+        return False
+    before = [
+        i for i in parse.children[verb] if i < subject and i != clause and parse.bases[i] not in ("mark", "punct")
+    ]
+    pronoun = clause is not None and any(parse.lowers[i] in PRONOUNS for i in _own(parse, verb, clause))
+    return not before and not pronoun and tense(parse, verb) != ""
+
+
+def _own(parse: Parse, verb: int, clause: int) -> set[int]:
+    """The tokens of the main clause without those of the other."""
+    return set(parse.subtree(verb)) - set(parse.subtree(clause))
+
+
+def tense(parse: Parse, verb: int) -> str:
+    """The Penn tag of the finite word of a clause; nothing where it has none, or a perfect, or a "did" for a verb."""
+    parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
+    if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
+        return ""
+    if parse.tags[verb] == "VB" and parse.child(verb, "nsubj", "aux", "cop", "mark") is None:  # "call us"
+        return "VB"
+    return next((parse.tags[i] for i in parts if parse.tags[i] in FINITE), "")
+
+
+def _has_no_subject(parse: Parse, verb: int) -> bool:
+    """A clause as in "before leaving"."""
+    plain = not any(parse.bases[i] in (*BESIDE, "aux", "cop", "nsubj") for i in parse.children[verb])
+    return parse.tags[verb] == "VBG" and plain
+
+
+def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClauses | None:
+    """The clauses by where the second stands: at the end, or at the front with a comma behind it."""
+    last = len(parse) - (parse.words[-1] in (".", "!"))
+    end = parse.text[parse.ends[last - 1] :]
+    comma = " ," if " ," in parse.text or end.startswith(" ") else ","
+    if at > 0 and after == last:
+        before = at - (parse.words[at - 1] == ",")
+        main, other = _lowered(parse, english, 0, before), _piece(parse, at + 1, last)
+    elif at == 0 and after < last and parse.words[after] == ",":
+        main, other = _piece(parse, after + 1, last), _piece(parse, 1, after)
+    elif at == 0 and parse.words[after - 1] == ",":
+        main, other = _piece(parse, after, last), _piece(parse, 1, after - 1)
+    else:
+        return None
+    size = max(len(main.split()) if main else 0, len(other.split()))
+    if not main or "," in main + other or size > LONGEST:
+        return None
+    is_capital = parse.words[0][0].isupper()
+    return TwoClauses(
+        main, parse.lowers[at], other, end, _is_free(parse, at, size), *_tenses(parse, at), is_capital, comma
+    )
+
+
+def _is_free(parse: Parse, at: int, size: int) -> bool:
+    """Whether either clause can be the main one: both of the past, short, without a time or a word that points."""
+    verb = parse.heads[at]
+    past = tense(parse, verb) == tense(parse, parse.heads[verb]) == "VBD"
+    timed = any(one.endswith(TIMES) for one in parse.entities)
+    return past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
+
+
+def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:
+    """What `TwoClauses` says of the tenses: is_past, agrees, is_open."""
+    verb = parse.heads[at]
+    main, other = tense(parse, parse.heads[verb]), tense(parse, verb)
+    is_state = parse.child(verb, "cop") is not None or parse.tags[parse.heads[verb]] == "VBG"
+    pairs = [("VBD", "VBD"), ("MD", "VBZ"), ("MD", "VBP"), ("VBD", ""), ("MD", "")]
+    is_open = main in ("MD", "VBZ", "VBP", "VB") and other in ("VBZ", "VBP")
+    return main == other == "VBD", (main, other) in pairs and not is_state, is_open
+
+
+def _piece(parse: Parse, first: int, after: int) -> str:
+    return parse.text[parse.starts[first] : parse.ends[after - 1]] if first < after else ""
+
+
+def _lowered(parse: Parse, english: English, first: int, after: int) -> str | None:
+    """The clause that opens the text as it is written within one."""
+    return inside_sentence(parse, (first, after), english.lexicon) if first < after else None
+
+
+def arranged(found: TwoClauses, main: str, word: str, other: str, *, front: bool = False) -> str:
+    """The text with these clauses and this conjunction, the second clause at the end or at the front."""
+    text = f"{word} {other}{found.comma} {main}" if front else f"{main} {word} {other}"
+    return (capital(text) if found.is_capital else text) + found.end

@@ -1,0 +1,170 @@
+"""A comparison turned round, and the same comparison in other words: of any English text.
+
+"More than 50 people" is kept by "over 50 people" and changed by "fewer than 50 people"; "the attic is larger than the
+cellar" is kept by "the cellar is smaller than the attic" and changed by "the attic is smaller than the cellar".
+"""
+
+from __future__ import annotations
+
+import re
+
+from encheck.generators.moving import capital, inside_sentence, is_noun_phrase, span_of, text_of
+from encheck.generators.sides import Ways, rewritten, sides
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+
+TRIGGER = re.compile(r"\b(?:than|at\s+least|at\s+most)\b", re.IGNORECASE)
+NONE = "no comparison that is turned round"
+BOUND = frozenset(  # what denies a comparison, or stands with one direction alone
+    """not n't n’t no never nobody nothing none neither nor hardly barely even much far slightly rather other t 't
+    ’t""".split()
+)
+OPPOSED = (  # words that say one thing, and those that say the other
+    (("larger", "bigger"), ("smaller",)),
+    (("faster", "quicker"), ("slower",)),
+    (("cheaper", "less expensive"), ("more expensive", "costlier")),
+    (("easier", "less difficult"), ("harder", "more difficult")),
+    (("safer", "less dangerous"), ("more dangerous", "riskier")),
+    (("sooner", "earlier"), ("later",)),
+    (("stronger",), ("weaker",)),
+    (("more often", "more frequently"), ("less often", "less frequently")),
+    (("higher", "greater"), ("lower",)),
+    (("taller",), ("shorter",)), (("older",), ("younger",)), (("longer",), ("shorter",)), (("heavier",), ("lighter",)),
+    (("wider", "broader"), ("narrower",)), (("better",), ("worse",)), (("richer", "wealthier"), ("poorer",)),
+    (("newer",), ("older",)), (("warmer",), ("colder",)), (("louder", "noisier"), ("quieter",)),
+    (("more common", "commoner"), ("rarer", "less common")), (("deeper",), ("shallower",)),
+    (("more important",), ("less important",)), (("more popular",), ("less popular",)),
+    (("nearer", "closer"), ("farther away",)),
+)  # fmt: skip
+AMBIGUOUS = frozenset(["shorter", "older"])  # shorter than the tall and than the long
+BOUNDS = (  # of a number: (words that say one thing, and those that say the other), {few} agrees with what is counted
+    (("more than", "over"), ("{less} than", "under")),
+    (("at least", "no {less} than"), ("at most", "no more than")),
+)
+LIMITS = frozenset("more less fewer least most".split())
+MEASURES = frozenset(
+    """percent year month week day hour minute second mile kilometer kilometre metre meter foot inch pound dollar euro
+    kilo kilogram ton tonne gram litre liter gallon cent point degree time ft km kg hr min bn""".split()
+)
+CLIMBING = frozenset("rise fall jump drop climb slip sink soar surge plunge tumble go".split())  # "fell under 5"
+HALF = "half"
+
+
+def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+    """The only comparison of a sentence: a bound of a number, or one of two things by an adjective."""
+    if not BOUND.isdisjoint(set(parse.lowers) - {"no"}) or parse.lowers.count("than") > 1:
+        return "two comparisons, or a word that goes with one direction alone"
+    bounds = [i for i in range(1, len(parse) - 1) if _is_bound(parse, i)]
+    if len(bounds) == 1:
+        return _of_number(parse, bounds[0])
+    return (_of_adjective(parse, english) if "than" in parse.lowers else None) or NONE
+
+
+def _is_bound(parse: Parse, at: int) -> bool:
+    """Whether "than", "least" or "most" says before a number how many there are at least or at most."""
+    pair = parse.lowers[at - 1 : at + 1] in (("at", "least"), ("at", "most"))
+    after = at + 1 + (parse.words[at + 1] == "$")
+    numbered = parse.tags[after : after + 1] == ("CD",) or parse.lowers[after] == HALF
+    than = parse.lowers[at] == "than" and parse.lowers[at - 1] in LIMITS
+    return numbered and (pair or than)
+
+
+def _of_number(parse: Parse, at: int) -> Ways | str:
+    first = at - 1 - (parse.lowers[at - 2 : at - 1] == ("no",))
+    written = [parse.words[i] for i in range(max(first, 1), at + 1)]
+    if parse.lowers[at + 1] in ("one", "once") or not " ".join(written).islower() or parse.tags[first - 1] == "DT":
+        return "a bound that is no plain one"
+    if parse.lower_lemmas[first - 1] in CLIMBING:
+        return "a bound that is no plain one"
+    less = "fewer" if _is_counted(parse, at) else "less"
+    said = " ".join(parse.lowers[first : at + 1]).replace("fewer", "less")
+    for pair in BOUNDS:
+        words = [[one.format(less="less") for one in side] for side in pair]
+        side = next((i for i in (0, 1) if said in words[i]), None)
+        if side is not None and "no" not in set(parse.lowers) - set(parse.lowers[first : at + 1]):
+            found = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
+            control = _put(parse, first, at + 1, "almost" if _is_round(parse.lowers[at + 1]) else "exactly")
+            return Ways(found[side], found[1 - side], "a bound of a number", control)
+    return NONE
+
+
+def _is_round(number: str) -> bool:
+    """Whether something can be almost so many: "50", "3,400", "half"."""
+    return number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
+
+
+def _is_counted(parse: Parse, at: int) -> bool:
+    """Whether the number counts things, so that there can be fewer of them."""
+    after = next((i for i in range(at + 1, len(parse)) if parse.tags[i] != "CD"), len(parse) - 1)
+    is_measure = (
+        parse.lower_lemmas[after] in MEASURES or parse.words[after].startswith("%") or parse.pos[after] == "SYM"
+    )
+    return parse.words[at + 1] not in ("$", HALF) and "." not in parse.words[at + 1] and not is_measure
+
+
+def _put(parse: Parse, first: int, after: int, words: str) -> str:
+    return rewritten(parse, (first, after, words))
+
+
+def _of_adjective(parse: Parse, english: English) -> Ways | None:
+    """An adjective or adverb of the table before "than": in other words, turned round, and with the two exchanged."""
+    than = parse.lowers.index("than")
+    for pair in OPPOSED:
+        for own, other in (pair, pair[::-1]):
+            for words in (one for one in own if one not in AMBIGUOUS):
+                first = than - len(words.split())
+                if " ".join(parse.lowers[max(first, 0) : than]) == words and not _is_measured(parse, first):
+                    kept = [_put(parse, first, than, one) for one in own]
+                    changed = [_put(parse, first, than, one) for one in other]
+                    kept += _exchanged(parse, english, first, than, other)
+                    changed += _exchanged(parse, english, first, than, own)
+                    return Ways(kept, changed, "a comparison", _equal(parse, first, than))
+    return None
+
+
+def _is_measured(parse: Parse, first: int) -> bool:
+    """Whether something says by how much: "two years older", "three times faster"."""
+    return first < 1 or "CD" in parse.tags[max(first - 5, 0) : first] or parse.tags[first - 1] in ("NNS", "RB", "RBR")
+
+
+def _equal(parse: Parse, first: int, than: int) -> str:
+    """ "As large as" in the place of "larger than"."""
+    if parse.pos[first - 1] not in ("AUX", "VERB"):
+        return ""
+    if parse.tags[than - 1] == "JJR":
+        return _put(parse, first, than + 1, f"as {parse.lower_lemmas[than - 1]} as")
+    return _put(parse, first, than + 1, f"as {parse.lowers[than - 1]} as") if than - first == 2 else ""
+
+
+def _exchanged(parse: Parse, english: English, first: int, than: int, words: tuple[str, ...]) -> list[str]:
+    """The texts in which the two things stand in each other's place, where they are plain nouns of one number."""
+    at, second = parse.heads[parse.heads[than]], parse.heads[than]
+    subject = parse.child(at, "nsubj")
+    if parse.heads[at] != at or subject is None or parse.child(at, "cop") is None:
+        return []
+    one, two = span_of(parse, subject), span_of(parse, second)
+    if one is None or two is None or one[0] != 0 or two[0] != than or not _match(parse, subject, second):
+        return []
+    two = (than + 1, two[1])
+    nouns = is_noun_phrase(parse, subject, one, of=frozenset(["of"])) and is_noun_phrase(
+        parse, second, two, of=frozenset(["of"])
+    )
+    back = inside_sentence(parse, one, english.lexicon)
+    if not nouns or back is None or any(parse.pos[i] != "PUNCT" for i in range(two[1], len(parse))):
+        return []
+    front = capital(text_of(parse, two)) if parse.words[0][0].isupper() else text_of(parse, two)
+    return [rewritten(parse, (0, one[1], front), (first, than, each), (*two, back)) for each in words]
+
+
+def _match(parse: Parse, first: int, second: int) -> bool:
+    """Whether two nouns are of one number, and each with an article or a name, or both many."""
+    numbers = [parse.tags[i] in ("NNS", "NNPS") for i in (first, second)]
+    said = [parse.tags[i] in ("NNP", "NNS") or parse.child(i, "det", "nmod:poss") is not None for i in (first, second)]
+    return numbers[0] == numbers[1] and all(said)
+
+
+SIDES = sides("comparative", read, trigger=TRIGGER, without=NONE)
+comparative, comparative_kept, comparative_control, comparative_mirror = (
+    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+)

@@ -1,0 +1,56 @@
+"""A condition turned into its exception, and the same condition told otherwise: of any English text.
+
+"The shop closes if it rains" is kept by "If it rains, the shop closes" and changed by "The shop closes unless it
+rains".
+"""
+
+from __future__ import annotations
+
+import re
+
+from encheck.generators.clauses import TwoClauses, arranged, two_clauses
+from encheck.generators.sides import Ways, sides
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+
+TRIGGER = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+NONE = "no condition"
+SAYING = {"if": ("if", "provided that"), "unless": ("unless",)}
+OTHER = {"if": "unless", "unless": "if"}
+NEGATIVE = frozenset("not n't n’t no never nobody nothing none neither nor without".split())
+BOUND = frozenset(  # what goes with one of the two alone
+    """would could might were had then only even just what as else otherwise any anything anyone anybody ever yet please
+    sorry also still instead until when whether possible necessary sure free let welcome""".split()
+)
+ADDRESSED = frozenset(  # "if you want a copy" says to whom something is said, and not when it holds
+    "think know believe see understand mean suppose guess wonder want like need enjoy prefer love look ask".split()
+)
+
+
+def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+    """The clause that "if" or "unless" opens, with the main clause."""
+    found = two_clauses(parse, english, frozenset(OTHER))
+    if isinstance(found, str):
+        return found
+    if not found.is_open:
+        return "no open condition"
+    if not ADDRESSED.isdisjoint(parse.lower_lemmas):
+        return "a condition on the reader's wishes"
+    is_denied = not NEGATIVE.isdisjoint(parse.lowers)
+    if is_denied or not BOUND.isdisjoint(parse.lowers):
+        return "a word that goes with a condition or an exception alone"
+    kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
+    return Ways(kept, changed, "a condition", arranged(found, found.main, "even if", found.other))
+
+
+def _told(found: TwoClauses, word: str) -> list[str]:
+    return [
+        arranged(found, found.main, each, found.other, front=front) for each in SAYING[word] for front in (False, True)
+    ]
+
+
+SIDES = sides("condition", read, trigger=TRIGGER, without=NONE)
+condition, condition_kept, condition_control, condition_mirror = (
+    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+)

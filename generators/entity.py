@@ -1,0 +1,256 @@
+"""Another name in the place of one, and the same name written otherwise: of any English text.
+
+Of "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" another. The other name comes of the same data
+where they have one of that kind, else of a list. A mirror has the other name in the notation that the changed text
+does not have: what keeps the text changes the mirror, and the other way round (docs/probes.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from encheck.generators.base import Generator, Outcome, listed, seeded_as
+from encheck.generators.number import ENDED, OPENING, alike
+from encheck.generators.written import written
+from encheck.language.english import English
+from encheck.language.names.mention import Name, Thing
+from encheck.language.names.mentions import leaders, names, things
+from encheck.language.names.tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+from encheck.types import Edit, Group, Variant, apply_edits, content_hash
+
+NAME = "entity"
+COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
+TRIED = 8  # other names among which the surface decides
+ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{0,3}|\.[A-Z]|\bvs|\betc)\.\s*$")
+POSSESSIVE = re.compile(r"\s?['’]s\b")
+MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # say the gender, so that any surname can stand behind them
+MOST = 200  # names of a data set, of each kind
+
+
+@dataclass(frozen=True, eq=False)
+class Inventory:
+    """What a data set names, by kind."""
+
+    by_kind: Mapping[str, tuple[Thing, ...]]
+
+    def of(self, *kinds: str) -> tuple[Thing, ...]:
+        """The things of these kinds."""
+        return tuple(thing for kind in kinds for thing in self.by_kind.get(kind, ()))
+
+
+EMPTY = Inventory({})
+
+
+class Plan(NamedTuple):
+    """The name that gives way, another one, and the notation in which the changed text has it."""
+
+    name: Name
+    thing: Thing
+    notation: int
+
+
+@listed(1)
+@seeded_as(NAME)
+def entity(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """Another person, place or organisation."""
+    return _side(group, "entity", level, rng, english)
+
+
+@listed(1)
+@seeded_as(NAME)
+def entity_kept(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """The same one under another name: "H. Marsh", "the Republic of Chile", "the city of Oslo"."""
+    return _side(group, "entity_kept", level, rng, english)
+
+
+@listed(1)
+@seeded_as(NAME)
+def entity_mirror(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """What the changed edit names, in the other notation."""
+    return _side(group, "entity_mirror", level, rng, english)
+
+
+@listed(1)
+@seeded_as(NAME)
+def entity_control(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
+    """Another statement in the place of the name: "someone else", "another city"."""
+    return _side(group, "entity_control", level, rng, english)
+
+
+SIDES: dict[str, Generator] = {
+    "changed": entity, "kept": entity_kept, "control": entity_control, "mirror": entity_mirror,
+}  # fmt: skip
+
+
+def inventory(english: English, texts: Sequence[str]) -> Inventory:
+    """What these texts name, at most `MOST` of a kind, in an order that their names decide."""
+    found = {one.thing for text in texts for one in _named(english.read(_names, text))}
+    ranked = sorted(found, key=lambda thing: content_hash(*thing.forms))
+    kinds = sorted({thing.kind for thing in ranked})
+    return Inventory({kind: tuple([thing for thing in ranked if thing.kind == kind][:MOST]) for kind in kinds})
+
+
+for _generator in SIDES.values():
+    _generator.surveys = inventory  # type: ignore[attr-defined]
+
+
+def _names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
+    return names(parse)
+
+
+def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
+    return () if isinstance(found, str) else found
+
+
+def _side(group: Group, relation: str, level: int, rng: Draws, english: English) -> Outcome | None:
+    """One side of the plan; the hand-written variant where the data have one, or why there is none."""
+    if group.variants:
+        return written(group, relation, level=level)
+    if english.mode == "paper":
+        return "the published recipe has no names"
+    plan = english.read(_planning(rng.run_seed, english.inventory or EMPTY), group.source)
+    if isinstance(plan, str):
+        return plan
+    edits = _edits(group.source, plan, relation)
+    if not edits:
+        return "no other statement for this place"
+    why = {"entity": "another", "entity_kept": "the same", "entity_mirror": "another, in the other notation"}
+    said = f"{plan.name.own} > {edits[0].text}: {why.get(relation, 'another statement of the same place')}"
+    return Variant(apply_edits(group.source, edits), relation, level, edits, NAME, f"{plan.thing.kind}: {said}")
+
+
+@cache
+def _planning(seed: int, known: Inventory) -> Callable[[English, Parse], Plan | str]:
+    """What reads the plan of a sentence off its parse: the same for all sides of a seed."""
+
+    def plan(english: English, parse: Parse) -> Plan | str:
+        found = english.read(_names, parse.text)
+        if isinstance(found, str):
+            return found
+        rng = Draws(seed, NAME, parse.text)
+        ranks = rng.ranks(len(found))
+        order = sorted(range(len(found)), key=ranks.__getitem__)
+        return next(
+            (made for at in order if (made := _plan(found[at], parse, known, rng))), "no other name of its kind"
+        )
+
+    return plan
+
+
+def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> Plan | None:
+    """Another name and its notation: by a coin the surface favours the kept text or the changed one."""
+    others = [one for one in _others(name, parse, known) if _fits(parse.text, name, *one.forms)]
+    if not others or not _fits(parse.text, name, name.other):
+        return None
+    favoured = rng.choice(COIN)
+    ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
+    ranked += [_namesake(name.thing, one) for one in ranked if name.thing.kind == "person"]
+    plans = [Plan(name, one, notation) for one in ranked for notation in (0, 1)]
+    by = {plan: _favour(plan, len(parse.text)) for plan in plans}
+    wanted = [plan for plan in plans if by[plan] * favoured > 0]
+    return wanted[0] if wanted else min(plans, key=lambda plan: abs(by[plan]))
+
+
+def _namesake(thing: Thing, other: Thing) -> Thing:
+    """A person with the given name of the one and the surname of the other, whom the surface favours more."""
+    initials = thing.forms[1].removesuffix(thing.last)
+    whole = thing.forms[0].removesuffix(thing.last)
+    return Thing("person", (f"{whole}{other.last}", f"{initials}{other.last}"), thing.gender, thing.given, other.last)
+
+
+def _fits(text: str, name: Name, *forms: str) -> bool:
+    """Whether no form that ends in *s* would take the *'s* of the name."""
+    is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
+    return not is_possessive or not any(form.endswith("s") for form in forms)
+
+
+def _favour(plan: Plan, around: int) -> float:
+    """How much the surface favours the kept text over the changed one."""
+    own = plan.name.own
+    return alike(own, plan.name.other, around) - alike(own, plan.thing.forms[plan.notation], around)
+
+
+def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[Thing]:
+    """What can stand in the place of a name: of the data, else of the lists; nothing that the text names too."""
+    for some in (known, LISTED):
+        found = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
+        if found:
+            yield from found
+            return
+
+
+def _turned(thing: Thing, some: Inventory, parse: Parse) -> Iterator[Thing]:
+    """Of these, what is of the kind of a thing, with its title where it has one."""
+    if thing.kind not in ("titled", "surname"):
+        yield from some.of(thing.kind)
+        return
+    is_gendered = thing.kind == "titled" and thing.given not in MISTER and bool(GENDERED & parse.lower_words)
+    surnames = SURNAMES if is_gendered else {one.last for one in some.of("person", "titled", "surname")}
+    for last in sorted(surnames):
+        short = last if thing.kind == "surname" else f"{TITLES[thing.given]} {last}"
+        titled = f"{thing.given} {last}"
+        forms = (short, titled) if thing.kind == "surname" else (titled, short)
+        yield Thing(thing.kind, forms, thing.gender, thing.given, last)
+
+
+def _listed_persons() -> Iterator[Thing]:
+    for name in PEOPLE:
+        given, last = name.split()
+        yield Thing("person", (name, f"{given[0]}. {last}"), "f" if given in FEMALE else "m", given, last)
+
+
+def _by_kind(found: Iterable[Thing]) -> Inventory:
+    by_kind: dict[str, tuple[Thing, ...]] = {}
+    for thing in found:
+        by_kind[thing.kind] = (*by_kind.get(thing.kind, ()), thing)
+    return Inventory(by_kind)
+
+
+LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
+
+
+def _is_other(name: Name, one: Thing, parse: Parse) -> bool:
+    """Whether it is another thing, of the same gender, of which the text has no word."""
+    thing = name.thing
+    own = {word for form in (*thing.forms, name.own, name.other) for word in form.lower().split()}
+    new = {word for form in one.forms for word in form.lower().split() if len(word) > 3}
+    shared = {"the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)}
+    if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
+        return False
+    if (
+        thing.kind in ("person", "leader")
+        and thing.gender != one.gender
+        and (thing.gender or GENDERED & parse.lower_words)
+    ):
+        return False
+    return (new - shared).isdisjoint(parse.lower_words - own) and not (thing.kind != "country" and (new - shared) & own)
+
+
+def _edits(source: str, plan: Plan, relation: str) -> tuple[Edit, ...]:
+    """The edits of one side, at every place that has the name."""
+    name, thing = plan.name, plan.thing
+    if relation == "entity_control":
+        if name.control is None:
+            return ()
+        kind = "person" if thing.kind in ("titled", "surname") else thing.kind
+        return (_edit(source, name.control.start, name.control.end, OTHERS[kind]),)
+    if relation == "entity_kept":
+        return tuple(_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole")
+    notation = plan.notation if relation == "entity" else 1 - plan.notation
+    return tuple(_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots)
+
+
+def _edit(source: str, start: int, end: int, text: str) -> Edit:
+    """The edit, with the full stop that an abbreviation shares with its sentence, and a capital where one begins."""
+    if source[end - 1] == "." and not text.endswith(".") and ENDED.match(source, end):
+        text += "."
+    if text.endswith(".") and source[end : end + 1] == ".":
+        text = text[:-1]
+    begins = OPENING.search(source[:start]) and not ABBREVIATED.search(source[:start]) and not source[start].islower()
+    return Edit(start, end, text[0].upper() + text[1:] if begins else text)

@@ -1,0 +1,109 @@
+"""Another modal verb, and the same modality in other words: of any English text.
+
+"Visitors must sign" is kept by "visitors have to sign" and changed by "visitors may sign"; "the shop will close" by "is
+going to close" and "might close".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from encheck.generators.moving import can_act
+from encheck.generators.sides import Ways, rewritten, sides
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.language.predicates import MAIN, Predicate, number_of
+from encheck.statistics.draws import Draws
+
+TRIGGER = re.compile(r"\b(?:must|may|might|will|should|can)\b", re.IGNORECASE)
+NONE = "no modal verb that is exchanged"
+SUBJECTS = ("nsubj", "csubj")
+BOUND = frozenset(  # what goes with one modality alone, or makes a modal verb say something else
+    """not n't n’t no never nobody nothing none neither nor hardly barely unless if whether or possibly perhaps maybe
+    probably likely certainly definitely surely necessarily well please hope wish let would could otherwise even only
+    ever any
+    however when before until once whenever as who that which what""".split()
+)
+FELT = frozenset(  # verbs of what nobody is free to do, or with a "can" of their own
+    """see hear feel smell taste imagine understand tell afford stand help wait believe remember think guess say bet
+    assume suppose admit agree note find hope wish want like love know mean seem appear need have be matter vary
+    last contain include cost happen occur cause result lead expect get do die""".split()
+)
+STATES = frozenset("be have include contain mean know own belong need want like exist depend".split())
+AMOUNTS = frozenset("bulk majority minority number group rest half lot team staff couple pair range series".split())
+LEAVE = frozenset(["you", "i", "we"])
+
+
+class Modal(NamedTuple):
+    """What says the same as a modal verb, what another one, and a control; {be} and {have} agree with the subject."""
+
+    kept: tuple[str, ...]
+    changed: tuple[str, ...]
+    control: str
+    why: str
+    is_of_actors: bool = False
+
+
+MODALS = {
+    "must": Modal(("{have} to", "{be} required to"), ("may", "{be} allowed to"), "will", "a duty", True),
+    "should": Modal(("ought to",), ("{do} not have to", "need not"), "will", "advice", True),
+    "can": Modal(("{be} able to",), ("must", "{have} to"), "will", "an ability", True),
+    "will": Modal(("{be} going to",), ("may", "might"), "should", "the future"),
+    "may": Modal(("might",), ("will", "{be} going to"), "should", "a possibility"),
+    "might": Modal(("may",), ("will", "{be} going to"), "should", "a possibility"),
+}
+FORMS = {"first": ("am", "have", "do"), "singular": ("is", "has", "does"), "plural": ("are", "have", "do")}
+OWN = {"i": "first", "he": "singular", "she": "singular", "it": "singular"}
+OWN |= dict.fromkeys(("we", "they", "you"), "plural")
+
+
+def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+    """The only modal verb of a sentence, between its subject and its verb."""
+    found = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
+    if len(found) != 1 or parse.lowers[found[0]] not in MODALS:
+        return "two modal verbs" if len(found) > 1 else NONE
+    at = found[0]
+    verb, subject, modal = parse.heads[at], parse.child(parse.heads[at], *SUBJECTS), MODALS[parse.lowers[at]]
+    if subject is None or not subject < at or parse.tags[at + 1 : at + 2] != ("VB",) or not parse.words[at].islower():
+        return "a modal verb that is not between subject and verb"
+    if not BOUND.isdisjoint(parse.lowers):
+        return "a word that goes with one of the two modalities alone"
+    if parse.bases[verb] in ("advcl", "acl", "csubj"):
+        return "a modal verb of a clause that depends on another"
+    if not _suits(parse, english, modal, verb, at, subject):
+        return NONE
+    return _ways(parse, modal, at, _agreement(parse, verb, at, subject))
+
+
+def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
+    """How the subject agrees: a key of `FORMS`, or nothing."""
+    if parse.lower_lemmas[subject] in AMOUNTS:
+        return ""
+    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
+
+
+def _ways(parse: Parse, modal: Modal, at: int, agreement: str) -> Ways | str:
+    if agreement not in FORMS:
+        return "a plural in doubt"
+    forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
+
+    def put(words: str) -> str:
+        return rewritten(parse, (at, at + 1, words.format_map(forms)))
+
+    return Ways([put(one) for one in modal.kept], [put(one) for one in modal.changed], modal.why, put(modal.control))
+
+
+def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:
+    """Whether the modal verb says here what its other words say: duties and abilities are of persons who act."""
+    if modal.is_of_actors:
+        return verb == at + 1 and parse.lower_lemmas[verb] not in FELT and can_act(english, parse, subject)
+    if modal.why == "a possibility":  # "you may" can be leave
+        return verb == at + 1 and parse.lower_lemmas[verb] not in STATES and parse.lowers[subject] not in LEAVE
+    return parse.lower_lemmas[verb] != "go"
+
+
+SIDES = sides("modality", read, trigger=TRIGGER, without=NONE)
+modality, modality_kept, modality_control, modality_mirror = (
+    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+)

@@ -1,0 +1,169 @@
+"""Another quantity in the place of "all", "every", "many" or "nobody", and the same one in other words.
+
+"Every student passed" is kept by "each student passed" and changed by "no student passed".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from encheck.generators.sides import Ways, rewritten, sides
+from encheck.language.edits.inflection import inflected
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+
+TRIGGER = re.compile(
+    r"\b(?:all|every|each|many|most|several|no|everyone|everybody|someone|somebody|no\s+one|nobody)\b", re.IGNORECASE
+)
+NONE = "no quantifier that is exchanged"
+TWO = "two quantifiers, or a negation beside one"
+NEGATIVE = frozenset("not n't n’t no nobody none neither nor never hardly barely scarcely few nothing without".split())
+UNIVERSAL = frozenset("all every each everyone everybody many most several someone somebody both any".split())
+BOUND = frozenset(  # what a negative quantifier would contradict, or what stands with one kind of quantifier alone
+    """but except other ever yet until only even just also still already almost nearly virtually they them their
+    it together same different another more than such so too if although though while because or including
+    pretty""".split()
+)
+TIMES = frozenset(
+    """day time year month week night morning evening afternoon hour minute second moment weekend season decade
+    century way kind sort type case step bit turn occasion place side corner one thing part portion area manner
+    acre mile reason evidence information money food water music help work damage news advice progress doubt""".split()
+)
+DEFINITE = frozenset("the these those my your his her our their its".split())
+Maker = Callable[[Parse, int, int], Ways | None]
+PERSONS = {
+    "everyone": ("everybody",), "everybody": ("everyone",), "someone": ("somebody",), "somebody": ("someone",),
+    "nobody": ("no one",), "no one": ("nobody",),
+}  # fmt: skip
+OTHERS = {"nobody": ("everyone", "everybody"), "no one": ("everyone", "everybody")}
+NO_PERSON = ("no one", "nobody")
+PART = ("only some of the", "some but not all of the")
+
+
+def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+    """The first quantifier of a subject or an object that is the only one of its sentence."""
+    lowers = parse.lowers
+    found = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
+    if len(found) != 1:
+        return TWO if found else NONE
+    at = found[0]
+    if any(word in BOUND for i, word in enumerate(lowers) if i != at) or parse.entities[at]:
+        return "a word that goes with one of the two quantifiers alone"
+    ways = _of_persons(parse, at) or _of_things(parse, at)
+    return ways or NONE
+
+
+def _of_persons(parse: Parse, at: int) -> Ways | None:
+    """ "Everybody" > "everyone", "no one"."""
+    after = at + 2 if parse.lowers[at : at + 2] == ("no", "one") else at + 1
+    said = " ".join(parse.lowers[at:after])
+    if said not in PERSONS or parse.bases[after - 1] not in ("nsubj", "obj"):
+        return None
+    if parse.child(parse.heads[after - 1], "expl") is not None:
+        return None
+    return _ways(parse, at, after, PERSONS[said], OTHERS.get(said, NO_PERSON), "persons", "a friend")
+
+
+def _of_things(parse: Parse, at: int) -> Ways | None:
+    """The quantifier of a noun that is a subject or an object."""
+    noun = parse.heads[at]
+    if parse.bases[at] not in ("det", "amod") or not parse.tags[noun].startswith("NN") or noun < at:
+        return None
+    begins = parse.subtree(noun)[0] == at
+    if not begins or parse.bases[noun] not in ("nsubj", "obj") or parse.lower_lemmas[noun] in TIMES:
+        return None
+    if any(parse.tags[i] == "CD" for i in range(at, noun)) or parse.entities[noun]:
+        return None
+    if parse.child(noun, "conj", "appos") is not None:
+        return None
+    return MAKERS[parse.lowers[at]](parse, at, noun) if parse.lowers[at] in MAKERS else None
+
+
+def _is_subject(parse: Parse, noun: int) -> bool:
+    return parse.bases[noun] == "nsubj"
+
+
+def _universal(parse: Parse, at: int, noun: int) -> Ways | None:
+    """ "Every student": each and no of a subject; of an object only some, which takes a plural."""
+    other = "each" if parse.lowers[at] == "every" else "every"
+    if parse.tags[noun] != "NN":
+        return None
+    if _is_subject(parse, noun):
+        return _ways(parse, at, at + 1, (other,), ("no", "not a single"), "every one of a kind", "another")
+    plural = inflected(parse.lower_lemmas[noun], "NNS")
+    if plural is None or parse.words[noun] != parse.lowers[noun]:
+        return None
+    changed = [rewritten(parse, (at, at + 1, part), (noun, noun + 1, plural)) for part in PART]
+    control = rewritten(parse, (at, at + 1, "another"))
+    return Ways([rewritten(parse, (at, at + 1, other))], changed, "every one of a kind", control)
+
+
+def _all(parse: Parse, at: int, noun: int) -> Ways | None:
+    """ "All the students": all of them, only some of them; "all students" where the verb need not agree."""
+    if parse.tags[noun] != "NNS":
+        return None
+    if parse.lowers[at + 1] in DEFINITE:
+        of = parse.lowers[at + 1]
+        parts = tuple(part.removesuffix("the") + of for part in PART)
+        return _ways(parse, at, at + 2, (f"all of {of}",), parts, "all of a group", "the other" if of == "the" else "")
+    singular = parse.lower_lemmas[noun]
+    if (
+        not _is_subject(parse, noun)
+        or not _takes_any_subject(parse, noun)
+        or inflected(singular, "NNS") != parse.words[noun]
+    ):
+        return None
+    kept = [rewritten(parse, (at, at + 1, word), (noun, noun + 1, singular)) for word in ("every", "each")]
+    changed = [rewritten(parse, (at, at + 1, part)) for part in ("only some", "some but not all")]
+    return Ways(kept, changed, "all of a kind", rewritten(parse, (at, at + 1, "other")))
+
+
+def _takes_any_subject(parse: Parse, noun: int) -> bool:
+    """Whether the verb has one form for one and for many: "must", "passed"."""
+    verb = parse.heads[noun]
+    finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
+    return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")
+
+
+def _count(said: str, *kept: str) -> Maker:
+    """What makes few of "many": not many of a subject, hardly any of an object."""
+
+    def ways(parse: Parse, at: int, noun: int) -> Ways | None:
+        if parse.tags[noun] != "NNS":
+            return None
+        few = ("few", "not many", "very few") if _is_subject(parse, noun) else ("very few", "hardly any")
+        return _ways(parse, at, at + 1, kept, few, f"{said} of a kind", "other")
+
+    return ways
+
+
+def _no(parse: Parse, at: int, noun: int) -> Ways | None:
+    """ "No student" of a subject: not a single student; every and each student."""
+    is_there = parse.child(parse.heads[noun], "expl") is not None
+    if parse.tags[noun] != "NN" or not _is_subject(parse, noun) or is_there:
+        return None
+    return _ways(parse, at, at + 1, ("not a single", "not one"), ("every", "each"), "none of a kind", "another")
+
+
+MAKERS: dict[str, Maker] = {
+    "every": _universal, "each": _universal, "all": _all, "no": _no,
+    "many": _count("many", "a lot of", "a large number of"), "several": _count("several", "a number of"),
+    "most": _count("most", "the majority of", "more than half of all"),
+}  # fmt: skip
+
+
+def _ways(
+    parse: Parse, at: int, after: int, kept: tuple[str, ...], changed: tuple[str, ...], why: str, control: str = ""
+) -> Ways:
+    def put(words: str) -> str:
+        return rewritten(parse, (at, after, words))
+
+    return Ways([put(one) for one in kept], [put(one) for one in changed], why, put(control) if control else "")
+
+
+SIDES = sides("quantifier", read, trigger=TRIGGER, without=NONE)
+quantifier, quantifier_kept, quantifier_control, quantifier_mirror = (
+    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+)

@@ -1,0 +1,55 @@
+"""The order of two events turned round, and the same order told otherwise: of any English text.
+
+"Ann paid before she called" is kept by "Before she called, Ann paid" and changed by "Ann paid after she called". Where
+no pronoun forbids it, the clauses change places too: "The shop closed after Ann left" is "Ann left before the shop
+closed".
+"""
+
+from __future__ import annotations
+
+import re
+
+from encheck.generators.clauses import TwoClauses, arranged, two_clauses
+from encheck.generators.sides import Ways, sides
+from encheck.language.english import English
+from encheck.language.parse import Parse
+from encheck.statistics.draws import Draws
+
+TRIGGER = re.compile(r"\b(?:before|after)\b", re.IGNORECASE)
+NONE = "no two events in order"
+OTHER = {"before": "after", "after": "before"}
+BOUND = frozenset(  # what goes with one order alone, or says by how much
+    """not n't n’t no never nobody nothing none neither nor just only even soon shortly long right immediately day days
+    week weeks month months year years hour hours minute minutes moments time yet already still until once again first
+    finally then later ever any had because since so while when if though past earlier previously
+    eventually""".split()
+)
+
+
+def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+    """The clause that "before" or "after" opens, with the main clause."""
+    found = two_clauses(parse, english, frozenset(OTHER))
+    if isinstance(found, str):
+        return found
+    if not found.agrees:
+        return "tenses that go with one order of events alone"
+    if not BOUND.isdisjoint(parse.lowers):
+        return "a word that goes with one order of events alone"
+    kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
+    control = arranged(found, found.main, "because", found.other) if found.is_past else ""
+    return Ways(kept, changed, "the order of events", control)
+
+
+def _told(found: TwoClauses, word: str) -> list[str]:
+    """The texts that say so, by the place of the clause and, where either can be the main one, by which of them is."""
+    texts = [arranged(found, found.main, word, found.other), arranged(found, found.main, word, found.other, front=True)]
+    if found.is_free:
+        turned = OTHER[word]
+        texts += [arranged(found, found.other, turned, found.main, front=front) for front in (False, True)]
+    return texts
+
+
+SIDES = sides("temporal", read, trigger=TRIGGER, without=NONE)
+temporal, temporal_kept, temporal_control, temporal_mirror = (
+    SIDES[side] for side in ("changed", "kept", "control", "mirror")
+)

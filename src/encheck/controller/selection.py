@@ -1,0 +1,103 @@
+"""Which checks run: unknown names are refused, what decides nothing is left out, and a session opens for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from encheck.controller import collection, unknown_names
+from encheck.controller.process import Process, settings_of, usage_errors
+from encheck.system.terminal import visible
+
+if TYPE_CHECKING:
+    from encheck.controller.session import Session
+
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
+CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
+
+
+def selecting(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
+    """Around pytest's own selection by -m and -k: `items` is changed in place, and the stash gets the session.
+
+    A gate runs its contracts whatever is selected.
+    """
+    checks = collection.checks_among(items)
+    with process.refusing(items):
+        if checks:
+            unknown_names.refuse_unknown_markers(config, checks)
+    offered = collection.levels_offered(checks)
+    contracts = collection.take_contracts(items) if config.option.encheck_baseline else []
+    yield
+    collection.give_back_contracts(config, items, contracts)
+    unweighed = _leave_out_reported(config, process, items) if config.option.encheck_weighed_only else []
+    process.selected(item.nodeid for item in collection.checks_among(items))
+    _open_session(config, process, items, unweighed, offered)
+
+
+def _leave_out_reported(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
+    """Deselect what a gate only reports, but for checks with a threshold of the user's; the names of these checks."""
+    from encheck.running.resources import checks_with_thresholds
+
+    with usage_errors():
+        settings = settings_of(config, process.store)
+        return collection.leave_out_reported(config, items, checks_with_thresholds(settings))
+
+
+def _open_session(
+    config: pytest.Config,
+    process: Process,
+    items: list[pytest.Item],
+    unweighed: list[str],
+    offered: Mapping[str, set[str]],
+) -> None:
+    """Load the data and find the models of the checks that run, or say what is wrong with them."""
+    checks = collection.checks_among(items)
+    if not checks or config.option.collectonly:
+        return
+    with process.refusing(items):
+        session = config.stash[SESSION] = _session_of(config, process, checks)
+        session.unweighed = unweighed
+        process.refuse_models(session)
+        unknown_names.refuse_unknown_checks(config, session.settings, session.bench.subjects, offered)
+
+
+def _session_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Session:
+    """The session of these checks; those that have the name of another one are marked."""
+    from encheck.controller.cases import clashes
+    from encheck.controller.session import Session
+
+    for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
+        item.stash[CLASH] = problem
+    return Session(settings_of(config, process.store), list(map(collection.case_of, checks)), run=process.run)
+
+
+def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
+    """With --collect-only: what would run, and roughly how long."""
+    found = list(map(collection.case_of, collection.checks_among(items)))
+    if not found or not config.option.collectonly:
+        return []
+    from encheck.controller.cases import roughly
+    from encheck.running.resources import resolve_data
+
+    with usage_errors():
+        return [visible(f"encheck: {roughly(found, resolve_data(settings_of(config, process.store)))}")]
+
+
+def prepare(session: pytest.Session, process: Process) -> None:
+    """Encode what the selected checks declared, before the first of them runs."""
+    config = session.config
+    if SESSION in config.stash and not session.testsfailed:
+        with process.preparing():
+            _clear_report(config)
+            config.stash[SESSION].prepare()
+
+
+def _clear_report(config: pytest.Config) -> None:
+    """Remove what an earlier run left in --report-dir; workers of xdist do, long before the controller writes."""
+    if folder := config.option.encheck_report_dir:
+        from encheck.controller.write import clear
+
+        clear(Path(folder))

@@ -1,0 +1,31 @@
+"""How often the items that a generator made are right, in words: the ceiling of rates on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.gating.answers import wilson
+from encheck.statistics.figures import Figure
+
+Row = Mapping[str, Any]
+
+
+def lines(results: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each generator whose items the run measured on."""
+    yield from said([row for row in results["checks"] if row["verdict"] != "skipped"])
+
+
+def said(rows: Sequence[Row]) -> list[str]:
+    """The same of some rows, each generator once."""
+    found = {row["validity"]["generator"]: row["validity"] for row in rows if row.get("validity")}
+    return [_says(one) for _, one in sorted(found.items())]
+
+
+def _says(one: Row) -> str:
+    start = f"generated items ({one['generator']})"
+    if not one["read"]:
+        return f"{start}: not read by anybody, so how many are right is not known"
+    share = one["right"] / one["read"]
+    figure = Figure(share, *wilson(share, one["read"]))
+    return f"{start}: {figure.says} of {one['read']} read blind are right, a ceiling of the rates on them"
