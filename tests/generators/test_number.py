@@ -21,7 +21,7 @@ def made(text, generator, *, level=1, seed=0, english=ENGLISH):
 
 
 def test_the_edits_of_a_text_are_of_one_number_and_one_notation():
-    text = "The two engines burned for 40 minutes over 300 miles."
+    text = "Twelve guests had to wait for 40 minutes."
     for seed in range(6):
         kept, changed, mirror = (made(text, g, seed=seed) for g in (number_kept, number, number_mirror))
         assert {one.edits[-1].start for one in (kept, changed, mirror)} == {kept.edits[-1].start}
@@ -76,9 +76,7 @@ def test_a_control_puts_another_word_beside_the_number(text):
     assert made(text, number_control).text == CONTROLS[text]
 
 
-@pytest.mark.parametrize(
-    "text", ["It fell to 27.13.", "The bridge was built in 1998.", "The 12 cars hit 3 other cars."]
-)
+@pytest.mark.parametrize("text", ["It fell to 27.13.", "The bridge was built in 1998.", "The 12 cars hit other cars."])
 def test_where_no_other_word_fits_beside_the_number_there_is_no_control(text):
     assert made(text, number_control) == "no other statement for this place"
 

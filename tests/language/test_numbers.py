@@ -7,6 +7,7 @@ import pytest
 from encheck.language.english import English
 from encheck.language.identify import is_english
 from encheck.language.numbers import values
+from encheck.language.numbers.company import PARALLEL, PRESUPPOSED
 from encheck.language.numbers.digits import read_digits
 from encheck.language.numbers.mentions import mentions
 from encheck.language.numbers.words import ORDINALS, read, spelled, spelled_ordinal
@@ -62,7 +63,7 @@ def found():
 
 WRITTEN = {
     "The dose was given to 12 people.": ("12", "cardinal", {"twelve"}),
-    "The dose is 40 mg.": ("40 mg", "measure", {"forty milligrams", "40 milligrams"}),
+    "The dose is 40 mg.": ("40 mg", "measure", {"40 milligrams"}),
     "Sales rose 5% on Monday.": ("5%", "percentage", {"5 percent", "five percent"}),
     "The board paid $4.50 for it.": ("$4.50", "money", {"4.50 dollars", "four dollars and fifty cents"}),
     "It cost €2.5 million to build.": ("€2.5 million", "money", {"€2.5m", "€2,500,000", "2.5 million euros"}),
@@ -72,7 +73,7 @@ WRITTEN = {
         "5 March 2024", "date", {"March 5, 2024", "2024-03-05", "the fifth of March 2024"},
     ),
     "It starts at 7:30 p.m. on Friday.": ("7:30 p.m.", "time", {"19:30", "half past seven in the evening"}),
-    "The bridge was built in 1998.": ("1998", "year", {"the year 1998", "’98", "nineteen ninety-eight"}),
+    "The bridge was built in 1998.": ("1998", "year", {"the year 1998", "’98"}),
     "He lives on the third floor.": ("third", "ordinal", {"3rd"}),
     "The job takes 10-15 minutes.": ("10-15", "range", {"ten to fifteen", "10 to 15"}),
     "It works with version 2.1 only.": ("version 2.1", "version", {"v2.1"}),
@@ -126,12 +127,68 @@ LEFT = {
     "It was cut by 20%, from 30 to 24 units.": "a number that the text goes on to count",
     "It was cut from $30 to $24 in May.": "numbers that hang on each other",
     "Its odds are 7 to 3 at the moment.": "numbers that hang on each other",
+    "Singers & # 197 ; and players came.": "no number",
+    "The flat costs 3;500 riyals.": "no number",
+    "The tea is 10.00 QR here.": "no other way to write the number",
+    "The contest began in Ohio in 192 ?": "no other way to write the number",
+    "Every later call returns 404.": "no other way to write the number",
+    "What was the computer in 2001 : A Space Odyssey ?": "part of a name",
+    "Survival was 73% there (and in women 78%).": PARALLEL,
+    "It was passed by seven votes to two on Monday.": PARALLEL,
+    "It tells whether a note is a 2 or a 5 then.": PARALLEL,
+    "The shop opens at 6:00 PM and shuts at midnight.": PARALLEL,
+    "It shows a fee of £270 rather than £150.": PARALLEL,
+    "Each 5 ml spoonful contains 120 mg of it and 1.8 g of sugar.": PARALLEL,
+    "It claims to hold 1.5 litres, but mine overflows at 1.2.": PARALLEL,
+    "We saw 1,204 patients, and 1,870 of them were ill.": PARALLEL,
+    "Man, 20, kills others in a shop.": "an age in figures",
+    "Margaret Brown, singer, dead at 87": "an age in figures",
+    "You get %10 off at the desk.": "no number",
+    "They were held on $100,000 bail each.": "no other way to write the number",
+    "Two : the battery lasts for ever.": "a mark of a list",
+    "He made two films, `` May '' and `` June '' .": PRESUPPOSED,
+    "The top two are going to a vote.": PRESUPPOSED,
+    "They won the final 6 - 2 , 6 - 4 at home.": "beside another number in the same notation",
+    "The tumour grew between the two scans.": PRESUPPOSED,
+    "I had to go there to get that two items.": PRESUPPOSED,
+    "Register two parsers and let it choose between them.": "a number that the text goes on to count",
+    "It plays in two countries, France and Norway.": PRESUPPOSED,
+    "It is hardly ever full, even at six in the evening.": "no other way to write the number",
+    "You have to pay within thirty (30) days.": "a mark of a list",
+    "He was armed with $ 20 dollars and a bag.": "no other way to write the number",
 }
 
 
 @pytest.mark.parametrize("text", LEFT)
 def test_what_is_no_number_of_its_own_is_left_alone(found, text):
     assert found(text) == LEFT[text]
+
+
+NOTATIONS = {
+    "It had been less in 2018 but by 2022 it had gone up.": {"the year"},
+    "The drive has 35 slots and 16 GB of it.": {"unit in full"},
+    "The dose of 12 mg is given to 35 people.": {"unit in full"},
+    "It cost nearly £200 more.": {"name", "words"},
+    "It lost $937 million on bonds.": {"letter", "name", "noughts"},
+    "Stocks end up 0.11 pct on Monday.": {"%"},
+    "It had a five-day strike of all but one hall.": {"digits"},
+    "It burned 12,450 acres and 250 homes.": {"without commas"},
+    "News comes at 7:00 a.m. GMT today.": {"24 hours"},
+}
+
+
+@pytest.mark.parametrize("text", NOTATIONS)
+def test_a_notation_that_the_rest_of_the_text_speaks_against_is_left_out(found, text):
+    every = found(text)
+    assert {form.name for one in every for form in one.forms} == NOTATIONS[text]
+
+
+def test_decimals_that_end_in_nought_are_not_spelled(found):
+    (one,) = found("The pH of it is 7.15 in May.")
+    words = next(form for form in one.forms if form.name == "words")
+    assert words.write(Fraction("7.15")) == "seven point one five"
+    with pytest.raises(ValueError, match="is not said with 2 decimal places"):
+        words.write(Fraction("7.10"))
 
 
 FOREIGN = ["Hola, tengo un problema con mi pedido 1234.", "Der Zug kommt um 7 Uhr an.", "Une grande tension régnait."]

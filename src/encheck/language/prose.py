@@ -12,7 +12,7 @@ NO_SENTENCE = "a table, a log line or code"
 PROSE = 0.75  # the least share of letters and blanks in a sentence
 ELSEWHERE = re.compile(
     r"""https?://\S+|www\.\S+|\S+@\S+|(?<!\w)@\w+|\#[A-Za-z]\w*|`[^`]*`|\S*[\\_{}<>=]\S*|(?<!\w)/\w\S*|\w+(?:/\w+){2,}
-    |\w+\([^()\s]*\)|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
+    |\w+\([^()\s]*\)|&\ ?\#\ ?\w+|\b\d+(?:\.\d+){3}\b|\+?\d[\d()-]*-\d{3}-\d{4}\b|0x[0-9A-Fa-f]+""",
     re.VERBOSE,
 )
 CODE = re.compile(r"`[^`\s][^`]*`|\b\w+\([^()\s]*\)|\b[A-Za-z]\w*_\w+|\w(?:::|->|=>)\w|</?[a-z]\w*>")

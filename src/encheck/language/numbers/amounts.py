@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 from encheck.language.edits.inflection import inflected
+from encheck.language.numbers.company import is_hour
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import Form, Mention, Spot, Write
 from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
@@ -49,7 +50,9 @@ UNIT_SIGNS = frozenset(
     lb lbs oz kg km cm mm nm ml mg mcg m g l hr hrs min mins sec secs s yr yrs yo k x bhk qar usd aed sar gbp
     eur inr rs kcal cal c f am pm bd od""".split()
 )
-ABOUT = frozenset("about around nearly over only".split())
+ABOUT = frozenset("about around almost nearly over only roughly some under".split())
+DEAD = frozenset("dead dies died".split())
+SAID_MOST = 99  # of a number in words that counts no noun
 UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
 LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
 
@@ -72,7 +75,8 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
         return NO_PLURAL
     if reason := _no_count(style, spot):
         return reason
-    made = tuple(form for form in forms(value, style) if form.name != "words" or not _is_abbreviated(spot.next()))
+    in_figures = _is_abbreviated(spot.next()) or (value > SAID_MOST and not style.decimals and not spot.counts_many)
+    made = tuple(form for form in forms(value, style) if form.name != "words" or not in_figures)
 
     def beside(size: int) -> list[Fraction]:
         least, most = (0, 999) if style.scale else (0 if style.decimals else 2, 10**13)
@@ -122,10 +126,11 @@ def _beside(
 
 def _no_count(style: Style, spot: Spot) -> str:
     """Why a number in digits is no count; empty where it may be one."""
-    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER:
+    is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
+    if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER
-    if spot.before() in (".", ":") and spot.before(2) == "rs":
-        return NO_OTHER
+    if _is_age(spot):
+        return "an age in figures"
     if spot.before() in SIGNS or spot.next() in SIGNS:
         return "a formula"
     if spot.next_tag() == "CD" or spot.next() in SCALES:
@@ -144,6 +149,12 @@ def _no_count(style: Style, spot: Spot) -> str:
         return "part of a name"
     is_title = spot.next_tag() == "NNP" and not spot.next_tag(2).startswith("NN") and spot.next() not in UNIT_SIGNS
     return "part of a name" if is_title else ""
+
+
+def _is_age(spot: Spot) -> bool:
+    """Whether it is one of a headline: "Man, 20, kills", "Singer dead at 87"."""
+    is_at_death = spot.before() == "at" and spot.before(2) in DEAD
+    return (spot.before() == "," or is_at_death) and spot.next() in (",", ".", ")", "")
 
 
 def _is_year(spot: Spot) -> bool:
@@ -184,6 +195,10 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     ):
         return None
     is_named = spot.before() in ("the", "those", "these", "all", "any", "both", "which")
+    if is_hour(spot) or (spot.next() == "(" and spot.next_tag(2) == "CD"):
+        return NO_OTHER
+    if spot.start == 0 and spot.next() in (":", ")"):
+        return "a mark of a list"
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that counts nothing"
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
@@ -237,7 +252,7 @@ def percent(found: re.Match[str], spot: Spot) -> Made:
     made = [Form("per cent", lambda v: f"{style.write(v)} percent")] if sign.strip() == "%" or text[0].isalpha() else []
     if sign.strip() != "%":
         made.append(Form("%", lambda v: f"{style.write(v)}%"))
-    if not text[0].isalpha() and (words := said(value, style)) is not None:
+    if not text[0].isalpha() and not style.decimals and (words := said(value, style)) is not None:
         made.append(Form("words", lambda v: f"{words(v)} percent"))
     most = Fraction(100) if value <= 100 else Fraction(10**6)
     beside = partial(_beside, value, style.decimals, least=Fraction(0), most=most)

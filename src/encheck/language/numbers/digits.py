@@ -103,19 +103,22 @@ def _decimals(value: Fraction, style: Style) -> list[Form]:
     if style.commas:
         return [Form("without commas", Style(False, style.decimals).write)]
     nought = [Form("nought", Style(style.commas, style.decimals, not style.nought).write)] if value < 1 else []
-    words = [Form("words", point(style))] if value < 100 and style.decimals <= 2 else []
+    words = [Form("words", point(style))] if _is_pointed(value, style) else []
     return nought + words
 
 
 def said(value: Fraction, style: Style) -> Write | None:
     """Writes a number in words where people do; None where they do not."""
     if style.decimals:
-        return (
-            point(Style(decimals=style.decimals)) if value < 100 and style.decimals <= 2 and not style.scale else None
-        )
+        return point(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
     if style.scale:
-        return whole
+        return whole if value / style.size <= SPELLED_MOST else None
     return whole if value <= SPELLED_MOST or (value % 100 == 0 and value < 10**7) else None
+
+
+def _is_pointed(value: Fraction, style: Style) -> bool:
+    """Whether people say the decimals one by one: neither "ten point zero zero" nor "zero point four five"."""
+    return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
 
 
 def halves(value: Fraction) -> str:
@@ -130,10 +133,12 @@ def halves(value: Fraction) -> str:
 
 
 def point(style: Style) -> Write:
-    """Writes decimals in words, digit by digit: "three point one four"."""
+    """Writes decimals in words, digit by digit: "three point one four"; ValueError where the last of them is 0."""
 
     def write(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")
+        if places.endswith("0") or value < 1:
+            raise ValueError(f"{value} is not said with {len(places)} decimal places")
         return f"{spelled(int(whole or 0))} point {' '.join(spelled(int(digit)) for digit in places)}"
 
     return write

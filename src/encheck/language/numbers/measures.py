@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
+from encheck.language.numbers.amounts import ABOUT, NO_OTHER, Made, Maker
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import Form, Mention, Spot, Write
 from encheck.language.numbers.values import others
@@ -17,6 +17,9 @@ LOCALE = "en_US"
 CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs": "INR", "Rs.": "INR", "rs": "INR"}
 SAID = {"USD": "dollars", "EUR": "euros", "GBP": "pounds", "JPY": "yen", "INR": "rupees"}  # as people write them
 SIGNS = {SAID[currency]: sign for sign, currency in CURRENCIES.items() if not sign[0].isalpha()}
+PIECES_MOST = 100  # dollars and cents in words
+CENTS_MOST = 1_000  # "a $40.00 ticket", not "$100,000.00 bail"
+LETTERS = {"million": "m", "billion": "bn", "trillion": "tn"}
 LONG = 12  # of a converted amount: more is not how people say it
 
 
@@ -65,6 +68,7 @@ MORE = {"hrs": "duration-hour", "mins": "duration-minute", "secs": "duration-sec
         "gigs": "digital-gigabyte", "kilos": "mass-kilogram", "km": "length-kilometer", "min": "duration-minute",
         "ml": "volume-milliliter", "hr": "duration-hour", "sec": "duration-second"}  # fmt: skip
 REFUSED = frozenset({"m", "in", "g", "s", "h", "d", "w", "y", "l", "L", "B", "month", "mths", "mth", "lb"})
+MORE_OR_LESS = frozenset(["more", "less", "cheaper", "dearer"])
 WORDY = frozenset(
     "minutes hours seconds days weeks months years miles feet inches yards pounds ounces metres meters".split()
 )
@@ -194,42 +198,47 @@ def _converted(name: str, word: str) -> Write:
 
 
 def money(found: re.Match[str], spot: Spot) -> Made:
-    """An amount of money: with its sign, or with its currency's name."""
-    sign, text = found["sign"], found["number"]
-    value, style = read_digits(text)
-    gap = found["gap"]
-    if spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I":
+    """An amount of money with its sign: $40, £2.5m."""
+    value, style = read_digits(found["number"])
+    is_coded = spot.previous.isupper() and len(spot.previous) <= 3 and spot.previous != "I"
+    if is_coded or spot.next() in SAID.values():
         return NO_OTHER
-    currency = CURRENCIES[sign]
-    short = style.scale.strip().lower() in ("k", "m", "b", "bn", "mn", "tn")
-
-    def own(v: Fraction) -> str:
-        return sign + gap + style.write(v)
-
+    before, currency = found["sign"] + found["gap"], CURRENCIES[found["sign"]]
+    scale = style.scale.strip()
+    is_short = scale.lower() in ("k", "m", "b", "bn", "mn", "tn")
+    full = Style(style.commas, style.decimals, True, f" {_full(style)}") if is_short else style
     made = []
-    full = Style(style.commas, style.decimals, True, f" {_full(style)}") if short else style
-    if short:
-        made.append(Form("scale in full", lambda v: f"{sign}{gap}{full.write(v)}"))
-    elif style.scale.strip() in ("million", "billion", "trillion"):
-        letter = {"million": "m", "billion": "bn", "trillion": "tn"}[style.scale.strip()]
-        made.append(
-            Form("letter", lambda v: f"{sign}{gap}{Style(style.commas, style.decimals, True, letter).write(v)}")
-        )
-    if not spot.is_modifier and spot.next() not in ("-",):
+    if is_short:
+        made.append(Form("scale in full", lambda v: before + full.write(v)))
+    elif scale in LETTERS:
+        lettered = Style(style.commas, style.decimals, True, LETTERS[scale])
+        made.append(Form("letter", lambda v: before + lettered.write(v)))
+    if (not spot.is_modifier and spot.next() != "-") or spot.next() in MORE_OR_LESS:
         made.append(Form("name", lambda v: f"{full.write(v)} {SAID[currency]}"))
-        if (words := said(value, style)) is not None and (not style.decimals or style.decimals == 2):
-            made.append(
-                Form(
-                    "words", partial(_pieces, currency) if style.decimals else lambda v: f"{words(v)} {SAID[currency]}"
-                )
-            )
-        if style.scale.strip() in ("million", "billion") and value < 10**12:
-            made.append(Form("noughts", lambda v: f"{sign}{gap}{Style(commas=True).write(v)}"))
-    elif not style.scale and not style.decimals:
-        made.append(Form("cents", lambda v: f"{sign}{gap}{Style(style.commas, 2).write(v)}"))
-    elif not style.scale:
-        made.append(Form("code", lambda v: f"{currency} {style.write(v)}"))
-    return _sum(spot, value, style, own, tuple(made))
+        made += _without_sign(value, style, currency)
+        if scale in ("million", "billion") and value < 10**12:
+            made.append(Form("noughts", lambda v: before + Style(commas=True).write(v)))
+    else:
+        made += _before_noun(value, style, spot, before, currency)
+    return _sum(spot, value, style, lambda v: before + style.write(v), tuple(made))
+
+
+def _without_sign(value: Fraction, style: Style, currency: str) -> list[Form]:
+    """The amount in words."""
+    if style.decimals == 2 and not style.scale and value < PIECES_MOST:
+        return [Form("words", partial(_pieces, currency))]
+    words = None if style.decimals else said(value, style)
+    return [Form("words", lambda v: f"{words(v)} {SAID[currency]}")] if words else []
+
+
+def _before_noun(value: Fraction, style: Style, spot: Spot, before: str, currency: str) -> list[Form]:
+    """Before a noun: "a $40.00 ticket", "a USD 4.50 ticket"."""
+    if style.scale:
+        return []
+    if style.decimals:
+        return [Form("code", lambda v: f"{currency} {style.write(v)}")]
+    is_small = value < CENTS_MOST and spot.before() not in ABOUT
+    return [Form("cents", lambda v: before + Style(style.commas, 2).write(v))] if is_small else []
 
 
 def sign_behind(found: re.Match[str], spot: Spot) -> Made:

@@ -8,6 +8,7 @@ from functools import cache
 
 from encheck.language.numbers import amounts, measures, moments
 from encheck.language.numbers.amounts import NO_OTHER, Maker
+from encheck.language.numbers.company import held
 from encheck.language.numbers.mention import Mention, Spot
 from encheck.language.numbers.words import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
@@ -21,19 +22,20 @@ FIXED = re.compile(
     |(?:S&P|Poor's|Poors|Fortune|Nasdaq|NASDAQ|FTSE|Russell|CAC|Nikkei)\ \d+
     |(?i:second|third|two)-(?:hand|rate|guess\w*|faced|fold|way|time|tone|party|class)|(?i:fifth\ column)|401\(?k\)?
     |\d-way|(?i:8\ mile|big\ 12|(?:two|2)-timing)|(?i:(?:2|4|two|four|all)[- ]wheel)
-    |(?i:hundred|thousand|million)s?\ of|(?i:forty|fifty)-niners?|360-degree)""",
+    |(?i:hundred|thousand|million)s?\ of|(?i:mp\ ?[34])|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
 FIGURES = 3  # digits that are no chance
 COUNTS = re.compile(  # what is counted once more
-    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three))\b"
+    r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three)"
+    r"|between (?:them|the))\b"
     r"|^[^.;]*\S: |, one (?!of)|\bone (?:is|was|of (?:them|whom|which))\b",
     re.IGNORECASE,
 )
 FROM_TO = re.compile(r"\bfrom \S*\d\S* to \S*\d")
 LEFT, RIGHT = (
-    r"(?<!\d \. )(?<![\w$€£¥.,/:#@\\^~*+\-\u2013])",
-    r"(?![\w@\\^*+]|[.,:/]\d| \. ?\d|[-\u2013]\w|/\w)",
+    r"(?<!\d \. )(?<![\w$€£¥%.,;/:#@\\^~*+\-\u2013])",
+    r"(?![\w@\\^*+]|[.,:;/]\d| \. ?\d|[-\u2013]\w|/\w)",
 )
 TIED = frozenset(
     ["to", "and", "or", "-", "–", "/", "x", "of", "in", "out", "vs", "versus", "&", ":", "by", "vs.", "--", "—"]
@@ -56,7 +58,9 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
         return left
     reasons: list[str] = []
     found = list(_found(parse, reasons))
-    kept = [m for m in found if m.forms and _is_free(parse, m, reasons)]
+    free = [held(parse, m, found) for m in found if m.forms and _is_free(parse, m, reasons)]
+    kept = [m for m in free if isinstance(m, Mention)]
+    reasons += [m for m in free if isinstance(m, str)]
     return tuple(sorted(kept, key=lambda m: m.start)) or (reasons[0] if reasons else NO_OTHER if found else NONE)
 
 

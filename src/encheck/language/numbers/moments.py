@@ -9,7 +9,7 @@ from functools import cache, partial
 from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
 from encheck.language.numbers.mention import Form, Mention, Spot
 from encheck.language.numbers.values import FAR, MIDDLE, around
-from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal, spelled_year
+from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal
 
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
@@ -23,6 +23,7 @@ WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun".split()
 )
 HALF = re.compile(r"\d ?[ap]\.?m\b", re.IGNORECASE)
+ZONES = frozenset("gmt utc bst cet cest ist et est edt ct cst cdt mt mst mdt pt pst pdt".split())
 CLOCK = {5: "five", 10: "ten", 15: "quarter", 20: "twenty", 25: "twenty-five", 30: "half"}
 
 
@@ -155,8 +156,10 @@ def year(found: re.Match[str], spot: Spot) -> Made:
     if spot.counts_many and spot.tag == "CD" and spot.before() not in IN | {"the"}:
         return None
     before = spot.before()
+    if spot.next() == ":":
+        return "part of a name"
     if before in IN and not spot.is_modifier:
-        made = [Form("the year", lambda v: f"the year {v}"), Form("words", spelled_year)]
+        made = [Form("the year", lambda v: f"the year {v}")]
         if _is_short(value) and value < 2000:
             made.append(Form("two figures", _short))
     elif 1100 <= value <= LAST_YEAR:
@@ -240,7 +243,7 @@ def _with_half(found: re.Match[str], spot: Spot, hour: int, minute: int, half: s
 
     alone = len(HALF.findall(spot.parse.text)) == 1  # not "from 7 pm until 04:00"
     made = [Form("24 hours", partial(_clock24, padded=True))] if alone else []
-    if minute % 15 == 0:
+    if minute % 15 == 0 and ZONES.isdisjoint((spot.next(), spot.next(2))):
         made.append(Form("words", _in_day))
     return _time(spot, value, own, tuple(made), range(12, 24) if afternoon else range(12))
 

@@ -62,22 +62,6 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
-def spelled_year(number: int) -> str:
-    """A year as it is said, from 1100 to 2099; ValueError for others, and for 2000, which needs "the year".
-
-    >>> spelled_year(1998), spelled_year(2005), spelled_year(1906), spelled_year(2014)
-    ('nineteen ninety-eight', 'two thousand and five', 'nineteen oh-six', 'twenty fourteen')
-    """
-    if not 1100 <= number < 2100 or number == 2000:
-        raise ValueError(f"the year is {number}, but should be from 1100 to 2099, and not 2000")
-    century, rest = divmod(number, 100)
-    if 2000 <= number < 2010:
-        return spelled(number)
-    if not rest:
-        return f"{_below_hundred(century)} {HUNDRED}"
-    return f"{_below_hundred(century)} {'oh-' if rest < 10 else ''}{_below_hundred(rest)}"
-
-
 SMALL = {_below_hundred(n): n for n in range(100)} | {_below_hundred(n).replace("-", " "): n for n in range(21, 100)}
 ORDINALS = {spelled_ordinal(n): n for n in range(1, 100)}
 _ONE = "|".join(ONES[1:10])
