@@ -122,7 +122,7 @@ def texts():
 
 
 def test_the_checks_take_names_of_texts_without_labels():
-    plain = English()
+    plain = English(experimental=True)
     items = contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed"))(texts(), 1, Maker(0, plain))
     assert [item.source for item in items.kept] == TEXTS[:6]
     assert items.excluded == {"no name": 1}
