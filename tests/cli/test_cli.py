@@ -472,7 +472,7 @@ def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(
     [
         ("louder:quiet", "--generator=louder:quiet cannot be imported: AttributeError"),
         ("nowhere:shouting", "--generator=nowhere:shouting cannot be imported: ModuleNotFoundError"),
-        ("shouting", "--generator: unknown generator 'shouting'. There are: antonym, antonym+control,"),
+        ("shouting", "--generator: unknown generator 'shouting'. There are: accents, accents+other_meaning, antonym,"),
         ("Synonym", "unknown generator 'Synonym'; did you mean 'synonym'?"),
         ("continuation", "give --continuation-model, and leave --generator out"),
         ("louder:__name__", "--generator=louder:__name__ names no function"),

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
+from encheck.reporting import terminal
 from encheck.reporting.card import badge, card
 from encheck.reporting.profile import Line, facts, profile, weakest_first
 from encheck.reporting.results import read_items, read_results
@@ -107,7 +108,8 @@ def run(tmp_path_factory):
     return folder
 
 
-def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run):
+def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run, monkeypatch):
+    monkeypatch.setattr(terminal, "FEW", 0)
     results, items = read_results(run), read_items(run)
     said = list(lines(results, items, verbose=False))
     assert len(said) <= 15
@@ -117,6 +119,8 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
     assert said[-1] == "Next: encheck gate bag-of-words --baseline sbert"
     assert "  all 3 figures: -v, or the page" in said
     assert any(line.startswith("  verdict") for line in lines(results, items, verbose=True))
+    monkeypatch.undo()
+    assert [*lines(results, items, verbose=False)] == [*lines(results, items, verbose=True)]  # few are shown whole
 
 
 def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():

@@ -32,6 +32,8 @@ from encheck.scoring.frame import Frame
 from encheck.system.terminal import LINES, visible
 
 MOST, WORST = 12, 3
+FEW = 12  # figures a model and data set: so many are shown one by one
+STALE = "stale_known_failure"
 TRIED = 20  # items: of a crossed group one side may be right
 CONTEXT, WIDTH = 40, 110  # characters beside an edit, and of a line
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
@@ -40,30 +42,43 @@ COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best 
 def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bool = True) -> Iterator[str]:
     """The summary, line by line; plain text, at most about 120 columns, what nobody sees made visible.
 
-    Unless `verbose`, a run without a gate is summed up by the profile of each model, with the worst of its `items`.
+    Unless `verbose`, a run of many checks without a gate is summed up by the profile of each model, with the worst of
+    its `items`.
     """
-    is_short = not verbose and "gate" not in results
+    is_short = not verbose and "gate" not in results and len(ran(judged(results))) > FEW * len(matrix(results))
     yield from (visible(line, keep=LINES) for line in (_short(results, items or {}) if is_short else _lines(results)))
 
 
 def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
+    rows = judged(results)
     for cell in matrix(results):
-        model, data = cell["model"], cell["data"]
-        found = weakest_first(profile(results, model=model, data=data))
-        yield f"{model} on {data}"
+        here = [r for r in rows if (r["model"], r["data"]) == (cell["model"], cell["data"])]
+        found = weakest_first(profile(results, model=cell["model"], data=cell["data"]))
+        yield f"{cell['model']} on {cell['data']}"
         yield from _profiled(found)
-        if why := skipped(r for r in judged(results) if (r["model"], r["data"]) == (model, data)):
+        if why := skipped(here):
             yield f"  skipped: {in_a_line('; '.join(why))}"
+        yield from _all_four(cell)
         yield from _worst(found, frames(results, items))
         yield ""
     yield from (same for one in results.get("references", ()) if (same := reference.sameness(one)))
+    yield from _ended(results)
+    yield from sorted({f"  {WORDS[STALE]}: {row['reason']}" for row in rows if row["verdict"] == STALE})
+    yield f"  all {len(ran(rows))} figures: -v, or the page"
+    yield from _next(results)
+
+
+def _ended(results: Mapping[str, Any]) -> Iterator[str]:
+    """What both forms of the summary say of the whole run."""
     yield from headline(results)
     yield from cut_offs.lines(results)
-    yield from contamination.lines(results.get("contamination", ()))
     yield from (f"  {line}" for line in validity.lines(results))
-    there = judged(results)
-    yield f"  all {len(ran(there))} figures: -v, or the page"
-    yield from _next(results)
+    yield from contamination.lines(results.get("contamination", ()))
+
+
+def _all_four(cell: Mapping[str, Any]) -> Iterator[str]:
+    if told := ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell)):
+        yield f"  all four criteria: {cell['all']} ({told})"
 
 
 def _next(results: Mapping[str, Any]) -> Iterator[str]:
@@ -122,15 +137,10 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
             yield from table([COLUMNS, *(_cells(row) for row in run)])
         if why := skipped(rows):
             yield f"  skipped: {'; '.join(why)}"
-        told = ", ".join(f"{n}: {WORDS[v]}" for n, v in _criteria(cell))
-        if told:
-            yield f"  all four criteria: {cell['all']} ({told})"
+        yield from _all_four(cell)
         yield ""
     yield from reference.lines(results.get("references", ()))
-    yield from headline(results)
-    yield from cut_offs.lines(results)
-    yield from (f"  {line}" for line in validity.lines(results))
-    yield from contamination.lines(results.get("contamination", ()))
+    yield from _ended(results)
     reasons = sorted(
         {(r["reason"], WORDS[r["verdict"]]) for r in ran(judged(results)) if r["reason"] and r["verdict"] != "fail"}
     )
