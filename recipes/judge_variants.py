@@ -315,7 +315,8 @@ def coverage(args: argparse.Namespace) -> None:
         texts = sorted({pair.first for pair in data.pairs} or {group.source for group in data.groups})
         holding = [text for text in texts if holds.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
-        groups, maker = [Group(content_hash(t), t, t, "c") for t in some], Maker(0, English(experimental=True))
+        groups = [Group(content_hash(t), t, t, "c") for t in some]
+        maker = Maker(0, English(experimental=args.generator not in ("typo", *NOISE)))
         if args.generator == "typo":
             shares_of_kinds(spec, groups, maker)
             continue
