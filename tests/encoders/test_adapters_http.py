@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -217,7 +218,9 @@ def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
     server.state.faults.extend([None] * 4 + ["drip"] * 9)
     command = [sys.executable, "-m", "encheck", "run", "-m", "paraphrase", "--model=openai", "--store=kept.sqlite"]
     command += [f"--model-arg=name={server.address}", "--model-arg=model=tiny", "--model-arg=timeout=60"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as run:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job in the background is started deaf to Ctrl-C
+    with subprocess.Popen(command, **quiet, cwd=tmp_path, preexec_fn=heard) as run:
         until = time.monotonic() + 60
         while len(server.state.requests) < 8 and time.monotonic() < until:
             time.sleep(0.1)
