@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from random import Random
 
 from encheck.generators.base import listed
@@ -26,20 +27,20 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
         return paper_jumble(group.source, swaps=level, rng=rng)
     if left := "" if group.variants else why_left(group.source):
         return left
-    edits = swaps(group.source, pairs=level, rng=rng)
+    stays = () if group.variants else left_spans(group.source)  # what ships was measured before code stayed
+    edits = swaps(group.source, pairs=level, rng=rng, stays=stays)
     if edits is None:
         return f"too few different words for {level} exchanges"
     said = f"exchanged: {changes(group.source, edits)}"
     return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble", said)
 
 
-def swaps(text: str, *, pairs: int, rng: Random) -> tuple[Edit, ...] | None:
+def swaps(text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]] = ()) -> tuple[Edit, ...] | None:
     """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
 
-    Code and addresses stay.
+    Words in the spans of characters `stays` are left alone.
     """
-    spans = left_spans(text)
-    found = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in spans))
+    found = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in stays))
     words = [(m.start(), m.end(), m.group()) for m in found]
     for _ in range(TRIES):
         chosen = _disjoint([w.lower() for _, _, w in words], pairs, rng)
