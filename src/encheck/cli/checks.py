@@ -50,7 +50,7 @@ def run(context: typer.Context, **_shown: object) -> None:
     if any(arg.partition("=")[0] == "--predictions" for arg in context.args):
         _score(context)
         return
-    raise typer.Exit(run_checks(context.args))
+    raise typer.Exit(run_checks(["--look-first", *context.args]))
 
 
 def _score(context: typer.Context) -> None:

@@ -40,7 +40,7 @@ def _against_all(
     for baseline in baselines:
         name, is_same = baseline.model["label"], _is_same(model, baseline.model)
         is_itself = model["fingerprint"] == baseline.model["fingerprint"]
-        both = (side_of_baseline(baseline, side), side)
+        both = (side_of_baseline(baseline, side, recorder.parts), side)
         rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both))
         is_parent = parent.get("label") == name
         role: Role = "parent" if is_parent else SHIPPED[name]

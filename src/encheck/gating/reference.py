@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -51,11 +52,21 @@ class Difference:
 def shipped(results: Mapping[str, Any]) -> Iterator[Baseline]:
     """The references that were measured on data of this run; none of other data, other editions, or a part of them."""
     here = {(data["name"], data["fingerprint"]) for data in results["data"]}
-    for name in SHIPPED:
-        folder = Path(str(resources.files("encheck.gating") / "shipped" / name))
-        there = {(data["name"], data["fingerprint"]) for data in json_of(folder / SUMMARY)["data"]}
-        if here & there:
-            yield read(folder)
+    yield from (read(_folder(name)) for name in SHIPPED if here & _measured_on(name))
+
+
+def has_shipped(data: str, fingerprint: str) -> bool:
+    """Whether a reference was measured on this data."""
+    return any((data, fingerprint) in _measured_on(name) for name in SHIPPED)
+
+
+@cache
+def _measured_on(name: str) -> frozenset[tuple[str, str]]:
+    return frozenset((data["name"], data["fingerprint"]) for data in json_of(_folder(name) / SUMMARY)["data"])
+
+
+def _folder(name: str) -> Path:
+    return Path(str(resources.files("encheck.gating") / "shipped" / name))
 
 
 def differences(before: Side, after: Side) -> tuple[Difference, ...]:

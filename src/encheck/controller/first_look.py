@@ -1,0 +1,190 @@
+"""The first look of a run: whether there is one, what it shows, and whether the run stops after it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from encheck.claims import entry_of, lines_of
+from encheck.controller.recorder import Conclusion, Recorder, payload
+from encheck.controller.references import references_of
+from encheck.errors import EncheckError
+from encheck.options import Settings, described
+from encheck.running.bench import Bench, Request
+from encheck.running.first_look import MOST_TEXTS, Look, first_look, learns
+from encheck.running.plan import missing
+from encheck.running.rest import FEWEST, Rest, rest_of, to_time
+from encheck.running.subject import Subject
+from encheck.system.files import write_text
+from encheck.system.lock import Locks
+from encheck.system.progress import Progress
+from encheck.types import CheckResult, Estimate
+
+if TYPE_CHECKING:
+    from encheck.controller.session import Session
+    from encheck.running.case import Case
+
+Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
+Check = Callable[..., object]
+MOST_SECONDS = 300.0  # that the rest may take before a run stops by itself
+WHY = {
+    "quick": "--quick",
+    "price": "the model costs money",
+    "time": f"the rest takes over {MOST_SECONDS / 60:g} minutes",
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether the run stops after its first look; what results.json says of the look, and of what is left."""
+
+    stops: bool = False
+    look: Mapping[str, Any] = field(default_factory=dict)
+    rest: Mapping[str, Any] = field(default_factory=dict)
+
+
+def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
+    """Whether a run looks first: never one that needs all items; one for JUnit or with --full goes on."""
+    if settings.baseline or settings.save_baseline or settings.lock:
+        return ""
+    if settings.quick:
+        return "stop"
+    if not settings.looks_first:
+        return ""
+    return "show" if settings.full or is_junit else "ask"
+
+
+def decide(
+    bench: Bench, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
+) -> tuple[Look | None, Decision]:
+    """Encode a first look, and say whether the run stops after it.
+
+    There is none where everything needs few texts, or the store has all of them. A model that learns from the run's
+    texts is left out of a look that the run goes on from.
+    """
+    requests = usable(bench, requests, mode)
+    look = first_look(bench, requests)
+    if _count(bench, requests, look) <= MOST_TEXTS:
+        return None, Decision()
+    if look is None:
+        return None, _stopped(None, [], {}, "quick") if mode == "stop" else Decision()
+    subjects = [one for label, one in bench.subjects.items() if label in look.plan.pairs]
+    rests = [rest_of(look, one, bench, requests) for one in subjects]
+    lacking = {one.label: missing(one, look.plan.asked(one), bench.store) for one in subjects}
+    if mode != "stop" and not any(lacking.values()) and not any(rest.texts for rest in rests):
+        return None, Decision()
+    speed = {one.label: _encoded(look, one, bench, locks, progress) for one in subjects}
+    seconds = {one.model: one.characters * each for one in rests if (each := speed[one.model]) is not None}
+    why = "quick" if mode == "stop" else _why(rests, seconds) if mode == "ask" else ""
+    return look, _stopped(look, rests, seconds, why)
+
+
+def usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
+    """The requests that a look may take: of a model that learns from the run's texts only those of a run that stops."""
+    return [one for one in requests if mode == "stop" or not learns(bench.subjects[one[0]])]
+
+
+def _count(bench: Bench, requests: Sequence[Request], look: Look | None) -> int:
+    """About how many texts a model needs for everything, at most."""
+    found = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
+    return (look.of_texts if look else 0) + sum(len(one.documents) + len(one.queries) for one in found if one)
+
+
+def _encoded(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:
+    """Encode the look with one model: seconds a character; None where too little was computed to tell."""
+    also, label = to_time(look, subject, bench), subject.label
+    pairs = [*look.plan.pairs.get(label, ()), *also]
+    asked = missing(subject, look.plan.asked(subject), bench.store)
+    characters = sum(len(text) for texts in asked.values() for text in texts)
+    characters += sum(map(len, {text for pair in also for text in pair}))
+    before, encoded = subject.state.seconds, subject.encoded
+    roles = {label: look.plan.roles[label]} if label in look.plan.roles else {}
+    look.bench.encode({label: pairs}, roles=roles, locks=locks, progress=progress)
+    if subject.error or subject.encoded - encoded < FEWEST or not characters:
+        return None
+    return (subject.state.seconds - before) / characters
+
+
+def _why(rests: Sequence[Rest], seconds: Mapping[str, float]) -> str:
+    """Why a run stops by itself; empty where it goes on."""
+    if any(rest.price and rest.texts for rest in rests):
+        return "price"
+    return "time" if sum(seconds.values()) > MOST_SECONDS else ""
+
+
+def _stopped(look: Look | None, rests: Sequence[Rest], seconds: Mapping[str, float], why: str) -> Decision:
+    """The decision in plain types, for results.json and for the other workers of the run."""
+    seen = {
+        "texts": look.texts if look else 0,
+        "of_texts": look.of_texts if look else 0,
+        "clusters": look.clusters if look else 0,
+        "of_clusters": look.of if look else 0,
+    }
+    models = [{**asdict(one), "dollars": one.dollars, "seconds": seconds.get(one.model)} for one in rests]
+    return Decision(bool(why), seen, {"why": WHY.get(why, ""), "models": models})
+
+
+class Shared:
+    """The decision of the worker that looked, for the other workers of its run; kept beside the lock of the run."""
+
+    def __init__(self, run: str | None) -> None:
+        self._path = Path(f"{run}.look") if run else None
+
+    def read(self) -> Decision | None:
+        """What was decided; None where nobody has decided yet."""
+        if self._path is None or not self._path.exists():
+            return None
+        return Decision(**json.loads(self._path.read_text("utf-8")))
+
+    def write(self, decision: Decision) -> None:
+        """Tell the others."""
+        if self._path:
+            write_text(self._path, json.dumps(asdict(decision)))
+
+
+def profile_of(session: Session, functions: Mapping[str, Check]) -> Iterator[str]:
+    """The lines of the first profile: the checks' own figures on the texts of a first look."""
+    from encheck.reporting.first_look import first_profile
+
+    recorder = Recorder()
+    with session.notes.muted(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for case in session.cases:
+            function = functions.get(str(case.id))
+            if function and session.sees(case) and (rows := measured(session, case, function)):
+                recorder.take(payload(session, case, rows, entry_of(function, property=case.property)))
+        recorder.described.append(session.describe())
+        references = references_of(recorder, session.settings)
+        end = Conclusion(0, references=references)
+        yield from first_profile(recorder.results(settings=described(session.settings), end=end))
+
+
+def measured(session: Session, case: Case, function: Check) -> list[CheckResult]:
+    """The rows that a check gives where it is called here; none where it cannot be, which its own test says."""
+    rows: list[CheckResult] = []
+
+    def report(*estimates: Estimate) -> None:
+        rows.extend(session.row(case, estimate, None, None, "") for estimate in estimates)
+
+    def judge(estimate: Estimate, *, at_least: float | None = None) -> None:
+        rows.append(session.judged(case, estimate, lines_of(case.claim, estimate.metric, at_least)))
+
+    settings = session.settings
+    given: dict[str, Callable[[], Any]] = {
+        "scores": lambda: session.scores(case), "judge": lambda: judge, "report": lambda: report,
+        "encheck_case": lambda: case, "epsilon": lambda: settings.epsilon, "threshold": lambda: settings.cutoff,
+        "median_scope": lambda: settings.median_scope,
+    }  # fmt: skip
+    wanted = inspect.signature(function).parameters
+    if not set(wanted) <= set(given):  # a fixture of the user's own
+        return []
+    try:
+        function(**{name: given[name]() for name in wanted})
+    except (EncheckError, AssertionError):
+        return []
+    return rows
