@@ -16,7 +16,7 @@ from encheck.controller.references import references_of
 from encheck.errors import EncheckError
 from encheck.options import Settings, described
 from encheck.running.bench import Bench, Request
-from encheck.running.first_look import MOST_TEXTS, Look, first_look, learns
+from encheck.running.first_look import Look, first_look, learns
 from encheck.running.plan import missing
 from encheck.running.rest import FEWEST, Rest, rest_of, to_time
 from encheck.running.subject import Subject
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
 Check = Callable[..., object]
+MOST_TEXTS = 2_500  # that a model computes for a first look
 MOST_SECONDS = 300.0  # that the rest may take before a run stops by itself
 WHY = {
     "quick": "--quick",
@@ -67,8 +68,7 @@ def decide(
     There is none where everything needs few texts, or the store has all of them. A model that learns from the run's
     texts is left out of a look that the run goes on from.
     """
-    requests = usable(bench, requests, mode)
-    look = first_look(bench, requests)
+    look, requests = look_of(bench, requests, mode), _usable(bench, requests, mode)
     if _count(bench, requests, look) <= MOST_TEXTS:
         return None, Decision()
     if look is None:
@@ -84,7 +84,12 @@ def decide(
     return look, _stopped(look, rests, seconds, why)
 
 
-def usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
+def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | None:
+    """The look of a run, the same in all of its workers; nothing is encoded."""
+    return first_look(bench, _usable(bench, requests, mode), most=MOST_TEXTS)
+
+
+def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
     """The requests that a look may take: of a model that learns from the run's texts only those of a run that stops."""
     return [one for one in requests if mode == "stop" or not learns(bench.subjects[one[0]])]
 

@@ -37,11 +37,12 @@ def _against_all(
 ) -> Iterator[dict[str, Any]]:
     """One model against each reference but itself; a reference that is its parent is called so."""
     parent = recorder.parent(model["label"]) or {}
+    is_look = recorder.first_look is not None
     for baseline in baselines:
         name, is_same = baseline.model["label"], _is_same(model, baseline.model)
         is_itself = model["fingerprint"] == baseline.model["fingerprint"]
         both = (side_of_baseline(baseline, side, recorder.parts), side)
-        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both))
+        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both, is_look=is_look))
         is_parent = parent.get("label") == name
         role: Role = "parent" if is_parent else SHIPPED[name]
         by = parent["named_by"] if is_parent else ""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from encheck.claims import CONTRACT
-from encheck.controller.first_look import Check, Decision, Mode, Shared, decide, profile_of, usable
+from encheck.controller.first_look import Check, Decision, Mode, Shared, decide, look_of, profile_of
 from encheck.controller.locks import Locks
 from encheck.encoders.weights import weights_of
 from encheck.errors import NothingToMeasure
@@ -29,7 +29,7 @@ from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench, Request
 from encheck.running.case import Case
-from encheck.running.first_look import Look, first_look
+from encheck.running.first_look import Look
 from encheck.running.labels import labels
 from encheck.running.notes import Notes, tell
 from encheck.running.parents import Parent, known_parent
@@ -146,7 +146,7 @@ class Session:
 
     def _stop(self, look: Look | None, decision: Decision, progress: Progress) -> None:
         """Leave this session at the first look, whose texts this process or another worker has encoded."""
-        look = look or first_look(self.bench, usable(self.bench, self._requests, self.mode))
+        look = look or look_of(self.bench, self._requests, self.mode)
         if look:
             plan = look.plan
             look.bench.encode(plan.pairs, roles=plan.roles, locks=self.locks.encoding, progress=progress)

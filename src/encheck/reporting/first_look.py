@@ -28,18 +28,19 @@ def rest_lines(results: Results) -> Iterator[str]:
     rest = results["run"].get("rest")
     if not rest:
         return
-    yield f"Stopped after the first look ({rest['why']})."
+    yield f"Stopped after the first look: {rest['why']}."
     yield from map(_left, rest["models"])
     if rest.get("command"):
         yield rest["command"]
 
 
 def _left(one: Mapping[str, Any]) -> str:
-    about = "" if one["is_counted"] else ", 4 characters counted as one"
+    about = "" if one["is_counted"] else " of 4 characters"
     seconds = "time unknown" if one["seconds"] is None else duration(one["seconds"])
-    price = "price unknown: models.yaml gives none" if one["dollars"] is None else f"${one['dollars']:,.2f}"
+    dollars = one["dollars"]
+    price = "; price unknown: models.yaml gives none" if dollars is None else f"; ${dollars:,.2f}" if dollars else ""
     size = f"about {one['texts']:,} texts, {one['tokens']:,} tokens{about}"
-    return f"The rest for {one['model']}: {size}; {seconds}; {price}"
+    return f"The rest for {one['model']}: {size}; {seconds}{price}"
 
 
 def duration(seconds: float) -> str:

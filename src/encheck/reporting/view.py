@@ -190,8 +190,8 @@ def looked(results: Mapping[str, Any]) -> Iterator[str]:
     if look := results.get("first_look"):
         clusters = f"{look['clusters']:,} of {look['of_clusters']:,} clusters"
         yield (
-            f"First look, from {look['texts']:,} of about {look['of_texts']:,} texts ({clusters}): intervals are wide, "
-            "most checks have not run, and it is no baseline"
+            f"First look, from {look['texts']:,} of about {look['of_texts']:,} texts ({clusters}): the other checks "
+            "have not run, and it cannot be a baseline"
         )
 
 

@@ -19,7 +19,6 @@ from encheck.running.plan import Plan
 from encheck.running.subject import Subject
 from encheck.types import Group
 
-MOST_TEXTS = 2_500  # a model computes for a first look
 BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the texts that is near enough; attempts
 OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
 WHOLE = ("search", "occurrence", "ranked", "logged", "repeated")  # kinds of items whose figure is no sample's
@@ -55,7 +54,7 @@ class Look:
         return round(found * self.of / max(self.clusters, 1))
 
 
-def first_look(bench: Bench, requests: Sequence[Request], *, most: int = MOST_TEXTS) -> Look | None:
+def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look | None:
     """The largest part on which the headline checks need at most `most` texts of a model; None where nothing fits.
 
     Searches are left out: their figures depend on all that is searched.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from encheck.encoders.protocol import Encoder
+from encheck.encoders.protocol import Encoder, devices_of
 from encheck.running.bench import Bench, Request
 from encheck.running.first_look import Look
 from encheck.running.plan import Plan, missing
@@ -27,7 +27,7 @@ class Rest:
     """About what one model has to compute that the store lacks: texts or pairs, characters and tokens in them.
 
     The tokens are of its own tokenizer where `is_counted`, else a quarter of the characters. `price` is that of a
-    million tokens in dollars, None where models.yaml gives none.
+    million tokens in dollars: 0 of a model on this machine unless models.yaml gives one, else None where it gives none.
     """
 
     model: str
@@ -91,7 +91,12 @@ def _rest(subject: Subject, amounts: Sequence[Amount]) -> Rest:
     known = [count * mean for (count, _), mean in zip(amounts, means, strict=True) if mean is not None]
     is_counted = len(known) == len(amounts)
     tokens = sum(known) if is_counted else characters / CHARACTERS_A_TOKEN
-    return Rest(subject.label, round(texts), characters, round(tokens), is_counted, subject.config.price)
+    return Rest(subject.label, round(texts), characters, round(tokens), is_counted, _price(subject))
+
+
+def _price(subject: Subject) -> float | None:
+    is_here = bool(devices_of(subject.model))
+    return 0.0 if subject.config.price is None and is_here else subject.config.price
 
 
 def _joined(some: Iterable[tuple[str, ...]]) -> list[str]:
