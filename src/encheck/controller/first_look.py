@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from encheck.claims import entry_of, lines_of
-from encheck.controller.recorder import Conclusion, Recorder, payload
-from encheck.controller.references import references_of
-from encheck.errors import EncheckError
-from encheck.options import Settings, described
+from encheck.options import Settings
 from encheck.running.bench import Bench, Request
 from encheck.running.first_look import Look, first_look, learns
 from encheck.running.plan import missing
@@ -23,14 +17,8 @@ from encheck.running.subject import Subject
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
-from encheck.types import CheckResult, Estimate
-
-if TYPE_CHECKING:
-    from encheck.controller.session import Session
-    from encheck.running.case import Case
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
-Check = Callable[..., object]
 MOST_TEXTS = 2_500  # that a model computes for a first look
 MOST_SECONDS = 300.0  # that the rest may take before a run stops by itself
 WHY = {
@@ -150,46 +138,3 @@ class Shared:
         """Tell the others."""
         if self._path:
             write_text(self._path, json.dumps(asdict(decision)))
-
-
-def profile_of(session: Session, functions: Mapping[str, Check]) -> Iterator[str]:
-    """The lines of the first profile: the checks' own figures on the texts of a first look."""
-    from encheck.reporting.first_look import first_profile
-
-    recorder = Recorder()
-    with session.notes.muted(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for case in session.cases:
-            function = functions.get(str(case.id))
-            if function and session.sees(case) and (rows := measured(session, case, function)):
-                recorder.take(payload(session, case, rows, entry_of(function, property=case.property)))
-        recorder.described.append(session.describe())
-        references = references_of(recorder, session.settings)
-        end = Conclusion(0, references=references)
-        yield from first_profile(recorder.results(settings=described(session.settings), end=end))
-
-
-def measured(session: Session, case: Case, function: Check) -> list[CheckResult]:
-    """The rows that a check gives where it is called here; none where it cannot be, which its own test says."""
-    rows: list[CheckResult] = []
-
-    def report(*estimates: Estimate) -> None:
-        rows.extend(session.row(case, estimate, None, None, "") for estimate in estimates)
-
-    def judge(estimate: Estimate, *, at_least: float | None = None) -> None:
-        rows.append(session.judged(case, estimate, lines_of(case.claim, estimate.metric, at_least)))
-
-    settings = session.settings
-    given: dict[str, Callable[[], Any]] = {
-        "scores": lambda: session.scores(case), "judge": lambda: judge, "report": lambda: report,
-        "encheck_case": lambda: case, "epsilon": lambda: settings.epsilon, "threshold": lambda: settings.cutoff,
-        "median_scope": lambda: settings.median_scope,
-    }  # fmt: skip
-    wanted = inspect.signature(function).parameters
-    if not set(wanted) <= set(given):  # a fixture of the user's own
-        return []
-    try:
-        function(**{name: given[name]() for name in wanted})
-    except (EncheckError, AssertionError):
-        return []
-    return rows

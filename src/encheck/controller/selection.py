@@ -95,8 +95,13 @@ def prepare(session: pytest.Session, process: Process) -> None:
     if SESSION in config.stash and not session.testsfailed:
         with process.preparing():
             _clear_report(config)
-            checks = collection.checks_among(session.items)
-            config.stash[SESSION].prepare({str(collection.case_of(one).id): one.function for one in checks})  # type: ignore[attr-defined]
+            config.stash[SESSION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
+
+
+def _show(session: Session, checks: list[pytest.Item]) -> None:
+    from encheck.controller.first_profile import show
+
+    show(session, {str(collection.case_of(one).id): one.function for one in checks})  # type: ignore[attr-defined]
 
 
 def _clear_report(config: pytest.Config) -> None:

@@ -6,14 +6,13 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from encheck.claims import CONTRACT
-from encheck.controller.first_look import Check, Decision, Mode, Shared, decide, look_of, profile_of
+from encheck.controller.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.controller.locks import Locks
 from encheck.encoders.weights import weights_of
 from encheck.errors import NothingToMeasure
@@ -31,7 +30,7 @@ from encheck.running.bench import Bench, Request
 from encheck.running.case import Case
 from encheck.running.first_look import Look
 from encheck.running.labels import labels
-from encheck.running.notes import Notes, tell
+from encheck.running.notes import Notes
 from encheck.running.parents import Parent, known_parent
 from encheck.running.resources import open_store, resolve_data, resolve_english, resolve_models, resolve_writers
 from encheck.running.roles import texts_of
@@ -58,6 +57,11 @@ PAUSE = 0.1  # seconds between two looks whether another worker has decided
 UNSEEN = "not measured in a first look"
 PARENTS_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
+Show = Callable[["Session"], object]
+
+
+def no_show(_session: Session) -> None:
+    """Show nothing."""
 
 
 class Session:
@@ -92,26 +96,26 @@ class Session:
         maker = Maker(settings.seed, self.english, locked, writers)
         self.bench = self.whole = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
 
-    def prepare(self, functions: Mapping[str, Check] = MappingProxyType({})) -> None:
+    def prepare(self, show: Show = no_show) -> None:
         """Encode everything that the cases need, or what a first look needs that the run stops after.
 
         The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
         A model whose device another run has is not tried out: there is enough to do before it is waited for.
-        `functions` are the checks by the ids of their cases, which a first look calls.
+        `show` shows the first look of a run that goes on, from a session that stands there.
         """
         progress = Progress(quiet=self.quiet)
-        while not self._prepared(functions, progress):
+        while not self._prepared(show, progress):
             with self.clock.standing(for_others=False):
                 time.sleep(PAUSE)
 
-    def _prepared(self, functions: Mapping[str, Check], progress: Progress) -> bool:
+    def _prepared(self, show: Show, progress: Progress) -> bool:
         """Prepare the run; False where another of its workers has yet to decide whether it stops."""
         with self.locks.run_if_free() as is_ours:
             decision, look = self._shared.read() if self.mode else Decision(), None
             if is_ours and (decision is None or not self.mode):
                 self.bench.try_out(self._requests, locks=self.locks.if_free, progress=progress)
             if is_ours and decision is None:
-                look, decision = self._look(functions, progress)
+                look, decision = self._look(show, progress)
             if decision is None:
                 return False
             if decision.stops:
@@ -124,13 +128,12 @@ class Session:
     def _requests(self) -> list[Request]:
         return [(c.model, c.data, c.claim, c.level) for c in self.cases]
 
-    def _look(self, functions: Mapping[str, Check], progress: Progress) -> tuple[Look | None, Decision]:
+    def _look(self, show: Show, progress: Progress) -> tuple[Look | None, Decision]:
         """Decide after a first look; show it where the run goes on."""
         found, decision = decide(self.bench, self._requests, self.mode, locks=self.locks.encoding, progress=progress)
         self._shared.write(decision)
         if found and not decision.stops:
-            for line in profile_of(self._at(found, decision), functions):
-                tell(line)
+            show(self._at(found, decision))
         return found, decision
 
     def _at(self, look: Look | None, decision: Decision) -> Session:

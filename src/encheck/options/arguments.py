@@ -70,7 +70,8 @@ def without_quick(argv: Sequence[str]) -> str:
     >>> without_quick(["/bin/encheck", "run", "--model", "./my model", "--quick"])
     "encheck run --model './my model' --full"
     """
-    program = Path(argv[0]).name.removesuffix(".py").replace("__main__", "encheck")
+    place = Path(argv[0])
+    program = place.parent.name if place.stem == "__main__" else place.name
     if program not in ("encheck", "pytest", "py.test"):
         return ""
     kept = [arg for arg in argv[1:] if arg not in ("--quick", f"--{PREFIX}quick")]
