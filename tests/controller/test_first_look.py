@@ -217,10 +217,7 @@ def test_quick_is_refused_beside_what_needs_all_items(also, said):
 
 
 def test_the_command_for_the_rest_is_the_one_that_was_typed():
-    assert (
-        without_quick(["x/encheck/__main__.py", "run", "--quick", "--model=./a b"])
-        == "encheck run '--model=./a b' --full"
-    )
+    assert without_quick(["x/encheck/__main__.py", "run", "--quick", "--data=a b"]) == "encheck run '--data=a b' --full"
     assert without_quick(["/bin/pytest", "-m", "antonym", "--encheck-quick"]) == "pytest -m antonym"
     assert without_quick(["/opt/pytest/__main__.py", "--encheck-quick"]) == "pytest"
     assert without_quick(["/opt/notebook"]) == ""
@@ -262,7 +259,7 @@ def run(pytester, some_probes, tmp_path, monkeypatch):
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.controller.session.tell", told.append)
+            patch.setattr("encheck.controller.first_profile.tell", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,
