@@ -146,6 +146,15 @@ def test_few_texts_need_no_look_even_where_one_was_asked_for(bench, requests):
     assert decide(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
 
 
+def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench, requests, monkeypatch):
+    search = requests[1:]
+    assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, Decision())
+    monkeypatch.setattr(looking, "MOST_TEXTS", 20)
+    look, decision = decide(bench(), search, "stop", locks=no_locks, progress=QUIET)
+    assert (look, decision.stops, decision.look["texts"], decision.rest["models"]) == (None, True, 0, [])
+    assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, Decision())
+
+
 @pytest.mark.parametrize(
     ("seconds", "price", "mode", "why"),
     [

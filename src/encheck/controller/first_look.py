@@ -57,10 +57,11 @@ def decide(
     texts is left out of a look that the run goes on from.
     """
     look, requests = look_of(bench, requests, mode), _usable(bench, requests, mode)
-    if _count(bench, requests, look) <= MOST_TEXTS:
-        return None, Decision()
     if look is None:
-        return None, _stopped(None, [], {}, "quick") if mode == "stop" else Decision()
+        is_small = mode != "stop" or _of_all(bench, requests) <= MOST_TEXTS
+        return None, Decision() if is_small else _stopped(None, [], {}, "quick")
+    if look.of_texts + _searched(bench, requests) <= MOST_TEXTS:
+        return None, Decision()
     subjects = [one for label, one in bench.subjects.items() if label in look.plan.pairs]
     rests = [rest_of(look, one, bench, requests) for one in subjects]
     lacking = {one.label: missing(one, look.plan.asked(one), bench.store) for one in subjects}
@@ -82,10 +83,16 @@ def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Reque
     return [one for one in requests if mode == "stop" or not learns(bench.subjects[one[0]])]
 
 
-def _count(bench: Bench, requests: Sequence[Request], look: Look | None) -> int:
-    """About how many texts a model needs for everything, at most."""
+def _searched(bench: Bench, requests: Sequence[Request]) -> int:
+    """How many queries and documents are searched."""
     found = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
-    return (look.of_texts if look else 0) + sum(len(one.documents) + len(one.queries) for one in found if one)
+    return sum(len(one.documents) + len(one.queries) for one in found if one)
+
+
+def _of_all(bench: Bench, requests: Sequence[Request]) -> int:
+    """How many texts or pairs the model needs that needs most."""
+    plan = bench.plan(requests)
+    return max((len(plan.asked(one)) for one in bench.subjects.values()), default=0)
 
 
 def _encoded(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:

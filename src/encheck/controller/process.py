@@ -230,7 +230,7 @@ class Controller:
 
         if end.status not in ENDED:
             return end
-        found = contamination_of(self.recorder, settings, self.baselines)
+        found = [] if self.recorder.first_look else contamination_of(self.recorder, settings, self.baselines)
         return replace(end, contamination=found, references=references_of(self.recorder, settings))
 
     def _note_properties(self, end: Conclusion) -> None:

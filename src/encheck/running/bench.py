@@ -165,6 +165,11 @@ class Bench:
         """How long generating and encoding took, without what this process waited meanwhile."""
         return {"generate": self._generating, "encode": self.encoding.seconds}
 
+    def count_time_of(self, other: Bench) -> None:
+        """Count the time of a bench on a part of the data as this one's."""
+        self._generating += other._generating
+        self.encoding.seconds += other.encoding.seconds
+
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""
         self.refuse_failed(model)
