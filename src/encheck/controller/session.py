@@ -133,6 +133,7 @@ class Session:
         found, decision = decide(self.bench, self._requests, self.mode, locks=self.locks.encoding, progress=progress)
         self._shared.write(decision)
         if found and not decision.stops:
+            self.bench.count_time_of(found.drawn)
             self.bench.count_time_of(found.bench)
             show(self._at(found, decision))
         return found, decision

@@ -6,7 +6,7 @@ other, in the order of their hashes: rows added later reshuffle nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from encheck.claims import CONTRACT
@@ -30,13 +30,14 @@ Ranks = Mapping[str, Mapping[str, Sequence[str]]]  # data -> kind of edit -> clu
 class Look:
     """The requests of a first look, and the part of the data that they are measured on.
 
-    `every` is what all requests of the run need on that part, `outside` what they need on a few other clusters.
-    `clusters` counts those of the part, `of` all of them.
+    The part has the clusters of `drawn` in which the requests have items: `clusters` counts them, `of` all clusters.
+    `every` is what all requests of the run need on what was drawn, `outside` what they need on a few other clusters.
     """
 
     bench: Bench
     requests: tuple[Request, ...]
     plan: Plan
+    drawn: Bench
     clusters: int
     of: int
     every: Plan = field(default_factory=Plan)
@@ -51,7 +52,12 @@ class Look:
     def of_texts(self) -> int:
         """About how many texts, or pairs, all requests need of that model on all data that are not searched."""
         found = max((len(self.every.asked(one)) for one in self.bench.subjects.values()), default=0)
-        return round(found * self.of / max(self.clusters, 1))
+        return round(found * self.share)
+
+    @property
+    def share(self) -> float:
+        """How many times as many clusters there are as were drawn."""
+        return self.of / max(_clusters(self.drawn), 1)
 
 
 def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look | None:
@@ -75,7 +81,9 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
     if not fitting:
         return None
     count = max(fitting)
-    return _with_company(fitting[count], _look(bench, (), ranks, count + OUTSIDE, but=count), there)
+    drawn, more = _drawn(ranks, count), _drawn(ranks, count + OUTSIDE)
+    others = {name: more[name] - drawn[name] for name in ranks}
+    return _with_company(fitting[count], _part(bench, others), there)
 
 
 def headlines(requests: Iterable[Request]) -> list[Request]:
@@ -102,17 +110,31 @@ def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
     return {kind: in_seeded_order(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
 
-def _look(bench: Bench, requests: Sequence[Request], ranks: Ranks, count: int, *, but: int = 0) -> Look:
-    """A look at the first `count` clusters of each kind without the first `but`."""
-    parts = {}
-    for name, data in bench.data.items():
-        left_out = {one for names in ranks[name].values() for one in names[:but]}
-        parts[name] = data.part({one for names in ranks[name].values() for one in names[:count]} - left_out)
+def _look(bench: Bench, requests: Sequence[Request], ranks: Ranks, count: int) -> Look:
+    """A look at the first `count` clusters of each kind, of which those stay that have an item."""
+    drawn = _part(bench, _drawn(ranks, count))
+    seen = tuple(one for one in requests if _is_seen(drawn, one))
+    used: dict[str, set[str]] = {name: set() for name in bench.data}
+    for _, data, claim, level in seen:
+        used[data] |= {item.cluster for item in drawn.items(data, claim, level).kept}
+    part = _part(bench, used)
+    return Look(part, seen, part.plan(seen), drawn, _clusters(part), _clusters(bench))
+
+
+def _drawn(ranks: Ranks, count: int) -> dict[str, set[str]]:
+    """The first clusters of each kind of edit, by data."""
+    return {name: {one for names in kinds.values() for one in names[:count]} for name, kinds in ranks.items()}
+
+
+def _part(bench: Bench, clusters: Mapping[str, Container[str]]) -> Bench:
+    """The bench of these clusters, by data; names are taken of all data, so that variants are those of the run."""
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
-    part = Bench(bench.subjects, parts, bench.store, maker=replace(bench.maker, wholes=wholes), clock=bench.clock)
-    seen = tuple(one for one in requests if _is_seen(part, one))
-    clusters, of = (sum(len(data.universe) for data in some.values()) for some in (parts, bench.data))
-    return Look(part, seen, part.plan(seen), clusters, of)
+    parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
+    return Bench(bench.subjects, parts, bench.store, maker=replace(bench.maker, wholes=wholes), clock=bench.clock)
+
+
+def _clusters(bench: Bench) -> int:
+    return sum(len(data.universe) for data in bench.data.values())
 
 
 def _is_seen(bench: Bench, request: Request) -> bool:
@@ -123,7 +145,7 @@ def _is_seen(bench: Bench, request: Request) -> bool:
         return False
 
 
-def _with_company(look: Look, outside: Look, requests: Sequence[Request]) -> Look:
+def _with_company(look: Look, outside: Bench, requests: Sequence[Request]) -> Look:
     """The look with each further check that its texts answer, and with what all requests need here and outside."""
     has = {label: set(look.plan.asked(one)) for label, one in look.bench.subjects.items()}
     company = [
@@ -133,5 +155,5 @@ def _with_company(look: Look, outside: Look, requests: Sequence[Request]) -> Loo
         and set(look.bench.plan([one]).asked(look.bench.subjects[one[0]])) <= has[one[0]]
     ]  # fmt: skip
     kept = (*look.requests, *company)
-    every, others = look.bench.plan(requests), outside.bench.plan(requests)
+    every, others = look.drawn.plan(requests), outside.plan(requests)
     return replace(look, requests=kept, plan=look.bench.plan(kept), every=every, outside=others)

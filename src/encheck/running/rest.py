@@ -52,7 +52,7 @@ def rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Reque
     left = missing(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
     others = look.outside.asked(subject)
     lacking = missing(subject, others, bench.store)
-    away = len(here) * (look.of / look.clusters - 1) * len(lacking) / max(len(others), 1)
+    away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
     amounts = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
     return _rest(subject, [one for one in (*amounts, *_searches(subject, bench, requests)) if one[0]])
 
