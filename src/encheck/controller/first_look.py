@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from encheck.options import Settings
 from encheck.running.bench import Bench, Request
-from encheck.running.first_look import Look, first_look, learns
+from encheck.running.first_look import Look, first_look, is_warm, learns
 from encheck.running.plan import missing
 from encheck.running.rest import FEWEST, Rest, rest_of, to_time
 from encheck.running.subject import Subject
@@ -56,7 +56,10 @@ def decide(
     There is none where everything needs few texts, or the store has all of them. A model that learns from the run's
     texts is left out of a look that the run goes on from.
     """
-    look, requests = look_of(bench, requests, mode), _usable(bench, requests, mode)
+    requests = _usable(bench, requests, mode)
+    if mode != "stop" and is_warm(bench, requests):
+        return None, Decision()
+    look = look_of(bench, requests, mode)
     if look is None:
         is_small = mode != "stop" or _of_all(bench, requests) <= MOST_TEXTS
         return None, Decision() if is_small else _stopped(None, [], {}, "quick")

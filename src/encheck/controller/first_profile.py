@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.claims import entry_of, lines_of
 from encheck.controller.recorder import Conclusion, Recorder, payload
-from encheck.controller.references import references_of
+from encheck.controller.references import for_profile
 from encheck.errors import EncheckError
 from encheck.options import described
 from encheck.running.notes import tell
@@ -40,8 +40,7 @@ def profile_of(session: Session, functions: Mapping[str, Check]) -> Iterator[str
             if function and session.sees(case) and (rows := measured(session, case, function)):
                 recorder.take(payload(session, case, rows, entry_of(function, property=case.property)))
         recorder.described.append(session.describe())
-        references = references_of(recorder, session.settings)
-        end = Conclusion(0, references=references)
+        end = Conclusion(0, references=for_profile(recorder, session.settings))
         yield from first_profile(recorder.results(settings=described(session.settings), end=end))
 
 

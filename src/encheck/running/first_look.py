@@ -15,11 +15,12 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Fitted
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.running.bench import Bench, Request
-from encheck.running.plan import Plan
+from encheck.running.plan import Plan, missing
 from encheck.running.subject import Subject
 from encheck.types import Group
 
 BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the texts that is near enough; attempts
+WARM = 0.95  # the share of texts that a store has that needs no look
 OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
 WHOLE = ("search", "occurrence", "ranked", "logged", "repeated")  # kinds of items whose figure is no sample's
 UNSEEN = ("health", CONTRACT)  # families that no profile shows
@@ -84,6 +85,19 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
     drawn, more = _drawn(ranks, count), _drawn(ranks, count + OUTSIDE)
     others = {name: more[name] - drawn[name] for name in ranks}
     return _with_company(fitting[count], _part(bench, others), there)
+
+
+def is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
+    """Whether the store has what all models need of a few clusters, which a look would take last."""
+    there = [one for one in requests if bench.data[one[1]].collection is None]
+    last = {
+        name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
+        for name, data in bench.data.items()
+    }
+    plan = _part(bench, last).plan(there)
+    asked = {one.label: plan.asked(one) for one in bench.subjects.values() if one.label in plan.pairs}
+    lacking = [len(missing(bench.subjects[label], some, bench.store)) for label, some in asked.items()]
+    return bool(asked) and sum(lacking) <= (1 - WARM) * sum(map(len, asked.values()))
 
 
 def headlines(requests: Iterable[Request]) -> list[Request]:
