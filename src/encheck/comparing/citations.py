@@ -112,8 +112,7 @@ def _of_generators(found: Comparison, line: Line) -> Iterator[str]:
     """What the file of each generator says of itself, of the items of the first model that has any."""
     own = next((t for m in found.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
-    made = {part for item in (own.items if own else ()) if (known := ItemId(item).known)
-            for part in (known.generator, known.relation)}  # fmt: skip
+    made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).known)}
     for name in sorted(made & set(_generators())):
         yield from re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generators()[name])
 

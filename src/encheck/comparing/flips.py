@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,7 +37,7 @@ class Flip:
     right: tuple[str, ...]
     margins: Mapping[str, float]
 
-    @property
+    @builtins.property
     def alone(self) -> str:
         """The one model that gets it wrong where every other gets it right; else empty."""
         return self.wrong[0] if len(self.wrong) == 1 else ""
@@ -75,10 +76,10 @@ def _of_case(models: Sequence[Model], tables: Sequence[Table], epsilon: float) -
     ])  # fmt: skip
     first = cut[0]
     for i in np.flatnonzero((won != HALF).all(axis=0) & (won.min(axis=0) < HALF) & (won.max(axis=0) > HALF)):
-        sides = [tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)
-                 for is_wrong in (True, False)]  # fmt: skip
-        margins = {m.name: float(np.nan_to_num(t.margins[i])) for m, t in zip(models, cut, strict=True)}
-        yield (
-            first.texts[i],
-            Flip(first.items[i], first.check, first.property, first.data, first.level, *sides, margins),
+        wrong, right = (
+            tuple(m.name for m, w in zip(models, won[:, i], strict=True) if (w < HALF) == is_wrong)
+            for is_wrong in (True, False)
         )
+        margins = {m.name: float(np.nan_to_num(t.margins[i])) for m, t in zip(models, cut, strict=True)}
+        named = (first.items[i], first.check, first.property, first.data, first.level)
+        yield first.texts[i], Flip(*named, wrong, right, margins)

@@ -66,7 +66,8 @@ def _bar(line: Line, place: int, limit: float, model: str, *, several: bool) -> 
     one = cell.change
     label = f"{line.property}, {line.data}" if several else line.property
     words = f"{model}, {label}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}], {cell.said}"
-    return Bar(label, *(_at(value, limit) for value in (one.low, one.high, one.difference)), cell.said, words)
+    low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
+    return Bar(label, low, high, at, cell.said, words)
 
 
 def _at(value: float, limit: float) -> float:

@@ -16,7 +16,7 @@ MOST_NARROW = 4  # models that stand side by side on a page without being scaled
 
 
 def table(found: Comparison, *, cite: bool = False) -> str:
-    """The table, for `booktabs`, and `graphicx` where it has to be scaled; with `cite` every property cites its sources."""
+    """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` every property cites its sources."""
     return "\n".join(_lines(found, cite=cite)) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Models by properties: of each property the figure that stands for it, and which models differ for certain.
 
-A difference is certain where its 95% interval leaves zero out and it is no chance at 5% for all cells of the matrix
-together (Holm 1979).
+A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all cells of the
+matrix (Holm 1979).
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ def _line(
 
 def _cell(row: Raw, model: Model, change: Change | None, said: Said) -> Cell | None:
     own = row_like(row, model.rows)
-    return own and Cell(own["value"], own["low"], own["high"], own["n"], own["clusters"], said, change)
+    if own is None:
+        return None
+    return Cell(own["value"], own["low"], own["high"], own["n"], own["clusters"], said, change)
 
 
 def row_like(row: Raw, rows: Sequence[Raw]) -> Raw | None:

@@ -79,8 +79,8 @@ def model_of(name: str, label: str, results: Mapping[str, Any], items: Items, *,
 
 def _first(reference: str, models: Sequence[Model]) -> list[Model]:
     """The models with this one at the front: by its name here, else by its label or its run where one alone has it."""
-    by = (lambda m: m.name, lambda m: m.label, lambda m: m.run)
-    for said in by:
-        if len(chosen := [m for m in models if said(m) == reference]) == 1:
-            return [*chosen, *(m for m in models if m is not chosen[0])]
+    for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
+        if names.count(reference) == 1:
+            place = names.index(reference)
+            return [models[place], *models[:place], *models[place + 1 :]]
     raise UsageError(unknown("reference", reference, [m.name for m in models]))

@@ -120,7 +120,7 @@ def _alone(found: Comparison, model: Model) -> dict[str, Any] | None:
 
 
 def _card(found: Comparison, flip: Flip) -> dict[str, Any]:
-    """An item with its texts, its edits marked, and its two similarities under a model that errs and one that does not."""
+    """An item with its edits marked, and its similarities under a model that errs and one that does not."""
     models = {m.name: m for m in found.models}
     wrong, right = (_scored(flip, models[names[0]]) for names in (flip.wrong, flip.right))
     return {"flip": flip, "wrong": wrong, "right": right, "texts": wrong["texts"]}

@@ -49,7 +49,7 @@ def change(row: Mapping[str, Any], first: Model, other: Model, *, epsilon: float
     """How `other` differs from `first` in the figure of a row of results.json.
 
     Of an adjusted rate the differences of the items are weighed as the rate weighs the items: the weights come from the
-    texts, so both models have the same. None where fewer than two items are shared, or no item has a part in the figure.
+    texts, so both models have the same. None where fewer than two items are shared, or no item has a part in it.
     """
     case = case_of(row)
     is_adjusted = named(row["metric"]).base == adjusted_rate.name
@@ -76,8 +76,10 @@ def _weights(table: Table, model: Model, row: Mapping[str, Any]) -> Floats:
     """The weights of the adjusted rate over these items; shape [n], NaN where none balance the surface."""
     columns = model.items[str(CaseId(row["check"], model.label, row["data"], str(row["level"])))]
     at = {item: i for i, item in enumerate(columns["item"])}
-    texts = [[columns[side][at[item]] for side in ("source", "near", "far")] for item in table.items]
-    triplets = [Triplet(ItemId(item), *some, cluster="") for item, some in zip(table.items, texts, strict=True)]
+    triplets = [
+        Triplet(ItemId(item), columns["source"][at[item]], columns["near"][at[item]], columns["far"][at[item]], "")
+        for item in table.items
+    ]
     return balancing_weights(differences(triplets))
 
 

@@ -1,8 +1,8 @@
 """The same model over dated runs: each property's figure from run to run, and which changes are certain.
 
-A change is paired on the items that both runs have. It is certain where its interval leaves zero out and it is no
-chance at 5% for all changes of the model together (Holm 1979): those from run to run, and apart from them those since
-the first run.
+A change is paired on the items that both runs have. It is certain if its interval excludes zero and it holds at 5%
+after correction for all changes of the model (Holm 1979). Changes from run to run are one family of hypotheses, those
+since the first run another.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _rows(label: str, runs: Sequence[Raw]) -> dict[Key, Raw]:
 
 
 class _Walk:
-    """What the runs of one model say, taken in by date: it holds the first and the latest run of each property alone."""
+    """What the runs of one model say, taken in by date: it keeps the first and the latest run of each property."""
 
     def __init__(self, rows: Mapping[Key, Raw], seed: int) -> None:
         self.rows, self.seed = rows, seed

@@ -16,7 +16,7 @@ from encheck.reporting.html.payload import pack
 from encheck.reporting.text import table
 
 MOST_SHOWN = 6  # runs a line of the terminal has room for
-WIDTH, HEIGHT, EDGE, LEAST = 340, 64, 8, 0.1  # pixels; the least range that a line is drawn in
+WIDTH, HEIGHT, EDGE, LEAST = 340, 46, 8, 0.1  # pixels; the least range that a line is drawn in
 
 
 def lines(found: Sequence[Trend]) -> Iterator[str]:
