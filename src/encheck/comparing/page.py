@@ -18,6 +18,7 @@ from encheck.reporting import contamination
 from encheck.reporting.html import page as html
 from encheck.reporting.html.payload import pack
 from encheck.reporting.text import pieces
+from encheck.reporting.view import sentence
 from encheck.scoring.frame import edits_of
 from encheck.system.terminal import visible
 from encheck.verdict import MIN_CLUSTERS
@@ -53,6 +54,8 @@ def render(found: Comparison) -> str:
         groups=_groups(found.matrix),
         ids=ids,
         details=_details(found),
+        shown={name: [line for line in found.matrix if line.property == name] for name in ids},
+        figures=_label,
         tallies=list(tallies(found.matrix, found.models)),
         compared=sum(cell is not None and cell.change is not None for line in found.matrix for cell in line.cells),
         signs=SIGNS,
@@ -95,7 +98,15 @@ def _details(found: Comparison) -> dict[str, list[Case]]:
         rows = [(found.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
         label = named(d.figure).label
         cases[d.property].append(Case(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
-    return {name: some for name, some in cases.items() if some}
+    return cases
+
+
+def _label(figure: str) -> str:
+    """A metric in words; its name where it is no metric of encheck."""
+    try:
+        return named(figure).label or sentence(figure)
+    except KeyError:
+        return sentence(figure)
 
 
 def _colour(d: Difference) -> str:
