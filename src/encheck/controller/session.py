@@ -30,6 +30,7 @@ from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
+from encheck.system.garbage import settle
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
 from encheck.types import (
@@ -62,6 +63,7 @@ class Session:
         self.settings, self.cases, self.quiet = settings, list(cases), quiet
         self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
         self.parents: dict[str, Parent] = {}
+        self._scored: tuple[Case, Scores] | None = None
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
@@ -73,6 +75,7 @@ class Session:
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
+        settle()
 
     def prepare(self) -> None:
         """Encode everything that the cases need.
@@ -102,9 +105,15 @@ class Session:
         return self.bench.items(case.data, case.claim, case.level)
 
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items; a model that failed is said before any item is made."""
-        self.bench.refuse_failed(case.model)
-        return self.bench.scores(case.model, case.data, self.items(case))
+        """The similarities of the case's items; a model that failed is said before any item is made.
+
+        Those of the last case are kept: its check, its rows and its message ask for the same ones.
+        """
+        if self._scored is None or self._scored[0] is not case:
+            self._scored = None
+            self.bench.refuse_failed(case.model)
+            self._scored = case, self.bench.scores(case.model, case.data, self.items(case))
+        return self._scored[1]
 
     def row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str
