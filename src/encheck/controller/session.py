@@ -30,7 +30,7 @@ from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
-from encheck.system.garbage import settle
+from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
 from encheck.types import (
@@ -75,7 +75,6 @@ class Session:
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
         self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
-        settle()
 
     def prepare(self) -> None:
         """Encode everything that the cases need.
@@ -104,6 +103,7 @@ class Session:
         """What the case measures on."""
         return self.bench.items(case.data, case.claim, case.level)
 
+    @seldom_collected()
     def scores(self, case: Case) -> Scores:
         """The similarities of the case's items; a model that failed is said before any item is made.
 

@@ -6,6 +6,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+OBJECTS = 100_000  # made between two passes; Python's own default is 700
+
 
 @contextmanager
 def uncollected() -> Iterator[None]:
@@ -19,6 +21,12 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def settle() -> None:
-    """Leave all that is there now out of the passes of the cycle collector: data and items live to the end of a run."""
-    gc.freeze()
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """With few passes of the cycle collector: for making much that stays, and little that is garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
