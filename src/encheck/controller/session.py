@@ -37,6 +37,7 @@ from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
+from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
 from encheck.types import (
@@ -84,6 +85,7 @@ class Session:
         self._in_look: frozenset[str] | None = None
         self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
         self.parents: dict[str, Parent] = {}
+        self._scored: tuple[Case, Scores] | None = None
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
@@ -141,7 +143,7 @@ class Session:
     def _at(self, look: Look | None, decision: Decision) -> Session:
         """This session on the part of the data that a first look is at."""
         other = copy.copy(self)
-        other.decision = decision
+        other.decision, other._scored = decision, None
         seen = look.requests if look else ()
         other._in_look = frozenset(
             str(case.id) for case, request in zip(self.cases, self._requests, strict=True) if request in seen
@@ -178,12 +180,19 @@ class Session:
         """What the case measures on."""
         return self.bench.items(case.data, case.claim, case.level)
 
+    @seldom_collected()
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items; a model that failed is said before any item is made."""
-        self.bench.refuse_failed(case.model)
-        if not self.sees(case):
-            raise NothingToMeasure(UNSEEN)
-        return self.bench.scores(case.model, case.data, self.items(case))
+        """The similarities of the case's items; a model that failed is said before any item is made.
+
+        Those of the last case are kept: its check, its rows and its message ask for the same ones.
+        """
+        if self._scored is None or self._scored[0] is not case:
+            self._scored = None
+            self.bench.refuse_failed(case.model)
+            if not self.sees(case):
+                raise NothingToMeasure(UNSEEN)
+            self._scored = case, self.bench.scores(case.model, case.data, self.items(case))
+        return self._scored[1]
 
     def row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str

@@ -7,6 +7,7 @@ other, in the order of their hashes: rows added later reshuffle nothing.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from encheck.claims import CONTRACT
@@ -94,7 +95,7 @@ def is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
         name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
         for name, data in bench.data.items()
     }
-    plan = _part(bench, last).plan(there)
+    plan = _part(bench, _used(_part(bench, last), there)).plan(there)
     asked = {one.label: plan.asked(one) for one in bench.subjects.values() if one.label in plan.pairs}
     lacking = [len(missing(bench.subjects[label], some, bench.store)) for label, some in asked.items()]
     return bool(asked) and sum(lacking) <= (1 - WARM) * sum(map(len, asked.values()))
@@ -128,10 +129,7 @@ def _look(bench: Bench, requests: Sequence[Request], ranks: Ranks, count: int) -
     """A look at the first `count` clusters of each kind, of which those stay that have an item."""
     drawn = _part(bench, _drawn(ranks, count))
     seen = tuple(one for one in requests if _is_seen(drawn, one))
-    used: dict[str, set[str]] = {name: set() for name in bench.data}
-    for _, data, claim, level in seen:
-        used[data] |= {item.cluster for item in drawn.items(data, claim, level).kept}
-    part = _part(bench, used)
+    part = _part(bench, _used(drawn, seen))
     return Look(part, seen, part.plan(seen), drawn, _clusters(part), _clusters(bench))
 
 
@@ -145,6 +143,15 @@ def _part(bench: Bench, clusters: Mapping[str, Container[str]]) -> Bench:
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
     parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
     return Bench(bench.subjects, parts, bench.store, maker=replace(bench.maker, wholes=wholes), clock=bench.clock)
+
+
+def _used(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
+    """The clusters in which requests have items, by data."""
+    used: dict[str, set[str]] = {name: set() for name in bench.data}
+    for _, data, claim, level in requests:
+        with suppress(NothingToMeasure, CheckError):
+            used[data] |= {item.cluster for item in bench.items(data, claim, level).kept}
+    return used
 
 
 def _clusters(bench: Bench) -> int:
