@@ -54,7 +54,9 @@ class Commands(typer.core.TyperGroup):
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
                 raise
-            wrong = WrongUse(f"{error.filename!s:.80}... is no path: a part of it is too long for a name", ctx)
+            wrong = WrongUse(
+                f"{error.filename!s:.80}... is not a valid path: a part of it is too long for a file name", ctx
+            )
             wrong.exit_code = 4
             raise wrong from error
 
@@ -69,7 +71,7 @@ app = typer.Typer(
 )
 DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH. `encheck data` lists the names.")]
 SkipBadRows = Annotated[bool, as_option("skip_bad_rows")]
-Split = Annotated[str | None, typer.Option(help="One split of the data alone: train, validation, test ...")]
+Split = Annotated[str | None, typer.Option(help="Use only one split of the data: train, validation, test ...")]
 Variants = Annotated[bool, typer.Option("--variants", help="Use sentences with their variants instead of pairs.")]
 ModelArgs = Annotated[list[str] | None, as_option("model_args")]
 Sample = Annotated[str, as_option("sample")]
