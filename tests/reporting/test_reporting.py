@@ -286,13 +286,13 @@ def test_the_terminal_table_is_aligned():
 def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     known = row(id="x/m-d-1/y", property="jumble", verdict="known_failure", reason="the paper")
     said = view.headline(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
-    assert said == ["m passes 1 of 3 checks; fails 1 (antonym); fails 1 in a known way (jumble)"]
+    assert said == ["m passes 1 of 3 checks; fails 1 (antonym); 1 known failure (jumble)"]
 
 
 def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_open():
     rows = [row(id=f"x/m-d-{v}/y", verdict=v, level=v) for v in ("below_aim", "inconclusive", "pass")]
     (said,) = view.headline(results(*rows))
-    assert said == "m passes 1 of 3 checks; is below the aim of 1 (antonym); 1 cannot be told from the aim"
+    assert said == "m passes 1 of 3 checks; is below aim in 1 (antonym); 1 inconclusive"
     assert "| below aim | " in markdown.render(results(*rows))
     page = html.render(results(*rows), items())
     assert '<td class="verdict below_aim"' in page
