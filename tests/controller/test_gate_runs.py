@@ -315,7 +315,7 @@ def test_a_candidate_cannot_take_the_place_of_what_it_is_weighed_against(run, ba
     before = (baseline / "baseline.json").read_bytes()
     outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-save-baseline={baseline}")
     assert outcome.ret == 4
-    assert "would overwrite what the candidate is weighed against" in outcome.stdout.str() + outcome.stderr.str()
+    assert "would overwrite the baseline" in outcome.stdout.str() + outcome.stderr.str()
     assert (baseline / "baseline.json").read_bytes() == before
 
 

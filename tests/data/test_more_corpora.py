@@ -402,7 +402,11 @@ def test_declared_entities_are_refused(tmp_path, before):
 def test_an_xml_file_that_was_cut_off_has_a_line(tmp_path):
     path = cqa(tmp_path, thread(1))
     path.write_text(path.read_text("utf-8")[:-40], "utf-8")
-    with pytest.raises(DataError, match=r"dev.xml:\d+: is not well-formed XML \(.*\): cut off, or another file"):
+    with pytest.raises(
+        DataError,
+        match=r"dev.xml:\d+: is not well-formed XML \(.*\): is it truncated, or another "
+        r"file",
+    ):
         load(f"semeval-cqa:{path}")
 
 

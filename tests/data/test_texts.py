@@ -92,7 +92,7 @@ WRONG = {
     "half": ("own.jsonl", [{"text": "a\ud83d"}], "own.jsonl:1: the text text holds half a character"),
     "long": ("own.jsonl", [{"text": "a b " * 5_000}], "own.jsonl:1: the text text has 19,999 characters, but should"),
     "column": ("own.csv", [{"said": BUS}], "own.csv:1: no column with the texts (columns: said; understood: text,"),
-    "no text": ("own.jsonl", [], "holds no text; expected a .txt file"),
+    "no text": ("own.jsonl", [], "has no texts; expected a .txt file"),
 }
 
 

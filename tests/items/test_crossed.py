@@ -174,7 +174,9 @@ def test_nothing_else_is_made_of_a_sentence_with_contrasts_and_no_paraphrase(tmp
         edited(casing)(data, 1, Maker(0))
 
 
-@pytest.mark.parametrize(("favours", "said"), [("far", "favours='far'"), ("kept", "two variants of the same relation")])
+@pytest.mark.parametrize(
+    ("favours", "said"), [("far", "favours='far'"), ("kept", "two variants with the same relation")]
+)
 def test_a_file_with_another_favour_or_one_twice_is_refused(tmp_path, favours, said):
     one = of_one_source("Ann", "Bob")
     one["variants"][3]["favours"] = favours

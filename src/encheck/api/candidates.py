@@ -84,7 +84,7 @@ def _found(spec: Spec, models: Sequence[str], ran: Results | None) -> Found:
     results = read(folder)
     found = [model["label"] for model in results.raw["models"]]
     if len(found) != 1:
-        raise UsageError(f"{folder} is a run of {len(found)} models ({', '.join(found)}), but should be of one")
+        raise UsageError(f"{folder} holds a run of {len(found)} models ({', '.join(found)}), but should hold one")
     return results, found[0]
 
 

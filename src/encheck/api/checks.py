@@ -121,7 +121,7 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
     if code == WRONG_USE:
         raise watch.refusal or UsageError(_said(printed.getvalue()))
     if code not in FINISHED:
-        raise EncheckError(f"the run broke off with exit code {code}: {printed.getvalue().strip()[-2_000:]}")
+        raise EncheckError(f"the run stopped with exit code {code}: {printed.getvalue().strip()[-2_000:]}")
     if not watch.selected:
         raise UsageError("no check is selected. Remedy: name a property that has checks: checks='antonym or jumble'")
 

@@ -73,7 +73,7 @@ def upgrade(
     from encheck.system.progress import Progress
 
     if refused := [name for name in OF_ITSELF if name in options]:
-        raise UsageError(f"{refused[0]} is no option of upgrade(): it takes a new and an old model, and data")
+        raise UsageError(f"{refused[0]} is not an option of upgrade(), which takes a new and an old model, and data")
     wanted = _wanted(cutoff, qrels, timing=timing)
     folder = Path(report_dir).expanduser() if report_dir else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
@@ -181,7 +181,11 @@ class _Gate:
         said = self._ran([self.asked.data] if strange else [PROBES, self.asked.data])
         if said is None:
             return Gated(
-                None, (f"not run: {sides[0].subject.label} has all texts of no check: add those of the queries",)
+                None,
+                (
+                    f"not run: {sides[0].subject.label} does not have all texts of any check: add the texts of "
+                    f"the queries",
+                ),
             )
         first, *others = shown.headline(said)
         if strange:

@@ -27,7 +27,7 @@ LAYOUTS = (
     "a .csv, .tsv or .jsonl file with a column prediction (1 or 0), score, or both; or lines of "
     "question id, candidate id, rank, score, true/false"
 )
-STRICT = BadRows(remedy="Mend the row: every pair needs its prediction")
+STRICT = BadRows(remedy="Fix the row: every pair needs its prediction")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read_predictions(path: Path) -> Predictions:
     """The predictions in a file; DataError names file and line of whatever is wrong."""
     lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
     if not lines:
-        raise DataError(f"{path} holds no prediction; expected {LAYOUTS}")
+        raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
     fields = lines[0][1].split()
     if len(fields) == 5 and binary_label(fields[4]) is not None:
         return _run(path, lines)
@@ -65,7 +65,7 @@ def read_predictions(path: Path) -> Predictions:
         )
     for name in ("prediction", "score"):
         if columns.count(name) > 1:
-            raise DataError(f"{path}:1: two columns are called {name!r}: rename the one that is not meant")
+            raise DataError(f"{path}:1: two columns are called {name!r}: rename one of them")
     return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
 
 

@@ -59,9 +59,7 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> list[Spr
 def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, place: str) -> None:
     """Take the value of a model; UsageError for one that has been counted."""
     if fingerprint in found:
-        raise UsageError(
-            f"{place} is {found[fingerprint][1]} once more (the same fingerprint): a checkpoint counts once"
-        )
+        raise UsageError(f"{place} is {found[fingerprint][1]} again (same fingerprint): each checkpoint counts once")
     found[fingerprint] = value, place
 
 

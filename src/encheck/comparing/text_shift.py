@@ -370,7 +370,9 @@ def _measure(name: str, first: float, second: float, error: float, freedom: int,
 
 def lines(found: Shift) -> Iterator[str]:
     """For the terminal: rates in percent; a star where the difference is certain."""
-    on_pairs = f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, which one side lacks"
+    on_pairs = (
+        f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
+    )
     yield f"{found.first} against {found.second}, {found.texts:,} texts of each{on_pairs}"
     head = ("measure", found.first, found.second, "difference [95% CI]", "")
     yield from table([head, *(_cells(row) for row in found.measures)])

@@ -45,8 +45,8 @@ def _refuse_outside(config: pytest.Config, option: str, path: str) -> None:
     """UsageError for a path outside the project: pytest has looked there for its settings, and for conftest.py."""
     if not _in_project(config, Path(path)):
         raise UsageError(
-            f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a path that "
-            "stands alone as a test, and would run what lies there"
+            f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a separate "
+            f"path as a test, and would run the code there"
         )
 
 

@@ -27,9 +27,9 @@ def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, st
     for name, found in by_id.items():
         places = " and ".join(place for _, place in found)
         problem = (
-            f"{len(found)} checks would have the results {name!r}: {places}. A check "
-            "is known by its test's name alone. Remedy: give each its own, and write values of one check as "
-            "@claim(..., levels=(...))"
+            f"{len(found)} checks would write the results {name!r}: {places}. A check is identified by the name of "
+            f"its test alone. Remedy: give each test its own name, and write variations of one check as @claim(..., "
+            f"levels=(...))"
         )
         yield from ((test, problem) for test, _ in found if len(found) > 1)
 

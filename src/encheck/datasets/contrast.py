@@ -110,7 +110,7 @@ def _distinct(path: Path, rows: Iterator[Row]) -> list[Row]:
         count += 1
         kept.setdefault(row.halves, row)
     if not kept:
-        raise DataError(f"contrast: {path} holds no row that is right; expected {FILES}")
+        raise DataError(f"contrast: {path} has no valid row; expected {FILES}")
     if again := count - len(kept):
         log.warning("%s: %d of %d rows repeat an earlier contrast, and are left out", path.name, again, count)
     return list(kept.values())

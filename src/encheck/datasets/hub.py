@@ -86,8 +86,8 @@ class Hub:
             found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
         except Exception as error:  # the library raises its own, the hub's and the network's
             raise DataError(
-                f"{self.repo} at {self.revision[:12]} cannot be had from the hub: {type(error).__name__}: "
-                f"{str(error).splitlines()[0]:.200}. Without a network, give a path: --data NAME:PATH"
+                f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
+                f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
             ) from error
         return found
 

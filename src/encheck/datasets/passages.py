@@ -50,7 +50,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
         held = (
             ", ".join(f"{count} {ending or 'without an ending'}" for ending, count in sorted(seen.items())) or "nothing"
         )
-        raise DataError(f"passages: {path} holds no document with text ({held}); expected {', '.join(ENDINGS)}")
+        raise DataError(f"passages: {path} has no document with text ({held}); expected {', '.join(ENDINGS)}")
     queries = query_log(options.queries, bad) if options.queries else ()
     for ending, count in sorted(seen.items()):
         if ending not in ENDINGS:
@@ -101,7 +101,7 @@ def _distinct(found: Iterable[Passage], excluded: Counter[str]) -> list[Passage]
     for one in found:
         key = content_hash(" ".join(one.text.split()))
         if key in known:
-            excluded["passages that stand twice"] += 1
+            excluded["repeated passages"] += 1
         else:
             known.add(key)
             kept.append(one)

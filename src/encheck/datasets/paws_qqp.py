@@ -85,4 +85,4 @@ def unwrapped(field: str) -> str:
             warnings.simplefilter("error")  # an escape that Python does not know
             return bytes.decode(ast.literal_eval(text))
     except (ValueError, SyntaxError) as error:
-        raise ValueError(f"{text:.60} is no bytes literal that holds UTF-8 ({error})") from error
+        raise ValueError(f"{text:.60} is not a bytes literal with UTF-8 text ({error})") from error

@@ -32,7 +32,12 @@ def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expect
     rows, labels = expected[name]
     if sum(counts.values()) != rows or (labels and dict(counts) != labels):
         found = described(sum(counts.values()), counts)
-        LOG.warning("%s has %s, but as published %s: a changed copy?", name, found, described(rows, labels, noun=""))
+        LOG.warning(
+            "%s has %s, but the published data have %s: is it a changed copy?",
+            name,
+            found,
+            described(rows, labels, noun=""),
+        )
 
 
 def described(rows: int, labels: Mapping[str, int], *, noun: str = " rows") -> str:

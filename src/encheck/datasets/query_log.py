@@ -40,12 +40,12 @@ def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
                 bad(
                     path,
                     line,
-                    f"the query stood in cluster {known.cluster!r:.60} before, but here in {one.cluster!r:.60}",
+                    f"the query was in cluster {known.cluster!r:.60} before, but here it is in {one.cluster!r:.60}",
                 )
                 continue
             found[one.text] = _Asked(one.text, known.count + one.count, one.cluster)
     if not found:
-        raise DataError(f"--queries={path} holds no query: {_expected()}")
+        raise DataError(f"--queries={path} has no queries: {_expected()}")
     return tuple(
         CollectionQuery(content_hash(one.text), one.text, {}, cluster=one.cluster or content_hash("query", one.text),
                         weight=one.count)

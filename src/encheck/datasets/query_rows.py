@@ -101,10 +101,10 @@ def _take(
     one = asked.get(query) or _Asked(cluster=cluster, slices=_slices(row, at))
     name = content_hash(right)
     if one.cluster != cluster:
-        raise ValueError(f"the query stood in cluster {one.cluster!r:.60} before, but here in {cluster!r:.60}")
+        raise ValueError(f"the query was in cluster {one.cluster!r:.60} before, but here it is in {cluster!r:.60}")
     if one.relevance.get(name, grade) != grade:
         raise ValueError(f"query and document were judged {one.relevance[name]} before, but here {grade}")
-    excluded["judgements that stand twice"] += name in one.relevance and not wrong
+    excluded["repeated judgements"] += name in one.relevance and not wrong
     asked[query] = one
     one.relevance[name] = grade
     one.negatives.update(dict.fromkeys(map(content_hash, wrong)))

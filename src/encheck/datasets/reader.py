@@ -55,7 +55,7 @@ class BadRows:
     """
 
     skip: bool = False
-    remedy: str = "Mend the row, or pass --skip-bad-rows to go on without it"
+    remedy: str = "Fix the row, or pass --skip-bad-rows to skip it"
     skipped: list[str] = field(default_factory=list)
 
     def __call__(self, path: Path, line: int, problem: str) -> None:
@@ -78,7 +78,7 @@ def decoded(path: Path, *, encoding: str = "utf-8-sig") -> str:
         raise DataError(f"{path} is UTF-16, but should be UTF-8: {UTF16}")
     if (at := raw.find(b"\0")) >= 0:
         raise DataError(
-            f"{path}:{_line_of(raw, at)}: holds a NUL byte: no text file, a damaged one, or UTF-16: {UTF16}"
+            f"{path}:{_line_of(raw, at)}: holds a NUL byte: it is not a text file, is damaged, or is UTF-16: {UTF16}"
         )
     try:
         return raw.decode(encoding)
@@ -177,7 +177,7 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         raise DataError(
             f"{path}:{start}: unbalanced quotes, or text after a closing quote ({error}). "
-            'A field that holds a quote is quoted itself, the quote doubled: "say ""so"" twice"'
+            'A field with a quote is itself in quotes, and its quote is doubled: "say ""so"" twice"'
         ) from error
 
 
@@ -210,7 +210,7 @@ def _unpacked(path: Path) -> Iterator[str]:
             for line, raw in enumerate(file, 1):
                 yield raw.decode("utf-8-sig" if line == 1 else "utf-8")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}:{line + 1}: is no whole gzip file ({error}): copy it again") from error
+        raise DataError(f"{path}:{line + 1}: is not a complete gzip file ({error}): copy it again") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8") from error
     except OSError as error:
@@ -235,7 +235,7 @@ def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
         if isinstance(row, dict):
             yield number, row
         else:
-            bad(path, number, "is no JSON object")
+            bad(path, number, "is not a JSON object")
 
 
 def _json_problem(error: Exception) -> str:

@@ -75,7 +75,7 @@ def _no_parquet(path: Path, error: Exception) -> DataError:
     said = str(error)
     if said.startswith("has "):
         return DataError(f"{path} {said}")
-    return DataError(f"{path} is no Parquet file, or was cut off; copy or write it again ({said})")
+    return DataError(f"{path} is not a Parquet file, or is truncated; copy or write it again ({said})")
 
 
 FORMATS: dict[str, Format] = {

@@ -101,7 +101,7 @@ def _files(folder: Path, name: str) -> list[Path]:
     flat = sorted(p for p in folder.glob(f"{name}.*") if ending_of(p) in FORMATS and p.name == f"{name}{ending_of(p)}")
     if (inside and flat) or len(flat) > 1:
         both = " and ".join(str(p.relative_to(folder)) for p in [*flat, *inside][:3])
-        raise DataError(f"retrieval: {folder} holds {both}: which of them is meant? Leave one of them there")
+        raise DataError(f"retrieval: {folder} holds {both}: keep only one of them")
     return flat or inside
 
 
@@ -139,11 +139,11 @@ def _documents(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> d
             if not text:
                 excluded["documents without text"] += 1
             else:
-                _add(found, name, text, excluded, "documents that stand twice")
+                _add(found, name, text, excluded, "repeated documents")
         except ValueError as error:
             bad(file, line, str(error))
     if not found:
-        raise DataError(f"retrieval: {files[0]} holds no document")
+        raise DataError(f"retrieval: {files[0]} has no documents")
     return found
 
 
@@ -160,7 +160,7 @@ def _texts(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[
     for file, line, row, at in _rows(files, "query", bad):
         try:
             name = identifier(row.get(at["id"]), "id")
-            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "queries that stand twice")
+            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
         except ValueError as error:
             bad(file, line, str(error))
     return found
@@ -171,7 +171,7 @@ def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], re
     known = found.setdefault(name, text)
     if known is not text:
         if known != text:
-            raise ValueError(f"the id {name!r:.60} stands twice, with another text")
+            raise ValueError(f"the id {name!r:.60} appears twice, with different texts")
         excluded[repeated] += 1
 
 
@@ -189,7 +189,7 @@ def _judged(files: Sequence[Path], queries: Fields, documents: Fields, bad: BadR
         except ValueError as error:
             bad(file, line, str(error))
     if not found:
-        raise DataError(f"retrieval: {files[0]} holds no judgement")
+        raise DataError(f"retrieval: {files[0]} has no judgements")
     return found
 
 

@@ -102,6 +102,6 @@ def _parallel(sim: Path, bad: BadRows) -> Iterator[Row]:
     columns = [lines_of(file) for file in files]
     if len({len(column) for column in columns}) > 1:
         lengths = ", ".join(f"{file.name} {len(column):,}" for file, column in zip(files, columns, strict=True))
-        raise DataError(f"twitter-url: the files in {sim.parent} differ in lines ({lengths}): one of them was cut off")
+        raise DataError(f"twitter-url: the files in {sim.parent} differ in lines ({lengths}): one of them is truncated")
     numbered = enumerate(((a, b, label, None) for a, b, label in zip(*columns, strict=True)), 1)
     return pair_rows(sim, numbered, split=SPLITS.get(sim.parent.name, ""), bad=bad)
