@@ -37,7 +37,7 @@ _KNOWN = {
     "nonobvious": Declaration(
         metric="auc_n", reported="an AUC rises with damage", part="test", pictures=("divergence",)
     ),
-    "sts": Declaration(metric="spearman", reported="a correlation has no figure an item", part="test"),
+    "sts": Declaration(metric="spearman", reported="a correlation has no value per item", part="test"),
     "contract": Declaration(metric="contract_kept", reported="it holds, or it blocks"),
     "retrieval": Declaration(metric="recall_at_1", gates="recall_at_1"),
     "health": Declaration(metric="recall_at_1", gates="recall_at_1"),

@@ -123,7 +123,7 @@ class Store:
         tables = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if tables and not tables.keys() & _TABLES:
-            raise StoreError(f"{self.path} is a database of something else; name another file with --store=PATH")
+            raise StoreError(f"{self.path} is another kind of database; name another file with --store=PATH")
         if tables and version != VERSION:
             if set(tables.values()) == set(_STATEMENTS):
                 raise sqlite3.DatabaseError(f"its header says version {version}, its tables are of version {VERSION}")
@@ -175,7 +175,7 @@ class Store:
                 self._set_aside(error)
             elif isinstance(error, sqlite3.OperationalError):
                 self._full = True
-                log.warning("the store %s cannot be written (%s); this run goes on without saving", self.path, error)
+                log.warning("the store %s cannot be written (%s); this run continues without saving", self.path, error)
             else:
                 raise
 

@@ -47,9 +47,9 @@ def judge(
     if estimate.low >= held.aim:
         return ("stale_known_failure", known_failure) if known_failure else ("pass", "")
     if estimate.high >= held.aim:
-        return "inconclusive", "the interval holds the aim"
+        return "inconclusive", "the interval includes the aim"
     if strict:
-        return _failed("below the aim, which --strict makes a failure", known_failure)
+        return _failed("below the aim: a failure with --strict", known_failure)
     return "below_aim", _standing(estimate, held)
 
 

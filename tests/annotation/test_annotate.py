@@ -111,7 +111,7 @@ BAD = {
     "a time that is none": ("item,first,second,same,seconds\nx,a,b,1,-4\n", ":2: seconds is '-4'"),
     "a field too many": ("item,first,second,same,seconds\nx,a,b,c,1,1\n", "header has 5. Fix the row: a sheet keeps"),
     "an item twice": ("item,first,second,same,seconds\nx,a,b,1,1\nx,a,b,1,1\n", "lists an item twice"),
-    "no row": ("item,first,second,same,seconds\n", "holds no row"),
+    "no row": ("item,first,second,same,seconds\n", "has no rows"),
 }
 
 
@@ -174,7 +174,7 @@ def test_answers_to_another_sheet_and_names_that_are_paths_are_refused(sheet, tm
     write_sheet(sheet, draw(pairs().pairs, n=4, seed=5))
     with pytest.raises(DataError, match="belongs to another sheet"):
         annotator_sheet(sheet, "ann")
-    with pytest.raises(UsageError, match="becomes part of a file's name"):
+    with pytest.raises(UsageError, match="becomes part of a file name"):
         annotator_sheet(sheet, "../ann")
 
 

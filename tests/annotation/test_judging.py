@@ -204,7 +204,7 @@ def edited(name, old, new):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (shutil.rmtree, "is no run: it has no results.json"),
+        (shutil.rmtree, "is not a run: it has no results.json"),
         (without("answers.parquet"), "has no answers.parquet: it is not the folder of a gate on documents without"),
         (without("documents.parquet"), "has no documents.parquet"),
         (lambda folder: (folder / "answers.parquet").write_bytes(b"PAR1"), "answers.parquet cannot be read"),
@@ -238,7 +238,7 @@ def test_judgements_have_a_folder(folder, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "is no file of answers"),
+        ("[]", "is not a file of answers"),
         ('{"judging": "x", "answers": {}}', "answers the questions of another report"),
         ('{"judging": "PLAN", "answers": {"nobody": "1"}}', "answers query 'nobody', which"),
         ('{"judging": "PLAN", "answers": {"QUERY": "3"}}', "is '3', but should be 1, 2, equal, neither"),

@@ -232,7 +232,7 @@ def test_no_setting_of_a_checkpoint_is_read_and_no_conftest_of_it_runs(encheck, 
         (folder / others).write_text(SETTINGS[others])
     said = encheck("run", "-q", "-k", "twice", *given)
     assert said.exit_code == 4
-    assert "ckpt is no checkpoint" in said.output
+    assert "ckpt is not a checkpoint" in said.output
     assert not Path("ran").exists()
 
 
@@ -273,7 +273,7 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     chosen = "--sample=all --skip-bad-rows --epsilon=0.02"
     model = "--model=lengths:embed --model-arg='licence=of my own'"
     told = run("-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
-    again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
+    again = next(line for line in told.splitlines() if line.startswith("show one again: encheck "))
     page = html.unescape(Path("out here/report.html").read_text("utf-8"))
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
     assert cases == again.partition("antonym/1/written/0 ")[2] == f"{model} --run='out here'"

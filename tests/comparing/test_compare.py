@@ -195,7 +195,7 @@ def refused(*folders):
 
 @pytest.mark.parametrize("command", ["compare {0} {1} --out", "compare {0} {1} --json", "report {0} --out"])
 @pytest.mark.parametrize(
-    ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a folder that takes files")]
+    ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a writable folder")]
 )
 def test_a_place_that_takes_no_file_is_told(two, tmp_path, monkeypatch, command, place, problem):
     monkeypatch.chdir(tmp_path)
@@ -236,7 +236,7 @@ def test_a_report_of_results_that_are_not_ours_says_so(two, spoil):
     path.write_text(json.dumps(found))
     done = CliRunner().invoke(app, ["report", str(two[0])])
     assert done.exit_code == 4
-    assert "not as encheck writes" in " ".join(done.output.split())
+    assert "is not valid" in " ".join(done.output.split())
 
 
 def test_a_report_without_items_says_that_they_are_missing(two):

@@ -167,7 +167,7 @@ def test_two_seed_replicates_are_refused_before_anything_is_encoded(run, baselin
     for option in (f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"):
         outcome = run("nan", option, *TWINS[:2], f"--encheck-report-dir={tmp_path / 'r'}")
         assert outcome.ret == 4
-        outcome.stderr.fnmatch_lines(["*--twin names 2 seed replicates, but it takes at least 3: of fewer, one odd*"])
+        outcome.stderr.fnmatch_lines(["*--twin names 2 seed replicates, but it takes at least 3: with fewer, one odd*"])
         assert not (tmp_path / "r").exists()
 
 

@@ -25,7 +25,7 @@ NO_QUERIES = {  # the probes have sentences alone
 }
 CONFOUNDED = "the surface decides too much"  # of too few probes: no adjusted rate
 FEW = "independent clusters; a verdict needs"  # of every fourth probe
-NEAR = "the interval holds the aim"  # of every fourth probe: 33 contractions
+NEAR = "the interval includes the aim"  # of every fourth probe: 33 contractions
 NO_GRADES = "similarity_ranks_pairs_as_people_do"  # the probes have labels and no grades
 NOT_WRITTEN = {  # for the probes
     "negated_antonym_is_nearer_than_antonym",
@@ -275,7 +275,7 @@ def test_a_failure_names_figure_threshold_worst_examples_and_how_to_see_one(run)
             r"surface alone \([a-z-]+\): adjusted rate = .*",
             r"the 3 worst of \d+:",
             r".* near .*\[-.*-\]\{\+.*\+\}",
-            r"see one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=contrary",
+            r"show one again: encheck show probes/[0-9a-f]{16}/antonym/1/written/0 --model=contrary",
         ]
     )
 
@@ -661,7 +661,7 @@ def test_a_place_that_takes_no_results_is_refused_before_anything_is_encoded(run
     (tmp_path / "taken").write_text("a file")
     outcome = run("--encheck-model=jaccard", f"--encheck-report-dir={tmp_path / 'taken' / 'r'}", *workers)
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*no results can be written to --report-dir=*/taken/r: Not a directory. Name a*"])
+    outcome.stderr.fnmatch_lines(["*cannot write results to --report-dir=*/taken/r: Not a directory. Name a*"])
     outcome.stdout.no_fnmatch_line("*passed*")
 
 

@@ -257,7 +257,9 @@ def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     assert lacks(entry) == "pip install 'encheck[onnx]'"
     assert where(entry) == (False, "pip install 'encheck[onnx]'")
     with pytest.raises(
-        ModelError, match=r"m: the adapter onnx needs more than is installed. Remedy: pip install 'encheck\[onnx\]'"
+        ModelError,
+        match=r"m: the adapter onnx needs a package that is not installed. Remedy: pip install "
+        r"'encheck\[onnx\]'",
     ):
         load(entry, device=Device("cpu"))
 
@@ -282,7 +284,7 @@ def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path,
     assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
     with pytest.raises(
         ModelError,
-        match=r"laser: laser2.pt does not exist. It can be had from https.* --model=laser --model-arg name=PATH",
+        match=r"laser: laser2.pt does not exist. It is available from https.* --model=laser --model-arg name=PATH",
     ):
         load(known_models()["laser"], device=Device("cpu"))
 

@@ -157,7 +157,7 @@ def test_a_path_that_leaves_the_folder_is_refused_by_name(tmp_path, model, name)
     (tmp_path / "m.onnx").write_bytes(MODELS[model](name).SerializeToString())
     with pytest.raises(ModelError) as error:
         external(tmp_path / "m.onnx")
-    assert f"m.onnx points out of its folder ({name}), which is not followed" in str(error.value)
+    assert f"m.onnx points outside its folder ({name}), which is not followed" in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["", "none.bin", "w\0.bin", "*/_ORT_MEM_ADDR_/*", "x" * 5_000])
@@ -190,7 +190,7 @@ def test_what_is_no_model_is_refused_with_the_reason(tmp_path, data, says):
     (tmp_path / "m.onnx").write_bytes(data)
     with pytest.raises(ModelError) as error:
         locations(tmp_path / "m.onnx")
-    assert f"m.onnx is no ONNX model ({says}): " in str(error.value)
+    assert f"m.onnx is not an ONNX model ({says}): " in str(error.value)
 
 
 def test_a_model_of_more_fields_than_any_has_is_refused(tmp_path, monkeypatch):

@@ -156,7 +156,7 @@ def test_a_job_without_request_or_token_posts_nothing(thread, kind, tmp_path):
     token = f"{kind.upper()}_TOKEN"
     with pytest.raises(NotPosted, match="no token"):
         thread(**{token: ""})
-    with pytest.raises(UsageError, match="no header takes"):
+    with pytest.raises(UsageError, match="not allowed in a header"):
         thread(**{token: "a\nb"})
 
 

@@ -62,7 +62,7 @@ def _call_of(model: Model, role: str | None) -> Call:
         asked = {} if role is None else {"role": role}
         return _guarded(lambda some: _checked(model.encode(list(some), **asked), some))
     if not isinstance(model, PairScorer):
-        raise UsageError(f"{type(model).__name__} gives no vectors and scores no pairs: it can have no canary")
+        raise UsageError(f"{type(model).__name__} neither gives vectors nor scores pairs, so it cannot have a canary")
     partners = {one: [every[(i + step) % len(every)] for step in PARTNERS] for i, one in enumerate(every)}
 
     def scored(some: Sequence[str]) -> Vectors:

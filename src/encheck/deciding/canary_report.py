@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 HEADLINES = {
     "same": "{label} is the model of this canary",
     "another": "{label} is not the model of this canary",
-    "cannot tell": "it cannot be told whether {label} is the model of this canary",
+    "cannot tell": "it is uncertain whether {label} is the model of this canary",
 }
 HEAD = ("texts", "number", "moved", "median drift", "largest", "own noise")
 

@@ -85,7 +85,9 @@ def _search(changed: Changes | None) -> list[tuple[GateOutcome, str]]:
         return [_by_labels(changed.better)]
     first = changed.moved.first
     said = f"the first answer changes for {first.says} of queries"
-    return [("pass", said) if first.high < DELTA else ("inconclusive", f"{said}, and nobody said which is better")]
+    return [
+        ("pass", said) if first.high < DELTA else ("inconclusive", f"{said}, and nobody has judged which is better")
+    ]
 
 
 def _by_labels(better: Better) -> tuple[GateOutcome, str]:
@@ -145,7 +147,7 @@ def checklist(made: Verdict, new: str, old: str, *, has_cutoffs: bool, gate_fold
     if judge:
         yield f"judge the answers that differ: encheck data judge {gate_folder or 'the folder of the gate'}"
     if made.outcome == "cannot tell":
-        yield f"settle what is open before {new} takes the place of {old}"
+        yield f"resolve what is open before {new} replaces {old}"
     yield from made.changes
     if not has_cutoffs:
         yield "name every cut-off in use with --cutoff, or make sure that there is none"

@@ -123,7 +123,7 @@ def encoded(subjects: Mapping[str, Subject], asked: Asked, store: Store, *, prog
     """
     for name, subject in subjects.items():
         if not isinstance(subject.model, Encoder):
-            raise UsageError(f"{name} scores pairs and has no vectors: an upgrade is of encoders")
+            raise UsageError(f"{name} scores pairs and has no vectors, but an upgrade needs encoders")
     encoding = Encoding(subjects, store)
     return [_side(encoding, subject, asked, progress) for subject in subjects.values()]
 

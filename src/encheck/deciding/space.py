@@ -140,7 +140,7 @@ def _why_not(own: Mapping[str, Figure], sizes: tuple[int, int], texts: int) -> s
     if sizes[0] != sizes[1]:
         found.insert(0, f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now")
     if texts < FEWEST_TEXTS:
-        found.append(f"{texts} texts are too few to fit a map, which takes {FEWEST_TEXTS}")
+        found.append(f"{texts} texts are too few to fit a map, which needs {FEWEST_TEXTS}")
     elif texts < (needed := ceil(TEXTS_A_DIMENSION * sizes[1] * PARTS / (PARTS - 1))):
         found.append(f"{texts:,} texts allow a map of low rank alone; {needed:,} allow all")
     return "; ".join(found)

@@ -28,7 +28,7 @@ def detect(path: Path) -> Found:
     if is_file(path):
         return _file(path)
     if not is_folder(path):
-        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that is there")
+        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that exists")
     return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
 
 

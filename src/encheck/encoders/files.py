@@ -15,8 +15,8 @@ from encheck.system.documents import parsed, text_of
 from encheck.system.paths import is_file, is_folder
 
 COPY = "Remedy: copy it again"
-CUT_OFF = f"was the copy cut off, or is it a git-lfs pointer? {COPY}"
-WHOLE = "Remedy: a whole checkpoint, whose files belong together"
+CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"
+WHOLE = "Remedy: use a complete checkpoint, whose files belong together"
 OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
 FAULTS = (ValueError, OSError, EOFError, RuntimeError, MemoryError, zlib.error, zipfile.BadZipFile)  # zip's are many
 HARMLESS = ("torch._utils._rebuild_", "torch.storage.", "torch.FloatStorage", "torch.HalfStorage", "torch.LongStorage")
@@ -129,7 +129,7 @@ def _names_called(path: Path) -> Iterator[str]:
             for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
                 yield from _globals(file)
     except FAULTS as error:
-        raise ModelError(f"{path} is no file of weights that torch.save wrote ({error}): {CUT_OFF}") from error
+        raise ModelError(f"{path} is not a file of weights written by torch.save ({error}): {CUT_OFF}") from error
 
 
 def _globals(file: Any) -> Iterator[str]:

@@ -34,9 +34,9 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
         raise ConfigError(f"{path}:{line}: is not valid YAML: {what}") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{path}:{line}: is not valid YAML: {chr(error.character)!r} may not stand here") from error
+        raise ConfigError(f"{path}:{line}: is not valid YAML: {chr(error.character)!r} is not allowed here") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}: is nested too deep") from error
+        raise ConfigError(f"{path}: is nested too deeply") from error
     if root is None:
         return {}
     _refuse_endless(f"{path}:", root)
@@ -57,10 +57,10 @@ def _refuse_endless(where: str, root: yaml.Node) -> None:
             sizes[id(node)] = 0
             todo += [(node, True), *((part, False) for part in inner)]
         elif not sizes[id(node)]:
-            raise ConfigError(f"{where}{node.start_mark.line + 1}: an alias stands for what it stands in")
+            raise ConfigError(f"{where}{node.start_mark.line + 1}: an alias refers to the value that contains it")
         if sizes.get(id(node), 0) > MOST_NODES:
             line = node.start_mark.line + 1
-            raise ConfigError(f"{where}{line}: aliases stand for more than {MOST_NODES:,} values, which is the limit")
+            raise ConfigError(f"{where}{line}: aliases expand to more than {MOST_NODES:,} values, which is the limit")
 
 
 def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
@@ -73,7 +73,7 @@ def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, y
         if not isinstance(key, yaml.ScalarNode):
             raise ConfigError(f"{path}:{line}: a name in {what} should be plain text")
         if key.value in seen:
-            raise ConfigError(f"{path}:{line}: {key.value!r} stands twice; first on line {seen[key.value]}")
+            raise ConfigError(f"{path}:{line}: {key.value!r} appears twice; first on line {seen[key.value]}")
         seen[key.value] = line
         yield key.value, line, value
 
@@ -118,7 +118,7 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}:{line}: {error.problem}") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}:{line}: is nested too deep") from error
+        raise ConfigError(f"{path}:{line}: is nested too deeply") from error
     except ValueError as error:
         raise ConfigError(f"{path}:{line}: {error}") from error
 

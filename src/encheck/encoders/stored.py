@@ -36,7 +36,7 @@ class StoredVectors:
     """Looks vectors up; it computes none. Without a role it takes the vector without one, else a query's."""
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
-        self.source = must_exist(source, "the file of vectors", "Remedy: name one that is there: vectors:FILE")
+        self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
         self.similarity: str = config.similarity or "cosine"
         self._file_hash = file_hash
 
@@ -87,7 +87,9 @@ def _read(path: Path) -> tuple[dict[Key, int], Vectors]:
     except (ValueError, OSError, TypeError) as error:
         raise ModelError(f"{path} should hold {COLUMNS}, but {error}. {REMEDY}") from error
     if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all():
-        raise ModelError(f"{path} should hold {COLUMNS}, but its vectors are no finite numbers of one length. {REMEDY}")
+        raise ModelError(
+            f"{path} should hold {COLUMNS}, but its vectors are not finite numbers of one length. {REMEDY}"
+        )
     return dict(_keyed(path, columns)), vectors
 
 

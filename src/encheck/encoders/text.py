@@ -92,7 +92,9 @@ class TextEncoder(ABC):
         """Count the texts that lost their end; say so where they are more than one in a hundred."""
         self.truncated += cut
         if cut > total / 100:
-            log.warning("%d of %d texts are longer than %d tokens, the maximum: what follows is cut", cut, total, limit)
+            log.warning(
+                "%d of %d texts are longer than %d tokens, the maximum: the rest is truncated", cut, total, limit
+            )
 
 
 def coarse(vector: NDArray[np.float32]) -> str:

@@ -85,7 +85,7 @@ def _vector(key: str, scale: float, text: str, dimension: int) -> Vectors:
     try:
         whole = np.frombuffer(base64.b64decode(text, validate=True), np.int8)
     except binascii.Error as error:
-        raise ValueError(f"the vector of {key} is no base64") from error
+        raise ValueError(f"the vector of {key} is not base64") from error
     if len(whole) != dimension:
         raise ValueError(f"the vector of {key} has {len(whole)} numbers, but should have {dimension}")
     return whole.astype(np.float32) * np.float32(scale)
@@ -137,7 +137,7 @@ def same_space(old: Vectors, new: Vectors, *, similarity: str = "cosine") -> Rei
     figures = (len(cosines), (old.shape[1], new.shape[1]), median, lowest, _is_related(old, new))
     over = f"over {len(cosines)} texts" if len(cosines) != 1 else "over 1 text"
     if lowest < 1 - ROUNDING:
-        far = "" if figures[-1] else "; as of a model that is not related, or a rotated copy"
+        far = "" if figures[-1] else "; as between unrelated models, or for a rotated copy"
         return Reindex(True, f"vectors differ: median cosine {median:.3f}, lowest {lowest:.3f}, {over}{far}", *figures)
     ratio = _length_ratio(old, new)
     if abs(ratio - 1) <= SAME_LENGTH:

@@ -82,7 +82,7 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
         raise ValueError(f"{ITEMS}: {error}") from error
     columns: dict[str, list[Any]] = table.to_pydict()
     if not np.isfinite([v for name in ("near", "far") for v in columns[name] if v is not None]).all():
-        raise ValueError(f"{ITEMS}: a score is no number")
+        raise ValueError(f"{ITEMS}: a score is not a number")
     return columns
 
 
@@ -98,7 +98,7 @@ def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], unscal
         ):
             raise ValueError(f"{case['case']} has {counts.get(case['case'], 0)} items, but should have {case['items']}")
         if case["data"] not in calibrated and case["case"] not in unscaled:
-            raise ValueError(f"the data {case['data']!r} of {case['case']} are without a calibration")
+            raise ValueError(f"the data {case['data']!r} of {case['case']} have no calibration")
 
 
 def _rebuilt(

@@ -80,7 +80,10 @@ def _flips(rows: Sequence[GateRow]) -> Iterator[str]:
 def _seeds(decision: Decision) -> Iterator[str]:
     """Other seeds, where luck was not measured."""
     if decision.seed_noise == QUIET:
-        yield "other seeds: train the candidate again and gate it; three --twin say how far luck moves the baseline"
+        yield (
+            "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
+            "varies by seed"
+        )
 
 
 def _named(names: Sequence[str]) -> str:

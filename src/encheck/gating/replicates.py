@@ -82,7 +82,7 @@ def few(count: int) -> str:
     """What to say of so few seed replicates."""
     return (
         f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
-        f"{FEWEST_REPLICATES}: of fewer, one odd checkpoint decides how much luck the gate allows"
+        f"{FEWEST_REPLICATES}: with fewer, one odd checkpoint decides how much seed variance the gate allows"
     )
 
 
@@ -98,7 +98,7 @@ def checked(baseline: Side, replicates: Mapping[str, Side], *, rule: Rule = DEFA
         same = next((name for name, other in known.items() if is_copy(other, found)), None)
         if same:
             raise BaselineError(
-                f"--twin={label} scores what {same} does, but for rounding: it is that once more. {WHAT_IT_IS}"
+                f"--twin={label} gives the same scores as {same} up to rounding: it is that model again. {WHAT_IT_IS}"
             )
         known[label] = found
     del known["the baseline"]
@@ -154,7 +154,7 @@ def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule) ->
     for who, (mean, p) in drifts.items():
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
-                f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on the mean against "
+                f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on average against "
                 f"the baseline (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
             )
 

@@ -53,7 +53,7 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
         if groups and all(group.variants for group in groups):
-            raise NothingToMeasure(f"{dataset.name} has written edits, and no noise among them", needs=OWN_TEXT)
+            raise NothingToMeasure(f"{dataset.name} has written edits, but no noise among them", needs=OWN_TEXT)
         near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
         both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
         return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
@@ -99,7 +99,7 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
     for kind, found in (("label 1", positive), (name, negative)):
         if len(found) < 2:
             raise NothingToMeasure(
-                f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared", needs=LABELS
+                f"{dataset.name} has {len(found)} pairs of {kind}, but two classes are compared", needs=LABELS
             )
     return Items((*positive, *negative))
 
@@ -119,11 +119,11 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     )
     if {item.label for item in kept} != {0, 1}:
         raise NothingToMeasure(
-            f"{dataset.name} has not both labels: no threshold tells two classes apart", needs=LABELS
+            f"{dataset.name} does not have both labels, so no threshold can separate two classes", needs=LABELS
         )
     excluded = {
         "no label": len(dataset.pairs) - len(labelled),
-        "not of the test part": len(labelled) - len(measured),
+        "not in the test part": len(labelled) - len(measured),
         "identical sentences": len(measured) - len(kept),
     }
     found = {reason: count for reason, count in excluded.items() if count}
@@ -135,7 +135,7 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     graded = [p for p in dataset.pairs if p.score is not None]
     if len(graded) < 2:
         raise NothingToMeasure(
-            f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked",
+            f"{dataset.name} has {len(graded)} pairs with a graded similarity, but a ranking needs two or more",
             needs="graded pairs",
         )
     if len({p.score for p in graded}) < 2:
@@ -143,7 +143,7 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
             f"all {len(graded)} pairs of {dataset.name} have the same score: there is no order to find"
         )
     kept = tuple(graded[i] for i in measured_part(graded))
-    excluded = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
+    excluded = {"no score": len(dataset.pairs) - len(graded), "not in the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
@@ -163,7 +163,7 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
         reasons = "; ".join(f"{reason}: {count}" for reason, count in excluded.most_common(3)) or "it has no groups"
         needs = {getattr(reason, "needs", "") for reason in excluded} or {"sentences"}
         raise NothingToMeasure(
-            f"no sentence of {dataset.name} has what this check compares ({reasons})",
+            f"no sentence of {dataset.name} gives this check something to compare ({reasons})",
             needs=needs.pop() if len(needs) == 1 else "",
         )
     return Items(tuple(_numbered(kept)), dict(excluded))
@@ -172,7 +172,7 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
 def refuse_without_paraphrase(dataset: Dataset) -> None:
     """NothingToMeasure where no sentence has a paraphrase: nothing is made in vain."""
     if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
-        raise NothingToMeasure(f"every paraphrase of {dataset.name} equals its sentence", needs=PARAPHRASES)
+        raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 
 
 def _numbered(items: Iterable[Item]) -> Iterator[Item]:
@@ -193,7 +193,7 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
     if group.source == group.paraphrase and not is_published(variant):
-        return "the paraphrase equals the sentence"
+        return "the paraphrase is identical to the sentence"
     name = _id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
     return Triplet(
@@ -221,7 +221,7 @@ def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level:
     sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
-        return Lacking("no edit that keeps the meaning was written beside the phenomenon", needs=PROBES)
+        return Lacking("no edit that keeps the meaning was written for this phenomenon", needs=PROBES)
     name, near, far = both[int(content_hash(group.source), 16) % len(both)]
     source, kept, changed = (
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)

@@ -72,7 +72,7 @@ def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
     """The groups of the test part, or why not; all of them where no test part is named."""
     if not any(group.split in TEST for group in groups):
         return list(groups)
-    return [group if group.split in TEST else "not of the test part" for group in groups]
+    return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
 def _restated(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
@@ -99,7 +99,7 @@ def _chain(
     dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: Unusual
 ) -> Chain | str:
     if group.source == group.paraphrase:
-        return "the paraphrase equals the sentence"
+        return "the paraphrase is identical to the sentence"
     if isinstance(made, str):
         return made
     assert isinstance(made, Swapped)
@@ -155,7 +155,7 @@ def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
 def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | str]) -> Chain | str:
     found = [made for made in outcomes if isinstance(made, Variant)]
     if group.source == group.paraphrase:
-        return "the paraphrase equals the sentence"
+        return "the paraphrase is identical to the sentence"
     if not found:
         return str(outcomes[0])
     key = content_hash(group.source, group.paraphrase, found[-1].text)

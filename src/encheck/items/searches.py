@@ -35,7 +35,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
             )
         excluded = len(dataset.groups) - len(kept)
         return Items(
-            kept, {"the paraphrase equals the sentence, or was asked for before": excluded} if excluded else {}
+            kept, {"the paraphrase is identical to the sentence, or is a repeated query": excluded} if excluded else {}
         )
 
     return build
@@ -63,7 +63,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         )
     if found.passages:
         raise NothingToMeasure(
-            f"{dataset.name} has no judgements: nobody said which document is right for a query", needs="judgements"
+            f"{dataset.name} has no judgements: nothing says which document is right for a query", needs="judgements"
         )
     _refuse_few(dataset.name, found)
     documents = found.searched

@@ -19,7 +19,7 @@ from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
-WHOLE = "a correlation has no figure an item"
+WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 

@@ -64,7 +64,7 @@ class Metric(Generic[P]):
     @property
     def why_reported(self) -> str:
         """Why the gate never weighs this metric; empty where it may."""
-        return self.reported or ("" if self.values else self.whole or "it has no value item by item")
+        return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
     def per_item(self, table: Table, scale: Scale) -> Floats:
         """What each item says of the metric; shape [n], or [chains] for the unit "chain". Not for a whole set's."""

@@ -14,8 +14,8 @@ def refuse_place(report_dir: str) -> None:
         try_place(Path(report_dir))
     except OSError as error:
         raise UsageError(
-            f"no results can be written to --report-dir={report_dir}: {error.strerror or error}. Name a folder that "
-            "can be made or written to"
+            f"cannot write results to --report-dir={report_dir}: {error.strerror or error}. Name a folder that can "
+            f"be created or written to"
         ) from error
 
 

@@ -58,6 +58,6 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         line = re.match(r"line (\d+)", at)
         raise ConfigError(f"{path}:{line[1] if line else text.count(chr(10)) + 1}: is not TOML: {what}") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}: is nested too deep") from error
+        raise ConfigError(f"{path}: is nested too deeply") from error
     except ValueError as error:  # a whole number of thousands of digits
-        raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error

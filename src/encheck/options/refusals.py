@@ -23,7 +23,8 @@ def _refuse_empty(option: Any) -> None:
         texts = value if isinstance(value, list) else [value]
         if any(isinstance(text, str) and not text.strip() for text in texts):
             raise UsageError(
-                f"the value of --{one.name} is empty (a variable that is not set?): give one, or no --{one.name}"
+                f"the value of --{one.name} is empty (a variable that is not set?): give a value, or leave out "
+                f"--{one.name}"
             )
 
 

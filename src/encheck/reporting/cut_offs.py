@@ -30,7 +30,7 @@ def unanswered(cutoff: float | None, rows: Iterable[Row]) -> list[str]:
     """What to note where a cut-off was given, and no check had labelled pairs to hold it against."""
     if cutoff is None or any(map(_answers, rows)):
         return []
-    return [f"--cutoff={cutoff:g} was held against nothing: no check of labelled pairs (property paraphrase) ran"]
+    return [f"--cutoff={cutoff:g} was not used: no check of labelled pairs (property paraphrase) ran"]
 
 
 def _answers(row: Row) -> bool:

@@ -67,7 +67,7 @@ def failure_message(
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
         lines += map(_line, scores.example(items[position], position))
-    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
+    lines.append(f"show one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
 
 

@@ -70,6 +70,6 @@ def as_written(*folders: Path) -> Iterator[None]:
         jinja2.TemplateError,
     ) as error:
         raise UsageError(
-            f"the results in {', '.join(map(str, folders))} are not as encheck writes them: {type(error).__name__}: "
+            f"the results in {', '.join(map(str, folders))} are not valid: {type(error).__name__}: "
             f"{error}. Run again, or hold them to results.schema.json"
         ) from error

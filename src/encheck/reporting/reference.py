@@ -15,7 +15,7 @@ WHO: Mapping[Role, str] = {
     "surface": "which sees the surface alone",
     "parent": "its parent",
 }
-CERTAIN = "certain: no chance, at 5% for all capabilities together; this decides nothing"
+CERTAIN = "certain: at the 5% level for all capabilities together; informational only"
 
 
 def as_dict(
@@ -106,7 +106,7 @@ def surface_line(one: Mapping[str, Any]) -> str:
     above = [row for row in one["rows"] if row["certain"] and row["change"] > 0]
     others = [row for row in one["rows"] if row not in above]
     missed = ", ".join(f"{capability(row['row'])} ({amount(row, row['change'], signed=True)})" for row in others)
-    start = f"{heading(one)}: above it for certain in {len(above)} of {len(one['rows'])} capabilities"
+    start = f"{heading(one)}: certainly above it in {len(above)} of {len(one['rows'])} capabilities"
     return f"{start}; not in {missed}" if missed else start
 
 

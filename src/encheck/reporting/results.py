@@ -73,7 +73,7 @@ def into(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         said = files.problem_of(error, folder=folder)
-        raise UsageError(f"cannot write into {folder}, which should be a folder that takes files: {said}") from error
+        raise UsageError(f"cannot write into {folder}, which should be a writable folder: {said}") from error
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
@@ -111,7 +111,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     try:
         results = json_of(path)
     except FileNotFoundError as error:
-        raise UsageError(f"{folder} is no run: it has no {RESULTS}") from error
+        raise UsageError(f"{folder} is not a run: it has no {RESULTS}") from error
     except (ValueError, OSError) as error:
         raise UsageError(f"{path} cannot be read, it may be half-written: {error}. Run again") from error
     found = results.get("schema_version") if isinstance(results, dict) else None
@@ -122,7 +122,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     try:
         refuse_other_types(said, schema())
     except ValueError as error:
-        raise UsageError(f"{path} is not as encheck writes it: {error}. Run again") from error
+        raise UsageError(f"{path} is not valid: {error}. Run again") from error
     return said
 
 
@@ -130,7 +130,7 @@ def _of_schema_1(results: Mapping[str, Any], path: Path) -> dict[str, Any]:
     try:
         return schema1.results(results)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{path} is not as encheck writes it: {error!r}. Run again") from error
+        raise UsageError(f"{path} is not valid: {error!r}. Run again") from error
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:

@@ -257,6 +257,6 @@ class Saver:
     def _lost(self) -> str:
         what, lost = self._what, len(self._keys)
         return (
-            f"Thrown away: {lost} {what} that came after the last good check of the model, and the requests under way. "
-            f"Kept in this pass: {self.kept} {what}, checked after they came"
+            f"Discarded: {lost} {what} that came after the last good check of the model, and all requests in "
+            f"progress. Kept in this pass: {self.kept} {what}, checked after they came"
         )

@@ -66,7 +66,7 @@ def parsed(text: str, *, infinite: bool = False) -> Any:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is no number of JSON")
+    raise ValueError(f"holds {name}, which is not a JSON number")
 
 
 def _is_deep(value: Any) -> bool:

@@ -197,7 +197,10 @@ def dev_part(dataset: Dataset) -> Dataset:
             universe = tuple(sorted({g.cluster for g in groups} | {p.cluster for p in pairs}))
             return replace(dataset, groups=groups, pairs=pairs, universe=universe)
     if "gate" in splits:
-        raise UsageError(f"{dataset.name} has items for the gate and none of the split dev: nothing may select on them")
+        raise UsageError(
+            f"{dataset.name} has items for the gate but none in the split dev, and no checkpoint may be "
+            f"chosen on those of the gate"
+        )
     return dataset
 
 

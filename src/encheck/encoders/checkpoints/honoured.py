@@ -35,14 +35,14 @@ def refuse_kind(folder: Path) -> None:
         other = OTHERS.get(str(kind), "an adapter for what it is")
         raise ModelError(
             f"{file}: model_type is {kind!r}, but a sentence encoder's is SentenceTransformer: sentence-transformers "
-            f"would put other modules in place of its own. Remedy: {other}"
+            f"would replace its modules with others. Remedy: {other}"
         )
 
 
 def refuse_ignored(folder: Path) -> None:
     """ModelError where a module has a setting that the library drops, or replaces by its default, while it loads."""
     for file, key, value in (*_of_modules(folder), *_of_transformers(folder)):
-        raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers passes over. {REMEDY}")
+        raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 
 
 def _of_modules(folder: Path) -> Iterator[tuple[Path, str, Any]]:

@@ -60,7 +60,7 @@ def check_folder(
     if not names & set(marks):
         held = ", ".join(sorted(names)[:8]) or "nothing"
         raise ModelError(
-            f"{folder} is no checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
+            f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
             "folder that holds them, or say what it is: --model-arg adapter=NAME"
         )
     for path in model_files(folder):
@@ -140,8 +140,8 @@ class Missing(logging.Handler):
         missing = sorted(name for name in self.names if "pooler." not in name)
         if missing:
             raise EncoderError(
-                f"{folder} lacks weights of the model, first {missing[0]}: they would be drawn at random. "
-                "Remedy: a whole checkpoint, or, if it brings code of its own, trust_remote_code"
+                f"{folder} lacks weights of the model, such as {missing[0]}, which would be initialised at random. "
+                "Remedy: a complete checkpoint, or trust_remote_code if it brings its own code"
             )
 
 

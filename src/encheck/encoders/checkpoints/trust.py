@@ -13,7 +13,7 @@ from encheck.errors import ModelError
 
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
 
-OWN = ": without that, transformers' own class of this type is what is loaded"
+OWN = ": without that, transformers' own class of this type is loaded"
 
 
 def confine(folder: Path) -> None:
@@ -21,9 +21,9 @@ def confine(folder: Path) -> None:
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
         for named in pointed_at(file):
             if named.is_absolute() or ".." in named.parts:
-                raise ModelError(f"{file} points out of the folder ({named}), which is not followed. {COPY}")
+                raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
             if _is_of_parts(file) and not (file.parent / named).is_file():
-                raise ModelError(f"{file} names {named}, which is not there: was it left out? {COPY}")
+                raise ModelError(f"{file} names {named}, which does not exist: was it left out? {COPY}")
 
 
 def _is_of_parts(file: Path) -> bool:
@@ -66,7 +66,7 @@ def refuse_code(folder: Path) -> None:
     for file, key, named in _code_named(folder):
         own = OWN if key == "auto_map" and _is_built_in(file) else ""
         raise ModelError(
-            f"{file} names code of its own ({named}), which is not run. {TRUST}. It stands under {key}{own}"
+            f"{file} names its own code ({named}), which is not run. {TRUST}. It is named under {key}{own}"
         )
     _refuse_activations(folder)
     _refuse_arguments(folder)
@@ -117,8 +117,8 @@ def _refuse_activations(folder: Path) -> None:
         named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
         if not isinstance(named, str) or named not in ACTIVATIONS:
             raise ModelError(
-                f"{file}: activation_function is {named!r}, which is none of torch.nn's, so that it is not run, and "
-                f"another would give other vectors. {TRUST}"
+                f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
+                f"substitute would give other vectors. {TRUST}"
             )
 
 
@@ -130,8 +130,8 @@ def _refuse_arguments(folder: Path) -> None:
             given = found.get(group)
             for key in sorted(set(given if isinstance(given, dict) else ()) - ARGUMENTS[GROUPS[group]]):
                 raise ModelError(
-                    f"{file}: {group} has {key} {given[key]!r}, which is not handed on: it can choose code, files, or "
-                    f"how weights are read. Remedy: leave it out. {TRUST}"
+                    f"{file}: {group} has {key} {given[key]!r}, which is not passed on: it can choose code, files, "
+                    f"or how weights are read. Remedy: leave it out. {TRUST}"
                 )
         for key in ("tokenizer_name_or_path", "processor_name", "path"):
             if found.get(key):

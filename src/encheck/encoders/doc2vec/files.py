@@ -46,13 +46,13 @@ def read_model(path: Path) -> Any:
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
     except Exception as error:
-        raise ModelError(f"{path} is no Doc2Vec model that gensim saved ({error!r}): {CUT_OFF}") from error
+        raise ModelError(f"{path} is not a Doc2Vec model saved by gensim ({error!r}): {CUT_OFF}") from error
     if type(model).__name__ != "Doc2Vec":
         raise ModelError(f"{path} holds a {type(model).__name__}, but should hold gensim's Doc2Vec. {SAVED}")
     try:
         _check_arrays(path, model)
     except (AttributeError, TypeError, ValueError) as error:
-        raise ModelError(f"{path} is no whole Doc2Vec model ({error!r}): {CUT_OFF}") from error
+        raise ModelError(f"{path} is not a complete Doc2Vec model ({error!r}): {CUT_OFF}") from error
     return model
 
 

@@ -44,7 +44,7 @@ def laser3(state: Mapping[str, Any], source: Path, device: str) -> Callable[[lis
     try:
         run([[2]])
     except KeyError as error:
-        raise EncoderError(f"{source} lacks the weight {error}: it is no LASER3 encoder. {PUBLISHED}") from error
+        raise EncoderError(f"{source} lacks the weight {error}: it is not a LASER3 encoder. {PUBLISHED}") from error
     return run
 
 
@@ -54,7 +54,7 @@ def _settings(state: Mapping[str, Any], source: Path) -> dict[str, Any]:
     found = found.get("model") if isinstance(found, dict) else found
     if found is None:
         raise EncoderError(
-            f"{source} has neither params (LASER2) nor cfg.model (LASER3): it is no LASER encoder. {PUBLISHED}"
+            f"{source} has neither params (LASER2) nor cfg.model (LASER3): it is not a LASER encoder. {PUBLISHED}"
         )
     told: dict[str, Any] = found if isinstance(found, dict) else vars(found)
     return {

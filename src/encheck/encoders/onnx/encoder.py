@@ -185,7 +185,7 @@ def said(file: Path, who: str, message: str) -> str:
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
         return (
-            f"{file} asks for an operator that ONNX does not have, code of its own, which is not run: {text}. Remedy: "
+            f"{file} uses an operator that is not part of ONNX, which is code that is not run: {text}. Remedy: "
             "export it with the operators of ONNX alone"
         )
     return f"{file} cannot be run by {who} ({text}): {CUT_OFF}, or a file of its own for this engine"

@@ -41,7 +41,7 @@ def external(file: Path) -> Mapping[str, Path]:
     for name in locations(file):
         if _leads_out(name):
             raise ModelError(
-                f"{file} points out of its folder ({name}), which is not followed. {COPY}, with its weights"
+                f"{file} points outside its folder ({name}), which is not followed. {COPY}, with its weights"
             )
         found[name] = _beside(file, name)
     return found

@@ -43,7 +43,7 @@ def locations(file: Path) -> list[str]:
         try:
             return sorted(set(_locations(data)))
         except DamagedError as error:
-            raise ModelError(f"{file} is no ONNX model ({error}): {CUT_OFF}") from error
+            raise ModelError(f"{file} is not an ONNX model ({error}): {CUT_OFF}") from error
 
 
 def _locations(data: mmap.mmap) -> Iterator[str]:

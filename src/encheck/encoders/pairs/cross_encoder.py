@@ -127,8 +127,8 @@ class CrossEncoderScorer(PairModel):
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         if missing := sorted(told["missing_keys"]):
             raise EncoderError(
-                f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn "
-                "at random. Remedy: a checkpoint with its classification head"
+                f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be "
+                f"initialised at random. Remedy: a checkpoint with its classification head"
             )
         return model.to(self.devices[0]).eval()
 
@@ -181,7 +181,7 @@ def _positive(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
         return len(classes) - 1
     if found is None:
         raise ModelError(
-            f"{source} has the classes {', '.join(classes)}, and {asked or 'none that surely means the same'} is not "
+            f"{source} has the classes {', '.join(classes)}, and {asked or 'one that surely means the same'} is not "
             f"among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
         )
     return found

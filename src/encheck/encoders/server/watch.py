@@ -84,7 +84,7 @@ class Watch:
         self._tolerance = OTHER
         log.warning(
             "%s: the vector of a text depends on the other texts of its request (that of a probe sentence has a cosine "
-            "of %.3f with its vector alone): should a model much like this one take its place, nobody would notice",
+            "of %.3f with its vector alone): if a very similar model replaced it, encheck would not notice",
             *(self.place, 1 - drift),
         )
 

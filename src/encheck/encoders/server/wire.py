@@ -100,7 +100,8 @@ def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
-            f"{place} answers packed by {packed[:40]!r}, which was not asked for and is not unpacked. Remedy: have the "
+            f"{place} compresses its answers with {packed[:40]!r}, which was not asked for and is not decompressed. "
+            f"Remedy: have the "
             "server, or the proxy before it, answer without Content-Encoding"
         )
     come, told = 0, answer.length or 0

@@ -95,7 +95,9 @@ class VectorFile:
         try:
             numbers = np.array(vector.split(), np.float32)
         except ValueError as error:
-            raise EncoderError(f"{self.path}: the vector of {word!r} is no list of numbers: {error}. {COPY}") from error
+            raise EncoderError(
+                f"{self.path}: the vector of {word!r} is not a list of numbers: {error}. {COPY}"
+            ) from error
         if len(numbers) != self.dimension:
             raise EncoderError(
                 f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}. {COPY}"
@@ -136,7 +138,7 @@ class VectorFile:
             letters += letter
             if len(letters) > MAX_WORD_BYTES:
                 raise EncoderError(
-                    f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is no word2vec file. {COPY}"
+                    f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is not a word2vec file. {COPY}"
                 )
         return bytes(letters).lstrip(b"\n")
 

@@ -46,7 +46,9 @@ class Pipeline:
         try:
             found: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise LanguageError(f"{self.folder} is no spaCy pipeline: cannot read its meta.json ({error})") from error
+            raise LanguageError(
+                f"{self.folder} is not a spaCy pipeline: cannot read its meta.json ({error})"
+            ) from error
         return found
 
     @property
@@ -132,6 +134,6 @@ def _folder(name: str) -> Path:
             if (meta.parent / "config.cfg").exists():
                 return meta.parent
     raise LanguageError(
-        f"there is no spaCy pipeline {name!r} here: no folder, and no installed package. "
-        f"Fetch it where there is a network (python -m spacy download {name}), or leave --spacy-model out"
+        f"there is no spaCy pipeline {name!r} here, as a folder or an installed package. Download it where there is "
+        f"a network (python -m spacy download {name}), or leave --spacy-model out"
     )
