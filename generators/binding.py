@@ -16,7 +16,7 @@ from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\band\b", re.IGNORECASE)
-NONE = "no two things with an attribute of one sort"
+NONE = "no two things with the same kind of attribute"
 SORTS = tuple(
     tuple(words.split())
     for words in (
@@ -60,11 +60,11 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
         return "a word that refers to the other thing"
     one = inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else text_of(parse, pair.first)
     if one is None:
-        return "a capital in doubt"
+        return "an uncertain capital letter"
     kept = _told(parse, pair, one, text_of(parse, pair.second))
     changed = _told(parse, pair, *_exchanged(parse, pair, one))
     if not set(kept).isdisjoint(changed):
-        return "things that differ by the attribute alone"
+        return "things that differ only in the attribute"
     return Ways(kept, changed, "two attributes", _control(parse, pair, rng))
 
 

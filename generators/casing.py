@@ -14,6 +14,6 @@ def casing(group: Group, *, level: int, rng: Random, english: English) -> Varian
     """The sentence in lower case, or why there is none."""
     changed = [(i, c.lower()) for i, c in enumerate(group.source) if c.lower() != c]
     if not changed:
-        return "in lower case already"
+        return "already in lower case"
     edits = tuple(Edit(i, i + 1, c) for i, c in changed)
     return Variant(apply_edits(group.source, edits), "casing", level, edits, "casing", "in lower case")

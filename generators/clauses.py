@@ -44,11 +44,11 @@ def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoCla
     root = root_of(parse)
     marks = [i for i, word in enumerate(parse.lowers) if word in words and parse.bases[i] == "mark"]
     if root is None or len(marks) != 1 or parse.bases[parse.heads[marks[0]]] != "advcl":
-        return "no clause of the main clause that the word opens"
+        return "no clause that depends on the main clause and starts with the word"
     at, verb = marks[0], parse.heads[marks[0]]
     span = span_of(parse, verb)
     if parse.heads[verb] != root or span is None or span[0] != at:
-        return "no clause of the main clause that the word opens"
+        return "no clause that depends on the main clause and starts with the word"
     if not MARKS.isdisjoint(parse.text) or " '" in parse.text or "--" in parse.text or parse.words[-1] != ".":
         return "a quotation, an insertion or no full stop"
     if not _is_whole(parse, root, verb) or not (_is_whole(parse, verb, None) or _has_no_subject(parse, verb)):

@@ -54,7 +54,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
                     break
             else:
                 fitting.append(option)
-        outcome = _slot(english, parse, at, fitting) if fitting else "the place of no word fits its {}"
+        outcome = _slot(english, parse, at, fitting) if fitting else "no word is in a place that fits its {}"
         if isinstance(outcome, str):
             reason = outcome
         else:
@@ -65,7 +65,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
 def _why_none(known: ByKey, parse: Parse) -> str:
     """Why no word that may be replaced has a substitute."""
     stays = any(map(known.__getitem__, places_of(parse).staying))
-    return "only words that have to stay" if stays else "no {} that holds in nearly every sentence"
+    return "only words that must stay" if stays else "no {} that holds in nearly every sentence"
 
 
 def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slot | str:
@@ -81,7 +81,7 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slo
     there = parse.lower_words
     choices = [(word, substitute) for word, substitute in words if word is not None and word not in there]
     if not choices:
-        return "no {} has the form that is asked"
+        return "no {} has the required form"
     return Slot(at, fitting[0].pos, tuple(choices))
 
 

@@ -68,7 +68,7 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
 def _reversed(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
     """The edits that exchange subject and object of a verb, or why they are not exchanged."""
     if parse.lower_lemmas[verb] in SYMMETRIC:
-        return "the verb says the same both ways round"
+        return "the verb means the same in both directions"
     if not (_acts(lexicon, parse, subject) and _acts(lexicon, parse, thing)):
         return "subject and object cannot both act"
     if parse.lower_lemmas[subject] == parse.lower_lemmas[thing]:
@@ -144,7 +144,7 @@ def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: in
         elif first != "I" and parse.pos[start] != "PROPN" and not parse.entities[start]:
             to_back = None
     if to_back is None:
-        return "a capital in doubt"
+        return "an uncertain capital letter"
     agreement = _agreement(parse, subject, thing, verb)
     if agreement is None:
         return "the verb cannot be made to agree"

@@ -32,9 +32,9 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
     if isinstance(found, str):
         return found
     if not found.agrees:
-        return "tenses that go with one order of events alone"
+        return "tenses that fit only one order of events"
     if not BOUND.isdisjoint(parse.lowers):
-        return "a word that goes with one order of events alone"
+        return "a word that fits only one order of events"
     kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
     control = arranged(found, found.main, "because", found.other) if found.is_past else ""
     return Ways(kept, changed, "the order of events", control)

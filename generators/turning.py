@@ -48,12 +48,12 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
     if _is_coordinated(parse, slot.at):
         return "the word is coordinated with another"
     if _holds_opposite(english, parse, slot):
-        return "the sentence holds the opposite already, or the word twice"
+        return "the sentence already has the opposite, or has the word twice"
     if _is_numbered(parse, slot.at):
         return "part of a name or beside a number"
     if _is_argued(parse, slot.at) or _has_end(parse, slot.at):
         return "another clause depends on what the word says"
-    return "a negative or quantified phrase scopes over the word" if _is_scoped(parse, slot.at) else None
+    return "a negative or quantified phrase has scope over the word" if _is_scoped(parse, slot.at) else None
 
 
 def _is_coordinated(parse: Parse, at: int) -> bool:

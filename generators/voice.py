@@ -23,7 +23,7 @@ AGREEING = {
     "i": {"has": "have", "is": "am", "are": "am", "were": "was"},
 }
 BEFORE_PARTICIPLE = {"VB": "be", "VBN": "been", "VBG": "being"}
-DOUBTFUL = "a capital or a plural in doubt"
+DOUBTFUL = "an uncertain capital letter or plural"
 
 
 def passive(parse: Parse, english: English) -> Move | str | None:

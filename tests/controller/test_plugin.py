@@ -523,7 +523,7 @@ def test_a_check_that_judges_nothing_is_an_error_that_says_so(pytester, body):
     """
     rows, outcome = of_ones_own(pytester, test_a=some)
     outcome.assert_outcomes(failed=1, skipped=1)
-    outcome.stdout.fnmatch_lines(["*ended without a judgement*judge(METRIC), and declare metric= and aim=*"])
+    outcome.stdout.fnmatch_lines(["*ended without calling judge*judge(METRIC), and declare metric= and aim=*"])
     assert rows["pairs_are_alike"]["verdict"] == "error"
 
 

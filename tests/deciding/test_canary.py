@@ -107,7 +107,7 @@ def test_the_file_is_small_and_as_its_schema_says(saved, tmp_path):
     [
         (lambda d: d | {"encheck_canary": 2}, "newer encheck"),
         (lambda d: d | {"texts": d["texts"] | {"edition": 9}}, "newer encheck"),
-        (lambda d: d | {"texts": d["texts"] | {"hash": "0"}}, "other texts"),
+        (lambda d: d | {"texts": d["texts"] | {"hash": "0"}}, "texts other than"),
         (lambda d: {k: v for k, v in d.items() if k != "calls"}, "lacks 'calls'"),
         (lambda d: d | {"vectors": d["vectors"] | {"data": d["vectors"]["data"][:-8]}}, "should hold"),
         (lambda d: d | {"vectors": d["vectors"] | {"data": "#"}}, "base64"),
@@ -151,7 +151,7 @@ def test_the_same_model_in_other_batches_is_the_same(saved):
         ("truncation", {"limit": 100}, "texts apart by what follows their first 180 words, and now 90"),
         ("truncation", {"limit": 400}, "words, and now 360"),
         ("tokenizer", {"lower": False}, "case"),
-        ("model", {"seed": "another"}, "nothing to do"),
+        ("model", {"seed": "another"}, "unrelated"),
         ("", {"blend": 1.0}, "perhaps other weights"),
         ("dtype", {"after": lambda v: np.round(v * 10) / 10}, "coarse steps"),
         ("dtype", {"noise": 0.005}, "lower precision"),
@@ -237,7 +237,7 @@ def test_a_model_that_gives_no_vectors_is_one_clear_message(saved, function, say
 
 
 def test_what_is_no_model_is_refused(saved):
-    with pytest.raises(UsageError, match="is no model"):
+    with pytest.raises(UsageError, match="is not a model"):
         encheck.canary_check(3, saved)
 
 

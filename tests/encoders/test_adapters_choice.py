@@ -49,7 +49,7 @@ def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
     assert detect(Path(made.name)) == (adapter, why)
     config = config_for(made.name, known_models())
     assert config.adapter == adapter
-    assert config.description == f"taken for a {ADAPTERS[adapter].what}: {why}"
+    assert config.description == f"loaded as a {ADAPTERS[adapter].what}: {why}"
     given = {"vectors": made.options["vectors"]} if name == "infersent" else {}
     model = load(with_args(config, given), device=Device("cpu"))
     assert np.isfinite(model.encode(["the dog"])).all()
@@ -169,7 +169,7 @@ def resolved(store, *models, args=()):
 def test_a_run_says_what_a_path_was_taken_for_and_follows_its_arguments(tmp_path, store, caplog):
     made = tiny_models.transformers(tmp_path)
     found = resolved(store, made.name, args=["plain:pooling=cls", "prompt=the "])
-    assert "plain: taken for a transformers checkpoint: its config.json says bert" in caplog.text
+    assert "plain: loaded as a transformers checkpoint: its config.json says bert" in caplog.text
     model = found["plain"].model
     assert model.about() == {"prompt": "the ", "pooling": "cls"}
     assert model.fingerprint() != resolved(store, made.name)["plain"].model.fingerprint()
@@ -423,5 +423,5 @@ def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(run, tmp_
     assert results["models"][0]["how"]["prompts"] == {"query": "the red: ", "document": ""}
     assert "prompts: {" in (tmp_path / "out" / "report.html").read_text()
     assert any(
-        "taken for a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]
+        "loaded as a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]
     )

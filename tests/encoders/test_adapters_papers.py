@@ -409,7 +409,7 @@ LASER = {
     "encoder cut off": (
         lambda f: tiny_models.cut(f / "laser3-eng.v1.pt"),
         ModelError,
-        "laser3-eng.v1.pt is no file of weights",
+        "laser3-eng.v1.pt is not a file of weights",
     ),
     "no pieces": (
         lambda f: (f / "laser.spm").unlink(),

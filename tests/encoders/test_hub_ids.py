@@ -54,8 +54,8 @@ def hub(tmp_path, monkeypatch):
 
 
 KINDS = {
-    "transformers": "taken for a transformers checkpoint: its config.json says bert, and it has no modules.json",
-    "peft": "taken for a PEFT adapter: it has adapter_config.json",
+    "transformers": "loaded as a transformers checkpoint: its config.json says bert, and it has no modules.json",
+    "peft": "loaded as a PEFT adapter: it has adapter_config.json",
     "sentence-transformers": "",
 }
 

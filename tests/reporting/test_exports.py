@@ -138,7 +138,7 @@ def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
     (tmp_path / "afile").touch()
     done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
     assert done.exit_code == 4
-    assert f"{place}, which should be a writable folder:  " in done.output
+    assert f"{place}, which should be a writable folder: " in done.output
 
 
 def sarif_of(results, tmp_path):

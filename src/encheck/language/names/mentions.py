@@ -30,13 +30,13 @@ from encheck.language.prose import ELSEWHERE, why_left
 NONE = "no name"
 NO_PLACE = "a city or state that could be a team or an institution"
 NO_OTHER = "no name with another notation"
-CAPITALS = "a heading in capitals"
+CAPITALS = "a heading in capital letters"
 INSIDE = "part of another name"
 MODIFIES = "a name that describes a noun"
-POSSESSIVE = "a possessive that cannot be repaired"
-GENDER = "a person whose gender matters and is not known"
+POSSESSIVE = "a possessive that cannot be adapted"
+GENDER = "a person whose gender matters but is unknown"
 RELATED = "a word of the same name"
-TIED = "names that hang on each other"
+TIED = "names that depend on each other"
 LONGEST = 9  # words of a name in the tables
 WORD = re.compile(r"[A-Z][a-zà-öø-ÿ]+(?:['’-]?[A-Z]?[a-zà-öø-ÿ]+)*|O['’][A-Z][a-z]+")
 INITIAL = re.compile(r"[A-Z]\.")

@@ -114,7 +114,7 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     count = words_value(text) if text[0].isalpha() else None
     value, style = (count, Style()) if count is not None else read_digits(text)
     if value < 2 and not style.decimals:
-        return "one or nought: nothing else agrees with it"
+        return "one or zero: no other number agrees grammatically"
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
 
     def own(v: Fraction) -> str:
