@@ -12,9 +12,9 @@ MIN_CLUSTERS = 20
 
 
 def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
-    """The lines of a figure, the floor "surface" being what the best surface baseline gets on the same items.
+    """The lines of a figure; the floor "surface" is the best surface baseline's figure on the same items.
 
-    Where no surface baseline was measured, that floor is none.
+    If no surface baseline was measured, there is no such floor.
     """
     if not isinstance(floor, str):
         return Lines(aim, floor)
@@ -25,7 +25,7 @@ def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
 def judge(
     estimate: Estimate, held: Lines, *, known_failure: str | None = None, strict: bool = False
 ) -> tuple[Verdict, str]:
-    """The verdict on a figure, with its reason where there is one.
+    """The verdict on a figure, and its reason if there is one.
 
     The whole interval under the floor fails; the whole of it at or above the aim passes; the whole of it under the aim,
     and not under the floor, is `below_aim`, which `strict` makes a failure. Otherwise the data cannot tell, which is

@@ -174,7 +174,9 @@ def test_a_baseline_of_another_kind_of_model_is_refused_before_anything_is_encod
     for more in ([], ["-n2"]):
         outcome = run("overlap", against(folder), *more)
         assert outcome.ret == 4
-        outcome.stderr.fnmatch_lines(["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline from*"])
+        outcome.stderr.fnmatch_lines(
+            ["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline from*"]
+        )
         assert not (pytester.path / "out").exists()
 
 

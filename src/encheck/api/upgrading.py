@@ -1,4 +1,4 @@
-"""`upgrade`: one model for another on an index in use."""
+"""`upgrade`: replace a model whose index is in use."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ def upgrade(
     progress: Progress | None = None,
     **options: Option,
 ) -> Upgrade:
-    """Say whether a new model may take the place of an old one, and what has to change with it (docs/upgrade.md).
+    """Decide whether a new model may replace an old one, and what has to change with it (docs/upgrade.md).
 
     Args:
-        new: a model, as `run` takes it, or `vectors:FILE`.
+        new: a model, as in `run`, or `vectors:FILE`.
         old: the model in use, or `vectors:FILE` with its vectors.
         data: the documents that are searched, "./help-center", or queries with labels, "retrieval:PATH".
-        queries: the log of queries of documents without labels.
+        queries: the query log, for documents without labels.
         cutoff: the cut-offs on scores that are in use.
-        checks: which checks of behaviour the gate weighs, beside the search. Default: all.
-        gate: run the gate, which measures both models on the probes. Without it the outcome is never "ship", but where
-            the vectors are the same.
-        timing: measure how fast both models are.
-        qrels: judgements of people, as `encheck data judge` keeps them. Default: those beside the log.
+        checks: which behaviour checks the gate weighs besides the search. Default: all.
+        gate: run the gate, which measures both models on the probes. Without it the outcome is "ship" only if the
+            vectors are the same.
+        timing: measure the speed of both models.
+        qrels: human judgements, as `encheck data judge` saves them. Default: those beside the log.
         report_dir: a folder for upgrade.json, upgrade.html, adapter.npz and the gate's report. Default: none.
-        verbose: print what the runs of the gate print.
+        verbose: print what the gate's runs print.
         progress: where to show progress of the search. Default: nowhere.
         options: other options of `encheck run`, with underscores (store, device, dtype, sample, seed, model_arg,
-            passage_words, skip_bad_rows, ...). A model argument without a label is for both models.
+            passage_words, skip_bad_rows, ...). A model argument without a label applies to both models.
 
     Returns:
         The outcome ("ship", "ship with these changes", "do not ship", "cannot tell"), reasons, changes, a checklist
         and all figures.
 
     Raises:
-        UsageError: the two cannot be compared; ModelError, DataError, ... what their names say.
+        UsageError: the two cannot be compared. Subclasses such as ModelError and DataError say what is wrong.
         EncoderError: a model failed, or a file of vectors lacks a document.
     """
     from encheck.deciding.upgrade import measure
