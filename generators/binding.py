@@ -1,4 +1,4 @@
-"""Attributes of two things exchanged, and the two things named in the other order: of any English text.
+"""Attributes of two things swapped, and the two things named in the other order: of any English text.
 
 "A red car and a blue truck" is kept by "a blue truck and a red car" and changed by "a blue car and a red truck".
 """

@@ -1,4 +1,4 @@
-"""A main clause and a clause that a conjunction opens, to be told in either order."""
+"""A main clause and a subordinate clause that can be told in either order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison turned round, and the same comparison in other words: of any English text.
+"""A comparison reversed, and the same comparison in other words: of any English text.
 
 "More than 50 people" is kept by "over 50 people" and changed by "fewer than 50 people"; "the attic is larger than the
 cellar" is kept by "the cellar is smaller than the attic" and changed by "the attic is smaller than the cellar".

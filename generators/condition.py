@@ -1,4 +1,4 @@
-"""A condition turned into its exception, and the same condition told otherwise: of any English text.
+"""A condition turned into its exception, and the same condition in other words: of any English text.
 
 "The shop closes if it rains" is kept by "If it rains, the shop closes" and changed by "The shop closes unless it
 rains".

@@ -1,4 +1,4 @@
-"""One word for another, where a sentence has a substitute.
+"""Replace a word of a sentence by a substitute.
 
 Shared by `synonym` and `antonym`. Which words may go stands in `encheck.language.edits.places`, what can take their
 place in `encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.

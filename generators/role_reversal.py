@@ -1,4 +1,4 @@
-"""Role reversals: the same words, who does what to whom exchanged."""
+"""Role reversals: the same words, with who does what to whom swapped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who does what to whom exchanged, and the same told in another construction: of any English text.
+"""Who does what to whom swapped, and the same roles in another construction: of any English text.
 
 "The nurse called the surgeon" is kept by "The surgeon was called by the nurse" and by "It was the nurse who called the
 surgeon", and changed by the same three constructions with the two exchanged.

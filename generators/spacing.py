@@ -1,4 +1,4 @@
-"""Spacing: a blank doubled and one at the end, as copying from a page leaves them."""
+"""Spacing: a doubled space and one at the end, as copying from a page leaves them."""
 
 from __future__ import annotations
 

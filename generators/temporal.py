@@ -1,4 +1,4 @@
-"""The order of two events turned round, and the same order told otherwise: of any English text.
+"""The order of two events reversed, and the same order in other words: of any English text.
 
 "Ann paid before she called" is kept by "Before she called, Ann paid" and changed by "Ann paid after she called". Where
 no pronoun forbids it, the clauses change places too: "The shop closed after Ann left" is "Ann left before the shop

@@ -1,4 +1,4 @@
-"""Where an opposite turns what is said: not beside the opposite, under a negative, or where more hangs on the word."""
+"""Where an opposite reverses the statement: not beside the opposite, under a negation, or if more hangs on it."""
 
 from __future__ import annotations
 

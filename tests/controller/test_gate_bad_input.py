@@ -206,8 +206,8 @@ def test_a_twin_of_another_dimension_is_refused(run, saved):
     ("spoil", "says"),
     [
         (lambda f: (f / "items.parquet").unlink(), "*is an incomplete baseline: it has no items.parquet*"),
-        (lambda f: (f / "baseline.json").unlink(), "*is no baseline: baseline.json cannot be read*"),
-        (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or was cut off*"),
+        (lambda f: (f / "baseline.json").unlink(), "*is not a baseline: baseline.json cannot be read*"),
+        (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or is truncated*"),
         (lambda f: edit(f, seed_noise=3.0), "*was edited by hand: its checksum does not match*"),
         (
             lambda f: edit(f, seed_noise=float("nan")),

@@ -1,4 +1,4 @@
-"""Fleiss' kappa: how far people agree."""
+"""Fleiss' kappa: how well annotators agree."""
 
 from __future__ import annotations
 

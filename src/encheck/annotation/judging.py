@@ -1,4 +1,4 @@
-"""People say which of two models answers a query better: of a gate's folder, blind, until that decides.
+"""Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
 Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`.

@@ -1,4 +1,4 @@
-"""A page on which people judge answers without a terminal, and the file that it saves.
+"""The page for judging answers in a browser, and the answer file that it saves.
 
 judging.html is one file that needs no network. Its answers are JSON: `judging`, which says of which plan they are, and
 `answers`, from the hash of a query to "1", "2", "equal" or "neither".

@@ -1,4 +1,4 @@
-"""The first model of several held against each of the others."""
+"""Compare the first of several models with each of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of several models: quality, behaviour, speed, size and price side by side, and which of them are worth taking.
+"""Which of several models: quality, behaviour, speed, size and price side by side, and the Pareto front.
 
 A model is left out of the front where another one is better in something and worse in nothing. In quality and behaviour
 "better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws

@@ -1,4 +1,4 @@
-"""Models with what they cost, on the terminal and on a page."""
+"""The cost comparison on the terminal and on a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prediction files of other people's systems, laid beside the pairs that they are for.
+"""Read prediction files of other systems and match them to the pairs of the data.
 
 Two layouts. A table with a header (CSV, TSV or JSON Lines) has a column `prediction` (1 or 0), `score`, or both, one
 row a pair in the order of the data. A run of SemEval's task 3 has no header and five fields a line, divided by tabs or

@@ -1,4 +1,4 @@
-"""A prediction file scored: the figures of Tables 6 to 8 of Peinelt et al. 2019, beside constant and random ones."""
+"""Score a prediction file: the figures of Tables 6 to 8 of Peinelt et al. 2019, beside constant and random ones."""
 
 from __future__ import annotations
 

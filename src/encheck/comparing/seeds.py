@@ -1,4 +1,4 @@
-"""Checkpoints that differ in their seed alone: each figure's mean and standard error over them.
+"""Mean and standard error of each figure over checkpoints that differ only in their seed.
 
 How papers report fine-tuning (RISE; "Predicate-Argument Based Bi-Encoder ..."): the spread over seeds, which no
 interval of a single checkpoint can show.

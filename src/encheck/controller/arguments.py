@@ -1,4 +1,4 @@
-"""What the arguments of pytest say before any test is looked for: paths outside the project, misspelt options."""
+"""Check pytest's arguments before collection: paths outside the project, misspelt options."""
 
 from __future__ import annotations
 

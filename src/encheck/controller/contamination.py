@@ -1,4 +1,4 @@
-"""The contamination rows of a run that is over."""
+"""The contamination rows of a finished run."""
 
 from __future__ import annotations
 

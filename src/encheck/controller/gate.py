@@ -1,4 +1,4 @@
-"""The end of a run with --baseline or --save-baseline: read, weigh, keep."""
+"""The end of a run with --baseline or --save-baseline: read the baseline, decide, save a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people said of two models' answers, for the gate at the end of a run."""
+"""Human judgements of two models' answers, for the gate at the end of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contrasts of one's own: two queries and two documents a row, each document right for one of the queries.
+"""Your own contrasts: each row has two queries and two documents, each document right for one query.
 
 It is the layout of NevIR (Weller et al. 2024), as its data card describes it: q1 is answered by doc1, q2 by doc2.
 """

@@ -1,4 +1,4 @@
-"""A folder of the Hugging Face hub, at the commit that was named: `--data retrieval:hub:OWNER/NAME@COMMIT`.
+"""A folder of the Hugging Face hub, at a given commit: `--data retrieval:hub:OWNER/NAME@COMMIT`.
 
 It is fetched only when asked for by that word, into the hub's own cache, and read from there ever after. No code of a
 repository is fetched or run.

@@ -1,4 +1,4 @@
-"""What is odd about a collection: what makes a figure of search lower, or less sure, than the model is to blame for."""
+"""Oddities of a collection that make search figures lower or less certain than the model deserves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A team's own articles without labels, cut into passages, and a log of the queries that people ask.
+"""Your own articles without labels, split into passages, with a log of real queries.
 
 A passage is the text under one heading, or a part of it. What is encoded is the article's title, the heading and the
 text, a line each; the known items (see `known`) search texts without them.

@@ -1,4 +1,4 @@
-"""Is it the file that was published? Its rows and its label balance say so.
+"""Check the rows and label balance of a file against the published data.
 
 A data set's `EXPECTED` gives file name -> (rows, rows a label) as published; no labels where only the number of
 rows is known. Copies with rows added, dropped or relabelled are in circulation (MRPC's training file is one).

@@ -1,4 +1,4 @@
-"""A log of queries: one a line, or a table with a column `query`. A query that stands there often weighs as much."""
+"""A log of queries: one a line, or a table with a column `query`. Repeated queries weigh more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file with a row a judgement: a query, a document that is right for it, and documents that are wrong.
+"""One file with one judgement per row: a query, a document that is right for it, and documents that are wrong.
 
 The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too, are searched.
 """

@@ -1,4 +1,4 @@
-"""Strict reading of data files: every complaint names the file, the line and what would be right.
+"""Strict reading of data files: every error names the file, the line and what was expected.
 
 Most corpora are split on tabs with no quoting at all: a stray quote in them is text. A CSV reader with its
 default quoting loses 114 of MRPC's 4,076 training rows without a word.

@@ -1,4 +1,4 @@
-"""Queries and documents of one's own: a folder in the layout of BEIR or MTEB, or one file with a row a judgement.
+"""Your own queries and documents: a folder in the layout of BEIR or MTEB, or one file with one judgement per row.
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
 also as TSV, text files also gzipped. The name of a file of judgements is its split: `test` is taken where it is there,

@@ -1,4 +1,4 @@
-"""Texts of one's own without labels: one a line, or a column of a table. Each is a group of one text.
+"""Your own texts without labels: one per line, or a column of a table. Each text is a group of its own.
 
 `FILE:COLUMN` names the column; without it, it is the first of TEXT that the file has. A column `cluster` says what
 texts have in common, a column `split` which part they are of: `texts@test:FILE` takes that part alone.

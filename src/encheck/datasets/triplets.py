@@ -1,4 +1,4 @@
-"""Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), a row each.
+"""Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), one triplet per row.
 
 The anchors are queries in search of their positives, among all positives and negatives of the file.
 """

@@ -1,4 +1,4 @@
-"""What people read of a web page, or of Markdown: its title, and its text under each heading."""
+"""The readable text of a web page or Markdown file: its title, and the text under each heading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model gives the texts of a canary now: several calls in other batches, none of them answered by the store."""
+"""A model's current output for a canary's texts: several calls in different batches, never from the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was changed, by how vectors moved: signs that one kind of change has and others do not. Pure."""
+"""Infer what was changed from how vectors moved: signs that only one kind of change has. Pure."""
 
 from __future__ import annotations
 

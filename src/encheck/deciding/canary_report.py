@@ -1,4 +1,4 @@
-"""What a canary's check says: on the terminal, as JSON (canary_check.schema.json), as a page."""
+"""The result of a canary check: on the terminal, as JSON (canary_check.schema.json), as a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes for the people who ask: other first answers, other lists, and which of them are better."""
+"""What changes for users: different first answers and lists, and which of them are better."""
 
 from __future__ import annotations
 

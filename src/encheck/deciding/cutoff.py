@@ -1,4 +1,4 @@
-"""`encheck cutoff`: at which cut-off may a model be used, and which one does what the old model's did?"""
+"""`encheck cutoff`: at which cut-off may a model be used, and which one matches the old model's?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cut-off of a new model that does what the old model's cut-off did.
+"""Find the cut-off of a new model that matches the old model's cut-off.
 
 In each replicate of one bootstrap over clusters, both models see the same pairs, and the new cut-off is chosen anew. So
 the interval of the cut-off, and of what it does, holds the noise of the choice too.

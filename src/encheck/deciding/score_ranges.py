@@ -1,4 +1,4 @@
-"""Where the scores of two models lie, and what a cut-off in use becomes.
+"""The score ranges of two models, and how a cut-off in use moves.
 
 A cut-off is mapped by what it lets through: as many queries have a first answer at the new cut-off or above as had one
 at the old. The interval comes from one bootstrap over clusters of queries in which both models' shares are drawn

@@ -1,4 +1,4 @@
-"""From what was measured to one of four words, and a checklist for a ticket. Pure: it sees figures alone."""
+"""From measurements to one of four outcomes, and a checklist for a ticket. Pure: it sees only figures."""
 
 from __future__ import annotations
 

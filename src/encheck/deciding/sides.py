@@ -1,4 +1,4 @@
-"""Both models of an upgrade on the same queries and documents, as an index in use has them."""
+"""Both models of an upgrade on the queries and documents of an index in use."""
 
 from __future__ import annotations
 

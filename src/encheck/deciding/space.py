@@ -1,4 +1,4 @@
-"""May new vectors be compared with those that lie in an index of the old model?
+"""May new vectors be compared with those in the old model's index?
 
 New queries search the old documents, as they come and after a linear map. What they find is held against what the new
 model finds among its own vectors: its own first ten, and of labelled data the right documents among these. Two controls

@@ -1,4 +1,4 @@
-"""Which adapter somebody's folder or file is for."""
+"""Detect the adapter for a folder or file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a library raises while it reads or runs a model, turned into an error of encheck's that names the model.
+"""Turn a library's error while it reads or runs a model into an encheck error that names the model.
 
 Every adapter is entered through one of three places: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
 has its block `named`, so that no adapter has to know all that the libraries below it can raise.

@@ -1,4 +1,4 @@
-"""Model files, looked at before anything of them is run: JSON, weights, and the code that a pickle would call."""
+"""Check model files before anything in them runs: JSON, weights, and the code that a pickle would call."""
 
 from __future__ import annotations
 

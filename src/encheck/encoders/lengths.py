@@ -1,4 +1,4 @@
-"""How many texts a model's files cut off, told from its tokenizer and its settings alone: nothing is loaded."""
+"""Count the texts that a model truncates, from its tokenizer and settings alone; no model is loaded."""
 
 from __future__ import annotations
 

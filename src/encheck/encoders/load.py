@@ -1,4 +1,4 @@
-"""From what stands after `--model` to a model under test: a name, a folder, a file or a hub id."""
+"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""models.yaml: the names that `--model` takes, read safely, with line numbers in every complaint."""
+"""models.yaml: the names that `--model` knows, read safely, with line numbers in every error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model that a checkpoint was trained from, where its files name one and it is at hand. Nothing is fetched."""
+"""The model that a checkpoint was trained from, if its files name one and it is available locally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds an entry of models.yaml to one model: a commit of the hub, or the hashes of its files."""
+"""Pin an entry of models.yaml to one model: by a commit of the hub, or by the hashes of its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors that were computed elsewhere, by the text: `--model=vectors:FILE`.
+"""Vectors that were computed elsewhere, looked up by text: `--model=vectors:FILE`.
 
 The file is Parquet or JSON Lines with the columns `text`, or `hash` (SHA-256 of the text in UTF-8, in hex), and
 `vector`; `role` (query, document or empty) tells two vectors of one text apart.

@@ -1,4 +1,4 @@
-"""The gate: may this checkpoint take the place of that one?
+"""The gate: may this checkpoint replace that one?
 
 One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
 lost more than delta / 2 (one-sided tests, a closed family of each row and its parts, Holm-corrected within each budget

@@ -1,4 +1,4 @@
-"""Whether a model gives the vectors that another one gave: what is stored stays, or is computed again.
+"""Whether a model gives the same vectors as another one, so that stored vectors stay valid, or needs a re-index.
 
 A pass of the gate says that a model behaves as well. A rotation, a prompt or a new head can behave as well while every
 vector that lies in an index is of another space.

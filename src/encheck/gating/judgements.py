@@ -1,4 +1,4 @@
-"""What people said of pairs of answers, kept as qrels for the next candidate: LOG.qrels beside the log of queries.
+"""Human judgements of pairs of answers, kept as qrels for the next candidate: LOG.qrels beside the query log.
 
 The file is tab-separated, as BEIR's qrels: `query-id`, `corpus-id`, `score` and `against`, the document beside which
 the one of `corpus-id` was judged. A pair has two rows. The score is 1 for the better document, for both where they are

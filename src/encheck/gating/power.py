@@ -1,4 +1,4 @@
-"""What a row could see: the chance that it decides, with the error that its items show, or with that of more clusters.
+"""Power of a gate row: the chance that it decides, given the error of its items, or of more clusters.
 
 The error falls with the root of the number of clusters. The statistic is taken for Student's t, shifted by the change.
 """

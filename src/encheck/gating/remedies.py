@@ -1,4 +1,4 @@
-"""What can be done about an inconclusive gate: more data, other seeds, a candidate that flips fewer items."""
+"""What to do about an inconclusive gate: more data, other seeds, a candidate that flips fewer items."""
 
 from __future__ import annotations
 

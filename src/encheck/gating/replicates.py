@@ -1,4 +1,4 @@
-"""Seed replicates: checkpoints that differ from the baseline in nothing but the training seed, and how far they vary.
+"""Seed replicates: checkpoints that differ from the baseline only in the training seed, and how much they vary.
 
 `seed_noise` measures the luck of the seed. It can widen what a gate lets pass, so `checked` holds each replicate to
 what one is: the same texts, other weights, the same dimension, and changes that go up as often as down.

@@ -1,4 +1,4 @@
-"""A candidate's run against a baseline: the same items paired, weighed by the gate."""
+"""Compare a candidate's run with a baseline: pair the same items, and let the gate decide."""
 
 from __future__ import annotations
 

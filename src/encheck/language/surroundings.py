@@ -1,4 +1,4 @@
-"""What stands around a predicate and would not go with its denial, or with the denial taken back.
+"""Words around a predicate that do not fit its negation, or its negation removed.
 
 A denial is read with all that is said beside it: "We did not have our dinner here. The food was faultless" is
 grammatical, and nobody would write it. A parser sees no discourse, so a predicate is left alone wherever another clause

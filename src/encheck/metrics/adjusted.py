@@ -1,4 +1,4 @@
-"""What a model would win of triplets if the surface of near and far text favoured neither.
+"""The rate of triplets that a model would win if the surface favoured neither text.
 
 Of two edits of a sentence one may keep more of its words, their order or its length. A scorer that goes by that wins or
 loses with the construction, whatever the edits mean. The adjusted rate weighs the triplets so that every surface

@@ -1,4 +1,4 @@
-"""What a model wins of crossed groups, whose two sides have surfaces that pull against each other.
+"""Rates on crossed groups, whose two sides have surfaces that pull in opposite directions.
 
 A scorer that goes by the surface alone, without noise, wins one side of a group and loses the other: one half by
 construction. With noise the mean of both is one half where the surfaces differ equally far, and not elsewhere. So

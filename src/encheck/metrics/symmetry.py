@@ -1,4 +1,4 @@
-"""Whether a prediction stays when the two sentences of a pair are exchanged."""
+"""Whether a prediction stays the same when the two sentences of a pair are swapped."""
 
 from __future__ import annotations
 

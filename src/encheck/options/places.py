@@ -1,4 +1,4 @@
-"""Whether results can be written where they are to go: found out before the work."""
+"""Check that results can be written, before any work is done."""
 
 from __future__ import annotations
 

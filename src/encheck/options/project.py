@@ -1,4 +1,4 @@
-"""[tool.encheck] of pyproject.toml: what a project says for every run."""
+"""[tool.encheck] of pyproject.toml: the settings of a project for every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the options of a run, found out before anything is collected."""
+"""Refuse wrong options of a run before anything is collected."""
 
 from __future__ import annotations
 

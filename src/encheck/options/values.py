@@ -1,4 +1,4 @@
-"""From what an option was given to the value of its setting; UsageError says what is wrong with it."""
+"""Convert the text of an option to the value of its setting; UsageError says what is wrong."""
 
 from __future__ import annotations
 

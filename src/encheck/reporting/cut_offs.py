@@ -1,4 +1,4 @@
-"""What a run says of the user's own cut-off (`--cutoff`): recall and false accepts, for each model and data set."""
+"""The user's own cut-off (`--cutoff`) in a report: recall and false accepts, for each model and data set."""
 
 from __future__ import annotations
 

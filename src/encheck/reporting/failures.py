@@ -1,4 +1,4 @@
-"""What a failed check says: the figure beside the expectation, the evidence, and how to see one item again."""
+"""The message of a failed check: the figure, the expectation, the evidence, and how to show one item again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports made from runs that are over, whatever became of their files since."""
+"""Rebuild reports from finished runs, whatever has become of their files since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encoding what a run needs and the store lacks: the one owner of what a model gave.
+"""Encode what a run needs and the store lacks; the only owner of a model's output.
 
 All processes of a run make the same plan, in the same order. Whoever gets the locks first encodes it; the others
 find everything in the store. So vectors, and all that is computed from them, do not depend on the number of

@@ -1,4 +1,4 @@
-"""The parent of a model under test, measured from what the store has: it is neither loaded nor asked to encode."""
+"""The parent of a model under test, measured from what the store has: it is never loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a folder are the model: at its root, and below what modules.json, a router or an index names."""
+"""Which files of a folder are the model: at its root, and below the paths in modules.json, a router or an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sentence-transformers would pass over in a checkpoint, so that another model is measured: refused by name."""
+"""Refuse settings of a checkpoint that sentence-transformers would ignore, which would measure another model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a server still answers with the model that it answered with at first: its vector of a probe sentence says so.
+"""Check that a server still answers with the same model, by its vector of a probe sentence.
 
 A model can be changed while a run goes on, and two versions can stand behind one address and take turns. So the probe
 goes with each request that takes more than one text, and alone before anything is kept.

@@ -1,4 +1,4 @@
-"""What goes over the wire of one request: no more bytes than the answer can need, no redirect, and an end on demand."""
+"""One HTTP request: no more bytes than the answer can need, no redirects, and it can be aborted."""
 
 from __future__ import annotations
 
