@@ -1,4 +1,5 @@
 """Read JSON and text files that people or other programs wrote, with limits and errors in plain words.
+
 A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. What is wrong is a
 ValueError, whose text the readers of each kind of file put behind its name; an OSError is the system's.
 """
