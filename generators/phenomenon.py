@@ -73,7 +73,7 @@ def phenomenon(name: str, side: Side) -> Generator:
     """
     known = dict.fromkeys((*PHENOMENA, *MADE))
     if name not in known:
-        raise ValueError(f"{name!r} is no phenomenon; there are {', '.join(known)}")
+        raise ValueError(f"{name!r} is not a phenomenon; there are {', '.join(known)}")
     relation = name if side == "changed" else f"{name}_{side}"
     made = MADE.get(name, {}).get(side)
     is_experimental = side in EXPERIMENTAL.get(name, ())

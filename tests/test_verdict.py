@@ -38,7 +38,8 @@ def test_strict_makes_what_is_below_its_aim_a_failure_and_nothing_else():
 
 
 @pytest.mark.parametrize(
-    ("low", "said"), [(0.51, "above the floor"), (0.5, "not told from the floor"), (0.4, "not told from the floor")]
+    ("low", "said"),
+    [(0.51, "above the floor"), (0.5, "not shown to be above the floor"), (0.4, "not shown to be above the floor")],
 )
 def test_what_is_below_its_aim_says_where_it_stands_with_its_floor(low, said):
     assert judge(estimate(0.6, low, 0.7), HELD) == ("below_aim", said)

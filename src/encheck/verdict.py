@@ -72,7 +72,7 @@ def _standing(estimate: Estimate, held: Lines) -> str:
     if held.floor is None:
         return "this check has no floor"
     floor = f"what {held.rival} gets" if held.rival else "the floor"
-    return f"above {floor}" if estimate.low > held.floor else f"not told from {floor}"
+    return f"above {floor}" if estimate.low > held.floor else f"not shown to be above {floor}"
 
 
 def known_failure(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:

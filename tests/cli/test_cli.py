@@ -526,7 +526,7 @@ def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck,
         (["--limit-mb=nan"], "--limit-mb is nan, but should be a number of megabytes, 0 or more"),
         (["--limit-mb=-1"], "--limit-mb is -1.0, but should be a number of megabytes, 0 or more"),
         (["--fingerprint=nope"], "has no embeddings with the fingerprint 'nope'"),
-        (["--store=typo/store.sqlite"], "there is no store typo/store.sqlite"),
+        (["--store=typo/store.sqlite"], "the store typo/store.sqlite does not exist"),
     ],
 )
 def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path, args, says):
@@ -540,7 +540,7 @@ def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path
 def test_prune_takes_the_store_that_was_named_before_it(encheck):
     Store(default_path()).close()
     done = encheck("store", "--store=typo.sqlite", "prune")
-    assert (done.exit_code, "there is no store typo.sqlite" in done.output) == (4, True)
+    assert (done.exit_code, "the store typo.sqlite does not exist" in done.output) == (4, True)
 
 
 def test_prune_before_anything_is_kept_makes_no_store(encheck):

@@ -478,7 +478,7 @@ def test_the_pairs_of_senteval_name_year_and_sub_set(shared_data):
 
 
 def test_a_folder_of_single_sentences_holds_no_pairs(shared_data):
-    with pytest.raises(DataError, match=r"holds no folder STS1x-en-test; pairs are in STS"):
+    with pytest.raises(DataError, match=r"has no folder STS1x-en-test; pairs are in STS"):
         load(f"senteval:{shared_data / 'senteval' / 'MR'}")
 
 

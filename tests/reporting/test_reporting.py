@@ -319,7 +319,7 @@ def test_a_check_without_a_verdict_is_shown_with_its_reason():
     declared = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate", "unjudged": "nonsense"}
     found = results(shown) | {"claims": {shown["check"]: declared}}
     assert view.judged(found) == [shown]
-    assert "shown: nonsense" in "\n".join(terminal.lines(found))
+    assert "shown (antonym): nonsense" in "\n".join(terminal.lines(found))
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def judge_(
 
     with told():
         if page and answers:
-            raise UsageError("--page writes a page, --answers reads what one saved: give one of them")
+            raise UsageError("--page writes a page and --answers reads what it saved: use only one of them")
         judging = opened(folder, qrels=qrels)
         if answers:
             judged = judging.judged(take(judging, answers))

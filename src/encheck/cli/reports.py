@@ -99,7 +99,7 @@ def compare(
     with told():
         if cost:
             if across_seeds or everything:
-                raise UsageError("--cost compares models, --across-seeds runs: give one of them")
+                raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
             how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
             _compare_costs(runs, data, checks, out, json_file, how)
         elif data or checks:

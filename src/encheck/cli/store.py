@@ -76,4 +76,4 @@ def _refuse_wrong(limit_mb: float, where: Path) -> None:
     if not 0 <= limit_mb < math.inf:
         raise UsageError(f"--limit-mb is {limit_mb}, but should be a number of megabytes, 0 or more")
     if not where.exists():
-        raise UsageError(f"there is no store {where}. Remedy: name one that is there: --store=PATH")
+        raise UsageError(f"the store {where} does not exist. Remedy: name one that exists: --store=PATH")

@@ -64,7 +64,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(held.values()):
         single = ", ".join(BY_FILE | BY_LINE)
-        raise DataError(f"senteval: {path} holds no folder STS1x-en-test; pairs are in STS ({single} hold no pairs)")
+        raise DataError(f"senteval: {path} has no folder STS1x-en-test; pairs are in STS ({single} have no pairs)")
     for year, folders in held.items():
         if folders:
             yield from (row._replace(split=f"{year}/{row.split}") for row in YEARS[year].read(path, bad))

@@ -164,7 +164,7 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
 
     path = folder / ITEMS
     if not path.exists():
-        raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or was cut off")
+        raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
     table = _items_of(path, COLUMNS, also=GIVEN)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
     return [row if row.get("kind") else schema1.row_with_kind(row) for row in rows]

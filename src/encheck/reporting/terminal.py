@@ -158,11 +158,16 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     yield from reference.lines(results.get("references", ()))
     yield from _ended(results)
-    reasons = sorted(
-        {(r["reason"], WORDS[r["verdict"]]) for r in ran(judged(results)) if r["reason"] and r["verdict"] != "fail"}
-    )
-    for reason, verdict in reasons:
-        yield f"  {verdict}: {reason}"
+    yield from _reasons([row for row in ran(judged(results)) if row["reason"] and row["verdict"] != "fail"])
+
+
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Each reason of a verdict once, with the properties that have it."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        found.setdefault((row["reason"], WORDS[row["verdict"]]), set()).add(row["property"])
+    for (reason, verdict), properties in sorted(found.items()):
+        yield f"  {verdict} ({', '.join(sorted(properties))}): {reason}"
 
 
 def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
