@@ -94,7 +94,7 @@ def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: E
 
 
 def _complementary(slot: Slot) -> Slot | None:
-    """The slot with its complementary opposites alone; None where it has none."""
+    """The slot with its complementary opposites alone; None if it has none."""
     choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
     return Slot(slot.at, slot.pos, choices) if choices else None
 

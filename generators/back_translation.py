@@ -32,7 +32,7 @@ def back_translation(texts: Mapping[str, str]) -> Generator:
 
 
 def why_not(source: str, text: str) -> str:
-    """Why a translation cannot stand for its source; empty where it can.
+    """Why a translation cannot stand for its source; empty if it can.
 
     >>> why_not("The mill closed on Monday.", "the mill closed on monday")
     'the back-translation is a copy'

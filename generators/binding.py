@@ -83,7 +83,7 @@ def _pair(parse: Parse, at: int) -> _Pair | None:
 
 
 def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
-    """The two phrases without the "and" and without the preposition of both; None where they are not in one piece."""
+    """The two phrases without the "and" and without the preposition of both; None if they are not in one piece."""
     second, link = span_of(parse, other), parse.child(other, "cc")
     outside = {i for i in parse.children[at] if parse.bases[i] in ("case", "punct", "mark", "cop", "nsubj", "aux")}
     rest = sorted(set(parse.subtree(at)) - set(parse.subtree(other)) - outside)

@@ -11,7 +11,7 @@ from encheck.types import Edit, Group, Variant, apply_edits
 
 @listed(1)
 def casing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence in lower case, or why there is none."""
+    """The sentence in lower case, or why there is no variant."""
     changed = [(i, c.lower()) for i, c in enumerate(group.source) if c.lower() != c]
     if not changed:
         return "already in lower case"

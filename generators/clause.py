@@ -82,7 +82,7 @@ class Clause:
 
 
 def clause_of(parse: Parse, english: English) -> Clause | None:
-    """The main clause with an object, in the active; None where there is none."""
+    """The main clause with an object, in the active; None if there is none."""
     root = root_of(parse)
     if root is None or parse.pos[root] != "VERB":
         return None
@@ -96,7 +96,7 @@ def clause_of(parse: Parse, english: English) -> Clause | None:
 
 
 def refusal(clause: Clause) -> str | None:
-    """Why this clause gets no passive, in a few words; None where nothing speaks against one."""
+    """Why this clause gets no passive, in a few words; None if nothing speaks against one."""
     return next((reason for reason, holds in REFUSALS if holds(clause)), None)
 
 

@@ -76,7 +76,7 @@ def _own(parse: Parse, verb: int, clause: int) -> set[int]:
 
 
 def tense(parse: Parse, verb: int) -> str:
-    """The Penn tag of the finite word of a clause; nothing where it has none, or a perfect, or a "did" for a verb."""
+    """The Penn tag of the finite word of a clause; nothing if it has none, or a perfect, or a "did" for a verb."""
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
         return ""

@@ -62,7 +62,7 @@ class Giving:
 
 
 def shifted(parse: Parse, english: English) -> Move | str | None:
-    """The edits that put the first pair of objects in the other order, or why not; None where there is no pair."""
+    """The edits that put the first pair of objects in the other order, or why not; None if there is no pair."""
     reasons: list[str] = []
     for verb in range(len(parse)):
         giving = _giving(parse, english, verb)
@@ -99,7 +99,7 @@ def _preposition(verb: str) -> str | None:
 
 
 def _refusal(giving: Giving) -> str | None:
-    """Why these objects stay, in a few words; None where nothing speaks against the other order."""
+    """Why these objects stay, in a few words; None if nothing speaks against the other order."""
     parse, gets, given = giving.parse, giving.gets, giving.given
     if parse.pos[giving.thing] in ("PRON", "PROPN", "DET"):
         return "the thing given is a pronoun or a name"

@@ -66,7 +66,7 @@ def _lacking(name: str, what: str) -> Lacking:
 
 @cache
 def phenomenon(name: str, side: Side) -> Generator:
-    """The generator of one side of a phenomenon, of the probes or made; ValueError for a name that is none.
+    """The generator of one side of a phenomenon, of the probes or made; ValueError for an unknown name.
 
     >>> phenomenon("number", "kept").__name__
     'number_kept'

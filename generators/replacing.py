@@ -69,7 +69,7 @@ def _why_none(known: ByKey, parse: Parse) -> str:
 
 
 def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slot | str:
-    """The slot with these substitutes; or why there is none."""
+    """The slot with these substitutes; or the reason why there is none."""
     if english.substitutes.expressions.hold(parse, at):
         fitting = [option for option in fitting if option.in_expressions]
         if not fitting:
@@ -97,7 +97,7 @@ def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> 
 
 
 def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
-    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is none."""
+    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is no variant."""
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
     made: tuple[Edit, ...] = ()

@@ -83,7 +83,7 @@ class Roles(NamedTuple):
 
 
 def why_not_reversed(parse: Parse, subject: int, thing: int, verb: int) -> str:
-    """Why the two are not exchanged, in a few words; empty where nothing speaks against it."""
+    """Why the two are not exchanged, in a few words; empty if nothing speaks against it."""
     roles = Roles(parse, subject, thing, verb)
     return next((reason for reason, holds in REFUSALS if holds(roles)), "")
 

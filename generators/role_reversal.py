@@ -173,7 +173,7 @@ def _person(parse: Parse, head: int) -> str | None:
 
 
 def _agreement(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] | None:
-    """The edit that makes the finite verb agree with its new subject; None where that is not safe."""
+    """The edit that makes the finite verb agree with its new subject; None if that is not safe."""
     before, after = _person(parse, subject), _person(parse, thing)
     finite = next((i for i in (*parse.children[verb], verb) if parse.tags[i] in ("VBZ", "VBP", "VBD")), None)
     past = finite is not None and parse.tags[finite] == "VBD" and parse.words[finite].lower() not in ("was", "were")

@@ -140,7 +140,7 @@ def _is_negative(parse: Parse, at: int) -> bool:
 
 
 def _kept(parse: Parse, slot: Slot) -> Slot | None:
-    """The slot with those of its opposites that can stand there; None where none can.
+    """The slot with those of its opposites that can stand there; None if none can.
 
     No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
     """

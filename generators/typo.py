@@ -200,7 +200,7 @@ def _noisy(source: str, found: Place, kind: str, size: int, rng: Draws, english:
 
 
 def _slipped(source: str, found: Place, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
-    """So many words mistyped, the one in the place of the change first; None where there are too few."""
+    """So many words mistyped, the one in the place of the change first; None if there are too few."""
     if count > SLIPS_MOST:
         return None
     near, words = _first(found, count), rng.sample(found.words, len(found.words))

@@ -69,7 +69,7 @@ _OF_GENERATOR: Mapping[tuple[str, str], Kind] = {
 
 
 def results(found: Found) -> dict[str, Any]:
-    """The results.json of a run, in the words of schema 2; KeyError or TypeError where it is not whole."""
+    """The results.json of a run, in the words of schema 2; KeyError or TypeError if it is not whole."""
     said = {
         **found,
         "schema_version": 2,
@@ -82,7 +82,7 @@ def results(found: Found) -> dict[str, Any]:
 
 
 def baseline(found: Found) -> dict[str, Any]:
-    """The summary of a baseline, in the words of schema 2; KeyError or TypeError where it is not whole."""
+    """The summary of a baseline, in the words of schema 2; KeyError or TypeError if it is not whole."""
     noise = found["seed_noise"]
     own = noise and {row_named(name): size for name, size in noise["own"].items()}
     return {

@@ -119,7 +119,7 @@ class Store:
                 raise
 
     def _has_begun(self) -> bool:
-        """Whether the file holds a store; StoreError where it holds anything else, DatabaseError for a damaged one."""
+        """Whether the file holds a store; StoreError if it holds anything else, DatabaseError for a damaged one."""
         tables = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if tables and not tables.keys() & _TABLES:

@@ -73,6 +73,6 @@ def _row(name: str, answered: Sequence[Answered], seed: int) -> tuple[str, ...]:
 
 
 def _majority(answers: Sequence[Line]) -> str:
-    """What more than half of the people say; nothing where no answer has that many."""
+    """What more than half of the people say; nothing if no answer has that many."""
     answer, count = Counter(line.same for line in answers).most_common(1)[0]
     return answer if 2 * count > len(answers) else ""

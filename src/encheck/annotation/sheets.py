@@ -88,7 +88,7 @@ def annotator_sheet(sheet: Path, name: str) -> tuple[Path, list[Line]]:
 
 
 def ratings(sheets: Sequence[Path]) -> Iterator[tuple[str, list[Line]]]:
-    """(item, the answers of every sheet), for the items that all have answered; DataError where items differ."""
+    """(item, the answers of every sheet), for the items that all have answered; DataError if items differ."""
     if len(sheets) < 2:
         raise UsageError(f"agreement needs the sheets of two or more people, but {len(sheets)} sheet is given")
     if len({path.resolve() for path in sheets}) < len(sheets):

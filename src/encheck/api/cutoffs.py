@@ -120,7 +120,7 @@ def _bound(given: str) -> Bound:
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its cut-off; UsageError where one of them is missing."""
+    """The old model and its cut-off; UsageError if one of them is missing."""
     if given is None:
         return "", None
     if not isinstance(given, str):

@@ -34,7 +34,7 @@ STRICT = BadRows(remedy="Fix the row: every pair needs its prediction")
 class Predictions:
     """What a system said, row by row: shape [n]; what the file does not have is None.
 
-    `keys` are "question id/candidate id", or empty where rows go by their order alone.
+    `keys` are "question id/candidate id", or empty if rows go by their order alone.
     """
 
     path: Path

@@ -158,7 +158,7 @@ def _rows(scored: Scored) -> Iterator[tuple[str, ...]]:
 
 
 def write(path: Path, scored: Scored, *, data: Dataset, predictions: Predictions) -> None:
-    """Write `as_dict` to a JSON file; UsageError where the disk does not take it."""
+    """Write `as_dict` to a JSON file; UsageError if the disk does not take it."""
     whole = {
         "data": data.name,
         "fingerprint": data.fingerprint,

@@ -64,7 +64,7 @@ def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, pl
 
 
 def _refuse_other_data(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
-    """UsageError where two runs call different data by one name."""
+    """UsageError if two runs call different data by one name."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, results in runs:
         for data in results["data"]:

@@ -38,7 +38,7 @@ TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
 def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
-    """What these cases ask for, before anything is made or encoded: at most so many items, about so long."""
+    """What these cases ask for, before anything is made or encoded: at most this many items, about so long."""
     models = {case.model for case in cases}
     sizes = [max(len(data[c.data].groups), 1) for c in cases]
     once = sum(2 * len(d.groups) + len(d.pairs) for d in data.values())

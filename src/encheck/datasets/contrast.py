@@ -92,7 +92,7 @@ def _rows(path: Path, bad: BadRows) -> Iterator[Row]:
 
 
 def _row(fields: Mapping[str, Any]) -> Row:
-    """A row; ValueError where a text is missing, or where its two queries or documents are the same."""
+    """A row; ValueError if a text is missing, or where its two queries or documents are the same."""
     q1, q2, doc1, doc2 = (checked_text(name, fields.get(name)) for name in COLUMNS)
     for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
         if one == two:
@@ -103,7 +103,7 @@ def _row(fields: Mapping[str, Any]) -> Row:
 
 
 def _distinct(path: Path, rows: Iterator[Row]) -> list[Row]:
-    """The rows, of those that say the same the first; DataError where there is none."""
+    """The rows, of those that say the same the first; DataError if there is none."""
     kept: dict[frozenset[tuple[str, str]], Row] = {}
     count = 0
     for row in rows:

@@ -44,7 +44,7 @@ def candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
 def parsed(path: Path) -> ET.Element:
     """The root of an XML file, each element's line in its attribute "line".
 
-    DataError where it is not well-formed or declares entities. (The task's files do have a document type.)
+    DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
     """
     builder, parser = ET.TreeBuilder(), expat.ParserCreate()
 

@@ -43,7 +43,7 @@ class Hub:
     listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[Row]:
-        """Pairs, split by split; DataError where the hub cannot be reached or holds something else."""
+        """Pairs, split by split; DataError if the hub cannot be reached or holds something else."""
         for name, rows in self._fetched().items():
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
             self._check_columns(where, rows.column_names)

@@ -53,7 +53,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 def glue(path: Path, bad: BadRows) -> Iterator[Row]:
     """The same with GLUE's validation part: the pairs of dev_ids.tsv, which its script fetches into MRPC's folder.
 
-    A line has the two ids of a pair, divided by a tab. DataError where the file is not there or names other pairs.
+    A line has the two ids of a pair, divided by a tab. DataError if the file is not there or names other pairs.
     """
     for file, split in files_of(path, SPLITS, what="mrpc"):
         rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]

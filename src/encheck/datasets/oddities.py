@@ -24,7 +24,7 @@ class Oddity:
 
 
 def oddities(collection: Collection) -> list[Oddity]:
-    """What there is, in the order of `_found`; nothing that there is none of."""
+    """The oddities that occur, in the order of `_found`."""
     return [one for one in _found(collection) if one.count]
 
 

@@ -33,7 +33,7 @@ NEEDED = ("first", "second")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
-    """Pairs in file order; DataError where a column is missing, with the columns that are there."""
+    """Pairs in file order; DataError if a column is missing, with the columns that are there."""
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"pairs: {path} {state}; expected {FILES}")
@@ -113,7 +113,7 @@ def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _columns(path: Path, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
-    """The column of each role, None where there is none; DataError where one is missing that is needed.
+    """The column of each role, None if there is none; DataError if one is missing that is needed.
 
     Without `needed` these are both texts, and a label or a score.
     """
@@ -155,7 +155,7 @@ def _made(path: Path, rows: Named, chosen: Mapping[str, str | None], bad: BadRow
 
 
 def _row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
-    """A row of what stands in the column of each role; ValueError where it is wrong.
+    """A row of what stands in the column of each role; ValueError if it is wrong.
 
     A score may be missing where there are labels.
     """
@@ -167,7 +167,7 @@ def _row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
 
 
 def _score(value: object) -> float:
-    """A graded similarity; ValueError where it is no number.
+    """A graded similarity; ValueError if it is no number.
 
     >>> _score("3.8"), _score(-1)
     (3.8, -1.0)

@@ -42,7 +42,7 @@ class PassageOptions:
 
 
 def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
-    """The passages of the articles at the path, and the queries of the log; DataError where there is no text."""
+    """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
     found = _distinct(_passages(articles(path, bad, seen), options.words, excluded), excluded)

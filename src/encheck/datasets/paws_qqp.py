@@ -70,7 +70,7 @@ READINGS: Readings = {"paws-wiki": with_paws_wiki, "halves": in_halves}
 
 
 def unwrapped(field: str) -> str:
-    r"""The sentence in a bytes literal; ValueError where the literal is broken or no UTF-8.
+    r"""The sentence in a bytes literal; ValueError if the literal is broken or no UTF-8.
 
     >>> unwrapped(r"b'Is a caf\xc3\xa9 \"it\" ?'"), unwrapped("Is it ?")
     ('Is a café "it" ?', 'Is it ?')

@@ -48,7 +48,7 @@ def _embedded(edition: str) -> tuple[Group, ...]:
 
 
 def made(path: str) -> Dataset | None:
-    """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a seed that is none."""
+    """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a wrong seed."""
     if not path.startswith(FRESH):
         return None
     return dataset(list(fresh.groups(seed_of(path.removeprefix(FRESH)))))

@@ -27,7 +27,7 @@ class _Asked:
 def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
     """The different queries of a log in the order of their first appearance, with how often each was asked.
 
-    A query is its own cluster where no column `cluster` names one. DataError where the log holds no query.
+    A query is its own cluster where no column `cluster` names one. DataError if the log holds no query.
     """
     if not path.is_file():
         state = "is a folder, but should be a file" if path.is_dir() else "does not exist"

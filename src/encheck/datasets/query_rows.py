@@ -41,7 +41,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which column has what; "" where there is none."""
+    """Which column has what; "" if there is none."""
 
     query: str
     document: str
@@ -93,7 +93,7 @@ def _columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _Col
 def _take(
     row: Mapping[str, Any], at: _Columns, documents: dict[str, str], asked: dict[str, _Asked], excluded: Counter[str]
 ) -> None:
-    """Enter a row; ValueError where it is wrong, and nothing of it is entered."""
+    """Enter a row; ValueError if it is wrong, and nothing of it is entered."""
     query, right = checked_text("query", row.get(at.query)), checked_text("document", row.get(at.document))
     grade = grade_of(row.get(at.relevance)) if at.relevance else RIGHT
     wrong = [checked_text("negative", row[name]) for name in at.negatives if not _is_missing(row.get(name))]
@@ -126,7 +126,7 @@ def _query(text: str, one: _Asked, excluded: Counter[str]) -> CollectionQuery:
 
 
 def grade_of(value: object) -> int:
-    """A relevance as a whole number; ValueError where it is none.
+    """A relevance as a whole number; ValueError if it is not one.
 
     >>> grade_of("2"), grade_of(1.0)
     (2, 1)

@@ -31,7 +31,7 @@ HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 class Row(NamedTuple):
     """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one.
 
-    `label` is None where the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
+    `label` is None if the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
     data's own name of the pair, in ranking data "question id/candidate id".
     """
 
@@ -218,7 +218,7 @@ def _unpacked(path: Path) -> Iterator[str]:
 
 
 def first_line(path: Path) -> str:
-    """The first line of a text file, without its end; empty where the file is."""
+    """The first line of a text file, without its end; empty if the file is."""
     return next(_streamed(path), "").rstrip("\r\n")
 
 
@@ -243,7 +243,7 @@ def _json_problem(error: Exception) -> str:
 
 
 def binary_label(value: object) -> int | None:
-    """0 or 1 from what files write for it; None where it is neither.
+    """0 or 1 from what files write for it; None if it is neither.
 
     >>> [binary_label(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
@@ -279,7 +279,7 @@ def made_rows(
 
 
 def graded(value: str, low: float, high: float) -> float:
-    """The score as a number; ValueError where it is none, or not from `low` to `high`.
+    """The score as a number; ValueError if it is not one, or not from `low` to `high`.
 
     >>> graded(" 3.80", 0, 5)
     3.8
@@ -294,7 +294,7 @@ def graded(value: str, low: float, high: float) -> float:
 
 
 def checked_text(name: str, text: object) -> str:
-    """The text without white space around it; ValueError says in what way it is none."""
+    """The text without surrounding white space; ValueError says why it is not a text."""
     if not isinstance(text, str):
         missing = text is None
         raise ValueError(f"the {name} text is " + ("missing" if missing else f"{text!r:.60}, but should be a string"))
@@ -306,7 +306,7 @@ def checked_text(name: str, text: object) -> str:
 
 
 def label_of(value: object) -> int:
-    """The label as 0 or 1; ValueError where it is neither."""
+    """The label as 0 or 1; ValueError if it is neither."""
     label = binary_label(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")

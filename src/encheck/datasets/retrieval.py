@@ -40,7 +40,7 @@ Fields = Mapping[str, Any]
 
 
 def fetched(spec: str) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError where it is neither in the cache nor to be had."""
+    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is neither in the cache nor to be had."""
     return folder_of(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
 
 
@@ -167,7 +167,7 @@ def _texts(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[
 
 
 def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
-    """Take a text under its id; ValueError where another text has it, a count where it is the same."""
+    """Take a text under its id; ValueError if another text has it, a count where it is the same."""
     known = found.setdefault(name, text)
     if known is not text:
         if known != text:
@@ -218,7 +218,7 @@ def _column(file: Path, role: str, names: Sequence[str], columns: Sequence[str],
 
 
 def identifier(value: object, name: str) -> str:
-    """An id as text; it may be a number and may hold blanks. ValueError where it is none.
+    """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
 
     >>> identifier(12, "id"), identifier("Geneva Durben", "id")
     ('12', 'Geneva Durben')

@@ -53,7 +53,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 
 
 def held_out(path: Path, bad: BadRows) -> Iterator[Row]:
-    """The same with the last 4,224 training pairs as the validation part; DataError where there are no more."""
+    """The same with the last 4,224 training pairs as the validation part; DataError if there are no more."""
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
     if len(training) <= HELD_OUT:
@@ -86,7 +86,7 @@ def _raw(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
 
 
 def votes_of(field: str) -> int:
-    """How many of six call it a paraphrase; ValueError where the field is not like that.
+    """How many of six call it a paraphrase; ValueError if the field is not like that.
 
     >>> votes_of("(4,6)")
     4

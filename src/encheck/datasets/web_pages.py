@@ -27,7 +27,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A title, "" where there is none, and sections in order; those without heading and text are left out."""
+    """A title, "" if there is none, and sections in order; those without heading and text are left out."""
 
     title: str
     sections: tuple[Section, ...]

@@ -35,7 +35,7 @@ Ask = Callable[[Sizes, str | None], Vectors]
 class Source:
     """Where vectors come from: `ask(sizes, role)` gives those of every call, shape [calls, texts, d].
 
-    `kind` is vector or pair; `dtype` is None where the model does not say. `is_local`: it is made of files.
+    `kind` is vector or pair; `dtype` is None if the model does not say. `is_local`: it is made of files.
     """
 
     label: str
@@ -47,13 +47,13 @@ class Source:
 
 
 def named(settings: Settings) -> Source:
-    """The one model that these settings name; ModelError where it cannot be had."""
+    """The one model that these settings name; ModelError if it cannot be had."""
     (subject,) = resolve_models(settings, open_store(settings)).values()
     return _source(subject.model, subject.label, subject.fingerprint)
 
 
 def given(model: object) -> Source:
-    """A model or a function that somebody holds: UsageError where it is none."""
+    """A model or function given as an object; UsageError if it is neither."""
     if isinstance(model, Encoder | PairScorer):
         return _source(model, type(model).__name__, model.fingerprint())
     if callable(model):
@@ -94,7 +94,7 @@ class _Function:
         return ""
 
     def encode(self, some: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """What the function gives; UsageError where it should encode in a role, of which it knows nothing."""
+        """What the function gives; UsageError if it should encode in a role, of which it knows nothing."""
         if role is not None:
             raise UsageError(
                 f"a function knows no roles: leave role={role!r} out, and put the prompt into the function"

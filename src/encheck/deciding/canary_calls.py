@@ -25,8 +25,8 @@ PARTNERS = (1, 7, 31)  # a scorer of pairs scores each text with those so many r
 def called(model: Model, sizes: Sizes, *, role: str | None = None) -> Vectors:
     """The vectors of every text from each call, shape [calls, texts, d].
 
-    NaN where the model refuses an empty text, and for long texts in a call without them. Each call has batches of its
-    own size, in an order of its own. EncoderError where the model fails.
+    NaN if the model refuses an empty text, and for long texts in a call without them. Each call has batches of its
+    own size, in an order of its own. EncoderError if the model fails.
     """
     call = _call_of(model, role)
     with _long_on_purpose():

@@ -30,7 +30,7 @@ REMEDY = "Remedy: encheck canary save MODEL FILE, while the model is the one tha
 class Canary:
     """What a model gave the 200 texts.
 
-    `vectors` has shape [texts, d], NaN where the model refused a text: means over the calls. `noise` has shape [texts]:
+    `vectors` has shape [texts, d], NaN if the model refused a text: means over the calls. `noise` has shape [texts]:
     how far the farthest call lies from the mean, as a share of the vector's length. `batches` has the texts a batch of
     each call; of a single call the noise is not known.
     """
@@ -58,7 +58,7 @@ class Canary:
 
 
 def write(path: Path, canary: Canary) -> None:
-    """Write a canary; UsageError where no file can be there."""
+    """Write a canary; UsageError if no file can be there."""
     write_named(path, json.dumps(_as_dict(canary), indent=1, allow_nan=False) + "\n")
 
 
@@ -95,7 +95,7 @@ def _short(value: float) -> float | None:
 
 
 def read(path: Path) -> Canary:
-    """The canary in this file; UsageError where it is missing, damaged, newer, or of other texts."""
+    """The canary in this file; UsageError if it is missing, damaged, newer, or of other texts."""
     try:
         found = json_of(path, most=MOST_BYTES)
     except FileNotFoundError as error:

@@ -113,12 +113,12 @@ def _text(row: int, answer: Answer) -> dict[str, Any]:
 
 
 def write_json(path: Path, label: str, canary: Canary, answer: Answer) -> None:
-    """Write the JSON; UsageError where no file can be there."""
+    """Write the JSON; UsageError if no file can be there."""
     write_named(path, json.dumps(as_dict(label, canary, answer), indent=1, allow_nan=False) + "\n")
 
 
 def write_page(path: Path, label: str, canary: Canary, answer: Answer) -> None:
-    """Write the page; UsageError where no file can be there."""
+    """Write the page; UsageError if no file can be there."""
     write_named(path, render(label, canary, answer))
 
 

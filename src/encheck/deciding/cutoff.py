@@ -78,7 +78,7 @@ class Described:
 class Rival:
     """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
 
-    `kept` is what its own lowest cut-off within the budget does, None where it has none.
+    `kept` is what its own lowest cut-off within the budget does, None if it has none.
     """
 
     name: str
@@ -163,7 +163,7 @@ class _Scored:
 
 
 def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
-    """Answer what was asked; UsageError, DataError or EncoderError where that cannot be."""
+    """Answer what was asked; UsageError, DataError or EncoderError if that cannot be."""
     settings = asked.settings
     pairs = load_pairs(
         settings.data[0], sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows
@@ -181,7 +181,7 @@ def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
 
 
 def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
-    """The pairs whose texts have vectors everywhere; EncoderError where some have none and `skip` is not set."""
+    """The pairs whose texts have vectors everywhere; EncoderError if some have none and `skip` is not set."""
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
     for subject in subjects:

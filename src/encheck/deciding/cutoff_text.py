@@ -27,7 +27,7 @@ def percent(share: float) -> str:
 
 
 def rate(found: Rate | None) -> str:
-    """A rate with its interval; a dash where there is none.
+    """A rate with its interval; a dash if there is none.
 
     >>> rate(Rate(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'

@@ -120,7 +120,7 @@ class _Both:
         return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_cutoff)[items]
 
     def _item_weights(self, base: Base, weights: NDArray[np.float32]) -> Floats:
-        """The weight of each item in each replicate, of all together 1 (NaN where none is drawn); shape [r, m]."""
+        """The weight of each item in each replicate, of all together 1 (NaN if none is drawn); shape [r, m]."""
         parts = self.population.parts(base)
         return np.concatenate([_weighed(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 

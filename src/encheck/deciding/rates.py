@@ -107,7 +107,7 @@ class Population:
         return bool(self._parts[base])
 
     def negatives(self, scores: Floats) -> Negatives:
-        """What a promise rests on; DataError where no pair has label 0."""
+        """What a promise rests on; DataError if no pair has label 0."""
         items = self.pairs.of(NEGATIVE)
         if not len(items):
             raise DataError(

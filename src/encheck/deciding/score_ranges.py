@@ -35,7 +35,7 @@ class Range:
 class Mapped:
     """A cut-off in use: the share of queries that it answered, what it answers with the new model, and the new one.
 
-    Shares are by how often each query was asked. `cutoff` is None where `refused` says why.
+    Shares are by how often each query was asked. `cutoff` is None if `refused` says why.
     """
 
     old: float

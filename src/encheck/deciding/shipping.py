@@ -25,7 +25,7 @@ REASONS = 3
 
 @dataclass(frozen=True)
 class Gated:
-    """What the gate said: its outcome and lines, None where it was not asked, with the reason.
+    """What the gate said: its outcome and lines, None if it was not asked, with the reason.
 
     `said` is the part of results.json that is about it, `folder` the directory of its report.
     """
@@ -78,7 +78,7 @@ def _shipped(needed: tuple[str, ...], why: tuple[str, ...]) -> Verdict:
 
 
 def _search(changed: Changes | None) -> list[tuple[GateOutcome, str]]:
-    """What the search says by itself where no gate weighed it; nothing where the old model's answers are not known."""
+    """What the search says by itself where no gate weighed it; nothing if the old model's answers are not known."""
     if changed is None:
         return []
     if changed.better and changed.better.figures:

@@ -68,7 +68,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
 
 
 def value_of(path: Path, key: str, kind: type[Any]) -> Any:
-    """What a JSON file has under a key, None where it has nothing; ModelError for a value of another kind."""
+    """What a JSON file has under a key, None if it has nothing; ModelError for a value of another kind."""
     found = read_json(path, dict).get(key)
     if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
@@ -77,7 +77,7 @@ def value_of(path: Path, key: str, kind: type[Any]) -> Any:
 
 
 def number_of(path: Path, key: str) -> float | None:
-    """The number that a JSON file has under a key, None where it has nothing; ModelError for what is none, or NaN."""
+    """The number that a JSON file has under a key, None if it has nothing; ModelError if it is not a number."""
     found = read_json(path, dict).get(key)
     if found is None:
         return None
@@ -87,7 +87,7 @@ def number_of(path: Path, key: str) -> float | None:
 
 
 def check_weights(path: Path) -> None:
-    """ModelError where a file of weights was cut off or would run code; no tensor is read."""
+    """ModelError if a file of weights was cut off or would run code; no tensor is read."""
     from safetensors import SafetensorError, safe_open
 
     try:

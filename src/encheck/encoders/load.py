@@ -41,7 +41,7 @@ class Device:
     dtype: str | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for a name that is none; whether such a device is there shows when a model is loaded."""
+        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
         if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
             raise UsageError(
                 f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
@@ -50,7 +50,7 @@ class Device:
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
-    """The entry of models.yaml, or one made up for a path or a hub id; ModelError where it is none of them.
+    """The entry of models.yaml, or one made up for a path or a hub id; ModelError if it is not one of them.
 
     A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision;
     `module:name` is a class or a function of your own, `vectors:FILE` vectors that were computed elsewhere. A path is
@@ -119,7 +119,7 @@ def _cannot(config: ModelConfig, source: Path, error: BaseException) -> ModelErr
 
 
 def lacks(config: ModelConfig) -> str:
-    """What must be installed before the adapter can work, as a command; empty where nothing is missing."""
+    """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
     adapter = ADAPTERS.get(config.adapter)
     missing = [m for m in adapter.modules if importlib.util.find_spec(m) is None] if adapter else []
     return f"pip install 'encheck[{adapter.extra}]'" if adapter and missing else ""
@@ -146,7 +146,7 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
 
 
 def _refuse_fingerprint(model: Model, config: ModelConfig) -> None:
-    """ModelError where the fingerprint of an adapter of one's own names nothing."""
+    """ModelError if the fingerprint of an adapter of one's own names nothing."""
     remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
     try:
         found: object = model.fingerprint()

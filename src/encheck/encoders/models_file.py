@@ -44,7 +44,7 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
 
 
 def _refuse_endless(where: str, root: yaml.Node) -> None:
-    """ConfigError where aliases and merge keys stand for more nodes than the limit, or for themselves."""
+    """ConfigError if aliases and merge keys stand for more nodes than the limit, or for themselves."""
     sizes: dict[int, int] = {}  # of what has been counted; 0 while it is
     todo = [(root, False)]
     while todo:
@@ -104,7 +104,7 @@ def _line(nodes: Mapping[str, tuple[int, yaml.Node]], place: Place) -> int:
 
 
 def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    """The plain value of a field; ConfigError where a name stands in it twice."""
+    """The plain value of a field; ConfigError if a name stands in it twice."""
     if isinstance(node, yaml.MappingNode):
         for _ in _items(path, node, key):
             pass
@@ -126,7 +126,7 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
 def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     """The entry with what --model-arg key=value says over it: a field, or else an option of the adapter.
 
-    Values are read as YAML, but for text, which is taken as it is: a class may be called 1. ConfigError for what an
+    Values are read as YAML, except for text, which is taken as it is: a class may be called 1. ConfigError for what an
     entry of models.yaml may not hold either.
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}

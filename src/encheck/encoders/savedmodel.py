@@ -66,13 +66,13 @@ class SavedModelEncoder(LocalEncoder):
         self._refuse(self.outside)
 
     def _refuse(self, outside: Sequence[str]) -> None:
-        """ModelError where the graph asks for such operators, and nobody has said that it may."""
+        """ModelError if the graph asks for such operators, and nobody has said that it may."""
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
 
     def _refuse_all(self) -> None:
-        """The same of every operator, as TensorFlow reads the graph; EncoderError where that is no SavedModel."""
+        """The same of every operator, as TensorFlow reads the graph; EncoderError if that is no SavedModel."""
         from google.protobuf.message import DecodeError
 
         graph = self.source / "saved_model.pb"

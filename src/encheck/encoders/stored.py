@@ -68,7 +68,7 @@ class StoredVectors:
         return next((rows[key] for key in ((r, n) for r in roles for n in names) if key in rows), None)
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
-        """The vectors of the texts, shape [n, d]; EncoderError where the file lacks one."""
+        """The vectors of the texts, shape [n, d]; EncoderError if the file lacks one."""
         rows = [self._row(text, role) for text in texts]
         if missing := [text for text, row in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(

@@ -72,7 +72,7 @@ class TextEncoder(ABC):
                 yield positions, vectors
 
     def _check_width(self, width: int) -> None:
-        """EncoderError where vectors of this width were to be cut to more dimensions than they have."""
+        """EncoderError if vectors of this width were to be cut to more dimensions than they have."""
         asked = self.config.truncate_dim
         if asked and asked > width:
             raise EncoderError(

@@ -97,7 +97,7 @@ def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, 
 
 
 def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float | None:
-    """Geometric mean of sensitivity, invariance and retrieval; None where one of them was not measured.
+    """Geometric mean of sensitivity, invariance and retrieval; None if one of them was not measured.
 
     >>> families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
     >>> balanced({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)

@@ -196,7 +196,7 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
 
 
 def _no_figure(one: Paired) -> str:
-    """Why the change of this figure is no number; empty where it is one."""
+    """Why the change of this figure is no number; empty if it is one."""
     sides = {"the baseline": one.baseline, "the candidate": one.candidate}
     without = [name for name, values in sides.items() if not np.isfinite(values).all()]
     if not without:
@@ -208,7 +208,7 @@ def _no_figure(one: Paired) -> str:
 
 
 def _no_evidence(one: Paired, delta: float, rule: Rule) -> str:
-    """Why keeping this figure says nothing for the candidate; empty where it does."""
+    """Why keeping this figure says nothing for the candidate; empty if it does."""
     if one.mixed:
         return (
             "under the baseline, some of its checks are below chance and some above, and one part has too few items "
@@ -325,7 +325,7 @@ def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[Family
 
 
 def _more(f: FamilyRow, rule: Rule) -> float | None:
-    """How many times the items of all its rows would make an open family pass in 80% of cases; None where none would.
+    """How many times the items of all its rows would make an open family pass in 80% of cases; None if none would.
 
     Also where it passes.
     """

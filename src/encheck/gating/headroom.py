@@ -15,7 +15,7 @@ def is_at_chance(one: Paired, delta: float, rule: Rule) -> bool:
 
 
 def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
-    """Why the baseline has too little to lose; empty where it has enough, or where the figure has no bottom."""
+    """Why the baseline has too little to lose; empty if it has enough, or where the figure has no bottom."""
     mean, (low, high) = float(one.baseline.mean()), _bounds(one, rule)
     if is_at_chance(one, delta, rule) and one.chance is not None:
         word = "below" if high < one.chance else "at"

@@ -39,7 +39,7 @@ class Judgements:
     scores: Mapping[Pair, tuple[int, int]]
 
     def answer(self, asked: Asked) -> Answer | None:
-        """What was said of a query's two answers; None where nobody judged them."""
+        """What was said of a query's two answers; None if nobody judged them."""
         found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
@@ -58,7 +58,7 @@ class Judgements:
 
 
 def keep(path: Path, said: Iterable[tuple[Asked, Answer | None]]) -> Judgements:
-    """Put answers into the file, the others of which stay; UsageError where it cannot be read or written."""
+    """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
     try:
         with files.alone(path.parent):
             found = read(path)

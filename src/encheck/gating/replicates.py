@@ -30,7 +30,7 @@ WHAT_IT_IS = "A seed replicate is a checkpoint of its own, trained as the baseli
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
-    """How far luck goes between the baseline and its seed replicates; None where no gate row can tell.
+    """How far luck goes between the baseline and its seed replicates; None if no gate row can tell.
 
     BaselineError for fewer than three replicates beside the baseline.
     """
@@ -41,7 +41,7 @@ def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | No
 
 
 def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
-    """The noise from the gate rows of each pair of checkpoints; None where there are no rows.
+    """The noise from the gate rows of each pair of checkpoints; None if there are no rows.
 
     The mean square of the change over all pairs, less what sampling the items explains: of each row, and pooled over
     all rows, their parts left out.
@@ -133,7 +133,7 @@ def is_copy(one: Side, other: Side) -> bool:
 
 
 def _in_order(baseline: Side, side: Side, label: str) -> Side:
-    """The cases that the baseline has too, each item in its order; BaselineError where the texts are others."""
+    """The cases that the baseline has too, each item in its order; BaselineError if the texts are others."""
     tables = {}
     for name, table in baseline.tables.items():
         if name in side.tables:
@@ -147,7 +147,7 @@ def _in_order(baseline: Side, side: Side, label: str) -> Side:
 
 
 def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule) -> None:
-    """BaselineError where a replicate, or all together, lose or gain on the mean over the gate rows."""
+    """BaselineError if a replicate, or all together, lose or gain on the mean over the gate rows."""
     rows = {label: _above_chance(paired_rows(baseline, side, rule=rule), rule) for label, side in replicates.items()}
     drifts = {f"--twin={label}": _drift(some, rule) for label, some in rows.items()}
     drifts["all seed replicates together"] = _drift(_mean_of(list(rows.values()), rule), rule)

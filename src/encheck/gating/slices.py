@@ -67,7 +67,7 @@ def _slices(one: Compared) -> list[Slice]:
 
 
 def _columns(text: str) -> dict[str, str]:
-    """Column -> value; nothing where the run is of an encheck that wrote them otherwise."""
+    """Column -> value; nothing if the run is of an encheck that wrote them otherwise."""
     try:
         found = json.loads(text or "{}")
     except ValueError:

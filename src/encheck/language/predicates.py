@@ -98,7 +98,7 @@ class Predicate:
 
 
 def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates that can be denied, or whose denial can be taken away, in order; or why there is none."""
+    """The predicates that can be denied, or whose negation can be removed, in order; or why there are none."""
     reasons: list[str] = []
     found = []
     for at in range(len(parse)):

@@ -34,7 +34,7 @@ STRATA = {1: "kept", -1: "changed", 0: "tie"}
 class Stratum:
     """The triplets whose surface favours the kept text, the changed one, or neither, by token edit distance.
 
-    `weight` is their share in the adjusted rate, NaN where there is none.
+    `weight` is their share in the adjusted rate, NaN if there is none.
     """
 
     name: str
@@ -84,7 +84,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
 
 
 def one_sided(found: Floats, scores: MarginScores) -> str:
-    """Which difference has too few clusters on its smaller side, and how many; empty where none has."""
+    """Which difference has too few clusters on its smaller side, and how many; empty if none has."""
     for name, column in zip(NAMES, found.T, strict=True):
         kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
@@ -96,7 +96,7 @@ def one_sided(found: Floats, scores: MarginScores) -> str:
 
 
 def unbalanced(found: Floats, weights: Floats) -> str:
-    """Which difference no weights balance; empty where all are, or where there are no weights."""
+    """Which difference no weights balance; empty if all are, or where there are no weights."""
     left = imbalance(found, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:

@@ -63,7 +63,7 @@ class Metric(Generic[P]):
 
     @property
     def why_reported(self) -> str:
-        """Why the gate never weighs this metric; empty where it may."""
+        """Why the gate never weighs this metric; empty if it may."""
         return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
     def per_item(self, table: Table, scale: Scale) -> Floats:
@@ -121,7 +121,7 @@ def no_references(_table: Table) -> float:
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Element by element; NaN where the denominator is 0."""
+    """Element by element; NaN if the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = numerator / denominator
     return result

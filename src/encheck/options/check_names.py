@@ -51,7 +51,7 @@ def _tests_in(files: Iterable[Any]) -> set[str]:
 
 
 def _python_files(place: Path) -> Iterator[Path]:
-    """A Python file, or every one below a folder, but for what is hidden and for installed packages."""
+    """A Python file, or every one below a folder, except for what is hidden and for installed packages."""
     if place.is_file():
         yield place
     for folder, below, names in os.walk(place):

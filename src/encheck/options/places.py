@@ -9,7 +9,7 @@ from encheck.errors import UsageError
 
 
 def refuse_place(report_dir: str) -> None:
-    """UsageError where no results can be written to this folder."""
+    """UsageError if no results can be written to this folder."""
     try:
         try_place(Path(report_dir))
     except OSError as error:
@@ -20,7 +20,7 @@ def refuse_place(report_dir: str) -> None:
 
 
 def try_place(folder: Path) -> None:
-    """OSError where nothing can be written to this folder, or where it is to be made; nothing is left there."""
+    """OSError if nothing can be written to this folder, or where it is to be made; nothing is left there."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     with tempfile.TemporaryFile(dir=there):  # has no name where the system can do without
         pass

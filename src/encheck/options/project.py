@@ -19,7 +19,7 @@ KEY = re.compile(r"""[\s\w.\["'\]-]+""")
 
 
 def project_table(path: Path) -> dict[str, Any]:
-    """[tool.encheck] of a pyproject.toml, checked; empty where there is none. ConfigError names file, line and key."""
+    """[tool.encheck] of a pyproject.toml, checked; empty if there is none. ConfigError names file, line and key."""
     if not path.exists():
         return {}
     text = config_text(path, most=MOST_BYTES)

@@ -13,7 +13,7 @@ WHICH = "encheck cutoff says which cut-off keeps a budget of false accepts, and 
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each model and data set; nothing where no cut-off was given."""
+    """A sentence for each model and data set; nothing if no cut-off was given."""
     found: dict[tuple[str, str, float], dict[str, Row]] = {}
     for row in filter(_answers, results["checks"]):
         found.setdefault((row["model"], row["data"], row["params"]["threshold"]), {})[row["metric"]] = row

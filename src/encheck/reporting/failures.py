@@ -29,7 +29,7 @@ def figure_line(estimate: Estimate) -> str:
 
 
 def surface_line(estimate: Estimate) -> str:
-    """The same figure of the best surface scorer; empty where there is none.
+    """The same figure of the best surface scorer; empty if there is none.
 
     >>> overlap = Estimate("margin_rate", 0.1, 0.05, 0.15, n=400, clusters=380)
     >>> surface_line(Estimate("margin_rate", 0.61, 0.55, 0.66, n=400, clusters=380, surface={"jaccard": overlap}))

@@ -60,7 +60,7 @@ class Thread:
     ending: str = ""
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        """The JSON that the host answers; Refused, or EncheckError where there is no answer."""
+        """The JSON that the host answers; Refused, or EncheckError if there is no answer."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
         request.add_header("Content-Type", "application/json")
@@ -96,7 +96,7 @@ def _written(thread: Thread, marker: str, comment: Mapping[str, str]) -> Any:
 
 
 def named(name: str) -> str:
-    """The name of a comment; UsageError where it is none."""
+    """The name of a comment; UsageError if it is invalid."""
     if not NAME.fullmatch(name):
         raise UsageError(f"--name={name} should be 1 to 40 letters, digits, dots, dashes or underscores")
     return name
@@ -198,7 +198,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def _event(environment: Environment) -> dict[str, Any]:
-    """What started a job of GitHub Actions; empty where that is not said."""
+    """What started a job of GitHub Actions; empty if that is not said."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return {}

@@ -13,7 +13,7 @@ from encheck.system.files import whole
 
 
 def rebuild(folder: Path, out: Path) -> Path:
-    """Write the report of a run to `out`; UsageError where the results are not what encheck writes."""
+    """Write the report of a run to `out`; UsageError if the results are not what encheck writes."""
     results, items = read_results(folder), read_items(folder)
     with as_written(folder):
         if not items:

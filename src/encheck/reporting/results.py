@@ -58,7 +58,7 @@ def schema() -> dict[str, Any]:
 
 
 def write_named(path: Path, text: str) -> None:
-    """Write a file that the user named, as `write_text` does; UsageError where no file can be there."""
+    """Write a file that the user named, as `write_text` does; UsageError if no file can be there."""
     with into(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
@@ -67,7 +67,7 @@ def write_named(path: Path, text: str) -> None:
 
 @contextmanager
 def into(folder: Path) -> Iterator[None]:
-    """Makes the folder that is written into here, where it is missing; UsageError where the disk does not take it."""
+    """Makes the folder that is written into here, where it is missing; UsageError if the disk does not take it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -106,7 +106,7 @@ def _types() -> dict[str, Any]:
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """results.json of a run, in the words of schema 2; UsageError where it is missing, damaged or of another schema."""
+    """results.json of a run, in the words of schema 2; UsageError if it is missing, damaged or of another schema."""
     path = folder / RESULTS
     try:
         results = json_of(path)
@@ -134,7 +134,7 @@ def _of_schema_1(results: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
-    """The columns of items.parquet, case by case; nothing where there is no such file; UsageError for a damaged one."""
+    """The columns of items.parquet, case by case; nothing if there is no such file; UsageError for a damaged one."""
     path = folder / ITEMS
     if not path.exists():
         return {}
@@ -147,7 +147,7 @@ def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
 
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
-    """The splits of each case's items; nothing where there is no items.parquet; UsageError for a damaged one."""
+    """The splits of each case's items; nothing if there is no items.parquet; UsageError for a damaged one."""
     path = folder / ITEMS
     if not path.exists():
         return {}

@@ -44,7 +44,7 @@ class Encoding:
         self._clock = clock or WorkClock()
 
     def repeat(self, subject: Subject, texts: Sequence[str], locks: Locks) -> None:
-        """Encode these texts again, in other company, for a check of determinism."""
+        """Encode these texts again, in another batch, for a check of determinism."""
         how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "locks": locks}
         try:
             computed = again(subject.model, texts, fingerprint=f"{subject.fingerprint}/again", **how)

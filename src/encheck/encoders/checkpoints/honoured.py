@@ -28,7 +28,7 @@ MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
 def refuse_kind(folder: Path) -> None:
-    """ModelError where the checkpoint is of another family, which would be pooled by the mean without a word."""
+    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a word."""
     file = folder / "config_sentence_transformers.json"
     kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
@@ -40,7 +40,7 @@ def refuse_kind(folder: Path) -> None:
 
 
 def refuse_ignored(folder: Path) -> None:
-    """ModelError where a module has a setting that the library drops, or replaces by its default, while it loads."""
+    """ModelError if a module has a setting that the library drops, or replaces by its default, while it loads."""
     for file, key, value in (*_of_modules(folder), *_of_transformers(folder)):
         raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 

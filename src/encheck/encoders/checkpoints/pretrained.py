@@ -94,7 +94,7 @@ def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def check_all_weights(folder: Path) -> None:
-    """ModelError where the folder has no weights, or some that are broken; safetensors go before pickles."""
+    """ModelError if the folder has no weights, or some that are broken; safetensors go before pickles."""
     weights = [p for p in model_files(folder) if any(map(p.match, WEIGHTS))]
     if not weights:
         raise ModelError(
@@ -136,7 +136,7 @@ class Missing(logging.Handler):
         self.names += self.LINE.findall(record.getMessage())
 
     def refuse(self, folder: Path) -> None:
-        """EncoderError where a weight is missing; a pooler is not used by sentence-transformers' pooling."""
+        """EncoderError if a weight is missing; a pooler is not used by sentence-transformers' pooling."""
         missing = sorted(name for name in self.names if "pooler." not in name)
         if missing:
             raise EncoderError(
@@ -146,7 +146,7 @@ class Missing(logging.Handler):
 
 
 def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
-    """EncoderError where text can become a token that the loaded model has no row of embeddings for."""
+    """EncoderError if text can become a token that the loaded model has no row of embeddings for."""
     special = {i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special}
     largest = max(set(tokenizer.get_vocab().values()) - special, default=-1)
     if largest >= rows:
@@ -169,7 +169,7 @@ def cut_off(encoded: Any, limit: int) -> int:
 
 
 def positions_of(folder: Path) -> int | None:
-    """How many tokens a model with learned positions has room for; None where it has others."""
+    """How many tokens a model with learned positions has room for; None if it has others."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if not isinstance(kind, str) or kind not in LEARNED:
@@ -180,7 +180,7 @@ def positions_of(folder: Path) -> int | None:
 
 
 def check_length(folder: Path, max_length: int | None) -> None:
-    """ModelError where more tokens are asked for than the model has positions."""
+    """ModelError if more tokens are asked for than the model has positions."""
     room = positions_of(folder)
     if max_length and room and max_length > room:
         raise ModelError(

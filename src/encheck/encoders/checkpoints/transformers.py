@@ -57,7 +57,7 @@ class TransformersEncoder(LocalEncoder):
         return self.source
 
     def check(self) -> None:
-        """ModelError where the folder cannot be loaded."""
+        """ModelError if the folder cannot be loaded."""
         check_folder(self.base, trusted=self.config.trust_remote_code, marks=("config.json",))
         check_length(self.base, self.config.max_length)
 
@@ -128,7 +128,7 @@ class TransformersEncoder(LocalEncoder):
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 
     def load(self) -> Any:
-        """The model on the CPU; EncoderError where a weight is missing, which would be drawn at random."""
+        """The model on the CPU; EncoderError if a weight is missing, which would be drawn at random."""
         import torch
         from transformers import AutoModel
 

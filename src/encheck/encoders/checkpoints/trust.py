@@ -17,7 +17,7 @@ OWN = ": without that, transformers' own class of this type is loaded"
 
 
 def confine(folder: Path) -> None:
-    """ModelError where modules.json, a router or what names a file of weights points out of the folder."""
+    """ModelError if modules.json, a router or what names a file of weights points out of the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
         for named in pointed_at(file):
             if named.is_absolute() or ".." in named.parts:
@@ -55,14 +55,14 @@ def modules(folder: Path) -> Iterator[Named]:
 
 
 def settings(module: Named) -> tuple[Path, Mapping[str, Any]]:
-    """The config.json of a module, and what it holds; nothing where it has none."""
+    """The config.json of a module, and what it holds; nothing if it has none."""
     file = module.folder / "config.json"
     found = read_json(file)
     return file, found if isinstance(found, dict) else {}
 
 
 def refuse_code(folder: Path) -> None:
-    """ModelError where a configuration would run what neither sentence-transformers, torch nor transformers has."""
+    """ModelError if a configuration would run what neither sentence-transformers, torch nor transformers has."""
     for file, key, named in _code_named(folder):
         own = OWN if key == "auto_map" and _is_built_in(file) else ""
         raise ModelError(
@@ -111,7 +111,7 @@ def _texts(found: object) -> Iterator[str]:
 
 
 def _refuse_activations(folder: Path) -> None:
-    """ModelError where a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
+    """ModelError if a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
     for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
         file, found = settings(module)
         named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
@@ -123,7 +123,7 @@ def _refuse_activations(folder: Path) -> None:
 
 
 def _refuse_arguments(folder: Path) -> None:
-    """ModelError where a Transformer module hands on what chooses code, files, or how weights are read."""
+    """ModelError if a Transformer module hands on what chooses code, files, or how weights are read."""
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
         found = read_json(file, dict)
         for group in GROUPS:

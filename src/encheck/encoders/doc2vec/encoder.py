@@ -54,7 +54,7 @@ class Doc2VecEncoder(LocalEncoder):
         return {"trained": self.source.name}
 
     def model(self, texts: list[str]) -> Any:
-        """gensim's model; EncoderError where it knows none of the words of these texts."""
+        """gensim's model; EncoderError if it knows none of the words of these texts."""
         words = {word for text in texts for word in _words(text)}
         if len(words) >= MIN_WORDS_TO_DOUBT and words.isdisjoint(self._model.wv.key_to_index):
             raise EncoderError(

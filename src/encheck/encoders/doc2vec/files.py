@@ -57,7 +57,7 @@ def read_model(path: Path) -> Any:
 
 
 def _check_arrays(path: Path, model: Any) -> None:
-    """ModelError where arrays do not fit the vocabulary, or hold no numbers: gensim's loops would crash on them."""
+    """ModelError if arrays do not fit the vocabulary, or hold no numbers: gensim's loops would crash on them."""
     words, width = model.wv.key_to_index, int(model.vector_size)
     named = {"wv.vectors": model.wv.vectors, "syn1": getattr(model, "syn1", None)}
     named["syn1neg"] = getattr(model, "syn1neg", None)
@@ -77,7 +77,7 @@ def _check_arrays(path: Path, model: Any) -> None:
 
 
 def _refuse_empty_places(file: BinaryIO, size: int) -> None:
-    """ModelError where the pickle numbers an object higher than the file has bytes.
+    """ModelError if the pickle numbers an object higher than the file has bytes.
 
     CPython's reader makes a list with twice as many places, whatever the size of the file.
     """

@@ -143,7 +143,7 @@ class LaserEncoder(LocalEncoder):
         return pieces
 
     def _check_pieces(self, pieces: list[str]) -> None:
-        """EncoderError where the vocabulary is another's: all but a few of its own pieces are in it."""
+        """EncoderError if the vocabulary is another's: all but a few of its own pieces are in it."""
         if (known := sum(piece in self.vocabulary for piece in pieces)) * 2 < len(pieces):
             raise EncoderError(
                 f"{self.spm} has {len(pieces)} pieces, but the vocabulary of {self.source} knows {known} of them: "

@@ -21,7 +21,7 @@ Weights = Mapping[str, "Tensor"]
 
 
 def laser3(state: Mapping[str, Any], source: Path, device: str) -> Callable[[list[list[int]]], NDArray[np.float32]]:
-    """The function from rows of token ids to vectors, shape [n, d]; EncoderError where a weight is missing."""
+    """The function from rows of token ids to vectors, shape [n, d]; EncoderError if a weight is missing."""
     how = _settings(state, source)
     weights = {
         name.removeprefix("encoder."): value.float().to(device)

@@ -38,7 +38,7 @@ class DamagedError(ValueError):
 
 
 def locations(file: Path) -> list[str]:
-    """The names of the files that tensors of this model are kept in, sorted; ModelError where it is no ONNX model."""
+    """The names of the files that tensors of this model are kept in, sorted; ModelError if it is no ONNX model."""
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             return sorted(set(_locations(data)))

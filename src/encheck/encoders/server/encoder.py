@@ -87,7 +87,7 @@ class RemoteEncoder(TextEncoder):
         return vector
 
     def verify_fingerprint(self) -> None:
-        """EncoderError where another model answers than at first; two that take turns are two answers in a row."""
+        """EncoderError if another model answers than at first; two that take turns are two answers in a row."""
         for _ in range(2):
             self.watch.alone()
 
@@ -112,7 +112,7 @@ class RemoteEncoder(TextEncoder):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice.
 
-        EncoderError where the probe in an answer shows another model than at first.
+        EncoderError if the probe in an answer shows another model than at first.
         """
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated

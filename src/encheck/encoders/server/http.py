@@ -75,11 +75,11 @@ class Client:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
     def post(self, path: str, body: object, *, most: int = FLOOR) -> Any:
-        """The JSON that comes back for this JSON; EncoderError where it has more than `most` bytes."""
+        """The JSON that comes back for this JSON; EncoderError if it has more than `most` bytes."""
         return self._ask(path, json.dumps(body).encode("utf-8"), most)
 
     def get(self, path: str, *, most: int = FLOOR) -> Any:
-        """The JSON that is there; EncoderError where it has more than `most` bytes."""
+        """The JSON that is there; EncoderError if it has more than `most` bytes."""
         return self._ask(path, None, most)
 
     def heed(self, stop: Future[None]) -> None:
@@ -93,7 +93,7 @@ class Client:
             self._first(Future(), seconds)
 
     def _first(self, awaited: Future[Any], seconds: float) -> bool:
-        """Whether it is done before these seconds are over; EncoderError where this thread should stop."""
+        """Whether it is done before these seconds are over; EncoderError if this thread should stop."""
         stop: Future[None] = getattr(self._here, "stop", None) or Future()
         wait({awaited, stop}, seconds, FIRST_COMPLETED)
         if stop.done():
@@ -215,7 +215,7 @@ class Client:
 
 
 def _parts(url: str) -> urllib.parse.SplitResult | None:
-    """The parts of an address; None where a bracket is open or the port is no number.
+    """The parts of an address; None if a bracket is open or the port is no number.
 
     >>> _parts("http://[::1"), _parts("http://a:b")
     (None, None)

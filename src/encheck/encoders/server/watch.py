@@ -36,13 +36,13 @@ class Watch:
         self._meeting, self._wondering = Lock(), Lock()
 
     def alone(self) -> Vectors:
-        """The probe's vector, shape [d], in a request of its own; EncoderError where it is not what it was."""
+        """The probe's vector, shape [d], in a request of its own; EncoderError if it is not what it was."""
         vector = self._alone()
         self._refuse(vector, self._tolerance)
         return vector
 
     def beside(self, texts: list[str]) -> Vectors:
-        """The vectors of one request that has the probe in it; EncoderError where that shows another model."""
+        """The vectors of one request that has the probe in it; EncoderError if that shows another model."""
         vectors = self._ask([*texts, PROBE])
         seen = checked(vectors[-1:], [PROBE], self.place)[0]
         self._refuse(seen, OTHER)
@@ -90,7 +90,7 @@ class Watch:
 
 
 def checked(vectors: Vectors, texts: list[str], place: str) -> Vectors:
-    """The vectors, or an EncoderError that names the server where they are none."""
+    """The vectors; EncoderError names the server if they are not vectors."""
     try:
         return check_vectors(vectors, texts)
     except EncoderError as error:

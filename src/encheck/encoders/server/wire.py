@@ -96,7 +96,7 @@ class _Https(urllib.request.HTTPSHandler):
 def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
     """The answer's bytes as they come; a read of all would wait for each byte anew.
 
-    EncoderError where they are packed, which was not asked for, or more than `most`: reading stops there.
+    EncoderError if they are packed, which was not asked for, or more than `most`: reading stops there.
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(

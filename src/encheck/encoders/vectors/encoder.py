@@ -91,7 +91,7 @@ class VectorsEncoder(LocalEncoder):
         return np.asarray(total / len(words), np.float32)
 
     def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
-        """EncoderError where none of many words is in the file: each text would get one and the same vector."""
+        """EncoderError if none of many words is in the file: each text would get one and the same vector."""
         words = set() if any(known) else {word for text in texts for word in self.words(text)}
         if len(words) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(

@@ -22,7 +22,7 @@ MAX_WORD_BYTES = 4_096
 
 
 class VectorFile:
-    """Vectors on disk; ModelError names the file where it is none of the known formats, or was cut off."""
+    """Vectors on disk; ModelError names the file if it is not one of the known formats, or was cut off."""
 
     def __init__(self, path: Path, *, option: str = "name") -> None:
         self.path = must_exist(path, "the file of word vectors", f"Remedy: say where it is: --model-arg {option}=PATH")

@@ -44,7 +44,7 @@ def packed_text(text: str) -> Bytes:
 
 
 class Packed:
-    """The arrays of one file, each read when it is asked for. DataError where the file is missing or something else."""
+    """The arrays of one file, each read when it is asked for. DataError if the file is missing or something else."""
 
     def __init__(self, file: Path) -> None:
         self._path = file

@@ -95,7 +95,7 @@ def things() -> tuple[Thing, ...]:
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
-    """The names of a text that can be written otherwise and replaced, in order; or why there is none."""
+    """The names of a text that can be written otherwise and replaced, in order; or the reason why there is none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
     if why := why_left(parse.text):
@@ -427,7 +427,7 @@ def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[
 
 
 def _parts(parse: Parse, thing: Thing, tokens: set[int]) -> list[Spot] | None:
-    """Where a person is called by surname or given name alone; None where a word shares the name in another way."""
+    """Where a person is called by surname or given name alone; None if a word shares the name in another way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
     found = []

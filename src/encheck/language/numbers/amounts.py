@@ -125,7 +125,7 @@ def _beside(
 
 
 def _no_count(style: Style, spot: Spot) -> str:
-    """Why a number in digits is no count; empty where it may be one."""
+    """Why a number in digits is no count; empty if it may be one."""
     is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER

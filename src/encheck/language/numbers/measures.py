@@ -256,7 +256,7 @@ def sign_behind(found: re.Match[str], spot: Spot) -> Made:
 
 
 def _pieces(currency: str, value: Fraction) -> str:
-    """Dollars and cents in words: "four dollars and fifty cents"; ValueError where there are none of either."""
+    """Dollars and cents in words: "four dollars and fifty cents"; ValueError if there are none of either."""
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")

@@ -50,7 +50,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Maker], ...]:
 
 
 def mentions(parse: Parse) -> tuple[Mention, ...] | str:
-    """The numbers of a text that can be written otherwise, in order; or why there is none."""
+    """The numbers of a text that can be written otherwise, in order; or the reason why there is none."""
     text = parse.text
     if not MAYBE.search(text):
         return NONE

@@ -33,7 +33,7 @@ FileHash = Callable[[Path], str]
 class Pipeline:
     """A pipeline by name: None for the bundled one, an installed package, or a folder.
 
-    Raises LanguageError where there is none of that name. Nothing is read before it is asked for.
+    Raises LanguageError if there is none of that name. Nothing is read before it is asked for.
     """
 
     def __init__(self, name: str | None = None, *, file_hash: FileHash = file_sha256) -> None:
@@ -42,7 +42,7 @@ class Pipeline:
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """What its meta.json says; LanguageError where there is none."""
+        """What its meta.json says; LanguageError if there is none."""
         try:
             found: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
@@ -70,7 +70,7 @@ class Pipeline:
 
     @cached_property
     def reach(self) -> int | None:
-        """How many words on each side the tagger looks at; None where it may look at the whole text."""
+        """How many words on each side the tagger looks at; None if it may look at the whole text."""
         return reach_of(self.folder)
 
     @cached_property
