@@ -15,8 +15,7 @@ Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language
 
 
 class Generator(Protocol):
-    """Return a variant of a group's sentence, a reason string, or None if there is no variant and no specific
-    reason."""
+    """Return a variant, a reason string, or None if there is no variant and no specific reason."""
 
     __name__: str
 

@@ -20,7 +20,7 @@ FILES = {
 
 
 def detect(path: Path) -> Found:
-    """(adapter, why) of a local model; ModelError if it is not one that is known.
+    """(adapter, why) of a local model; ModelError if no adapter fits.
 
     A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
     cross-encoder, transformers, ONNX.

@@ -26,7 +26,8 @@ def model_file(source: Path) -> Path:
 
 
 def tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: that of the model, or the one above; ModelError if it is not one, or another's."""
+    """The folder with the tokenizer: that of the model, or the one above; ModelError if it is missing, or belongs to
+    another model."""
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
