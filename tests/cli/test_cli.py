@@ -74,6 +74,12 @@ def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
     assert "cuda:all, or several separated by commas" in said
 
 
+def test_help_wraps_at_the_width_of_the_terminal(encheck, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert " stored vectors of the old model: " in encheck("gate", "--help").output
+    assert "    encheck gate ./candidate --baseline sbert" in encheck("gate", "--help").output
+
+
 def test_help_shows_every_option_in_its_group(encheck):
     said = encheck("run", "--help").output
     assert all(f"--{option.name}" in said for option in OPTIONS.values() if not option.hidden)

@@ -26,8 +26,7 @@ def model_file(source: Path) -> Path:
 
 
 def tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: that of the model, or the one above; ModelError if it is missing, or belongs to
-    another model."""
+    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or of another model."""
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
