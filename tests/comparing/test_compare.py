@@ -217,7 +217,7 @@ def test_what_cannot_be_compared_is_refused_with_its_reason(two, tmp_path):
     other = write_run(tmp_path / "other", [0.9] * 40, model="n", prefix="e")
     assert "share no items" in refused(two[0], other)
     assert "a comparison takes 2 to 10" in refused(two[0])
-    assert "is no run" in refused(two[0], tmp_path / "nothing")
+    assert "is not a run" in refused(two[0], tmp_path / "nothing")
     (two[1] / "items.parquet").write_bytes(b"PAR1 cut off")
     assert "items.parquet cannot be read" in refused(*two)
     (two[1] / "items.parquet").unlink()

@@ -247,7 +247,7 @@ def test_a_service_asks_at_its_start(saved, tmp_path):
     assert read(tmp_path / "c.json").role == "document"
     assert encheck.canary_check("bag-of-words", tmp_path / "c.json").exit_code == 0
     assert encheck.canary_check(encheck.load_model("random"), tmp_path / "c.json").exit_code == 1
-    with pytest.raises(UsageError, match="no role"):
+    with pytest.raises(UsageError, match="should be query or document"):
         encheck.canary_save("bag-of-words", tmp_path / "c.json", role="passage")
 
 

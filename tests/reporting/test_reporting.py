@@ -390,7 +390,7 @@ def test_results_that_are_damaged_or_of_another_schema_are_refused(tmp_path, tex
 
 
 def test_a_folder_without_results_is_no_run(tmp_path):
-    with pytest.raises(UsageError, match="is no run"):
+    with pytest.raises(UsageError, match="is not a run"):
         read_results(tmp_path)
     with pytest.raises(UsageError, match="there is no run"):
         newest_run(tmp_path)
