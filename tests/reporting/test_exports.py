@@ -164,6 +164,15 @@ def test_alerts_are_what_is_not_green(results, tmp_path):
     assert found[0].locations[0].physical_location.artifact_location.uri == "models.yaml"
 
 
+def test_a_rule_says_what_its_check_claims(results, tmp_path):
+    results["checks"] = [row("a_is_b", 0.5, verdict="fail", reason="")]
+    for says in ("An a is a b.", ""):
+        results["claims"] = {"a_is_b": {"says": says}}
+        sarif_of(results, tmp_path)
+        (rule,) = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["tool"]["driver"]["rules"]
+        assert rule["shortDescription"]["text"] == (says or "a is b")
+
+
 @pytest.mark.parametrize(
     ("status", "verdict", "successful"),
     [
