@@ -22,7 +22,7 @@ Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
 def against_paraphrase(far: Generator) -> Builder:
-    """Triplets (source, paraphrase, variant): criteria 3 and 4."""
+    """Triplets (source, paraphrase, variant), as in criteria 3 and 4."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         refuse_without_paraphrase(dataset)
@@ -35,7 +35,7 @@ def against_paraphrase(far: Generator) -> Builder:
 def contrast(near: Generator, far: Generator) -> Builder:
     """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
 
-    The level is the far variant's; the near one is of level 1.
+    The level is the far variant's; the near one has level 1.
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
@@ -62,7 +62,7 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
 
 
 def edited(generator: Generator) -> Builder:
-    """Pairs (source, variant): criterion 2."""
+    """Pairs (source, variant), as in criterion 2."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
@@ -72,7 +72,7 @@ def edited(generator: Generator) -> Builder:
 
 
 def in_passages(phenomena: Sequence[str]) -> Builder:
-    """Triplets of the groups that have a passage: source, kept and changed edit of one of their phenomena, each in it.
+    """Triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
 
     The level is the number of sentences. Which phenomenon is decided by the hash of the sentence among those that it
     has, so that all have their share; a group with none of them gives its antonym, beside the synonym.
@@ -85,12 +85,12 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
 
 
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Paraphrases, and the data's own negatives: criterion 1."""
+    """Paraphrases and the data's own negatives, as in criterion 1."""
     return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """Paraphrases, and random cross-topic pairs: criterion 1, alternative set-up."""
+    """Paraphrases and random cross-topic pairs, as in criterion 1, alternative set-up."""
     return _two_classes(dataset, dataset.reference(seed=maker.seed, purpose="random-negatives"), "random")
 
 
@@ -105,9 +105,9 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Labelled pairs of the test part in both orders: prediction consistency.
+    """Labelled pairs of the test part in both orders, for prediction consistency.
 
-    All of them where no test part is named. Identical sentences have one order and are excluded. A threshold is chosen
+    All pairs if the data have no test part. Identical sentences have one order and are excluded. A threshold is chosen
     on the validation part's pairs.
     """
     labelled = [p for p in dataset.pairs if p.label is not None]
@@ -131,7 +131,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Pairs with a graded similarity, of the test part where there is one: correlations."""
+    """Pairs with a graded similarity, for correlations; of the test part if there is one."""
     graded = [p for p in dataset.pairs if p.score is not None]
     if len(graded) < 2:
         raise NothingToMeasure(
@@ -151,7 +151,7 @@ Outcome = Item | str
 
 
 def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
-    """Items of what was made, with numbers of their own; the reasons of the others, counted."""
+    """The items that were made, numbered, and the counted reasons of the others."""
     kept: list[Item] = []
     excluded: Counter[str] = Counter()
     for outcome in outcomes:
@@ -170,7 +170,7 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
-    """NothingToMeasure where no sentence has a paraphrase: nothing is made in vain."""
+    """NothingToMeasure if no sentence has a paraphrase, before anything is made."""
     if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
         raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 

@@ -53,7 +53,7 @@ def _swapped(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
 
 
 def turned(group: Group) -> Group:
-    """The group with sentence and paraphrase exchanged: the paraphrase is what is swapped."""
+    """The group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
     return replace(group, source=group.paraphrase, paraphrase=group.source)
 
 
@@ -86,7 +86,7 @@ def _stated(group: Group, said: Variant | str) -> Group | str:
 
 
 def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
-    """Each sentence in other words: back-translated where there are translators, else as it was rewritten by hand."""
+    """Each sentence in other words: back-translated if there are translators, else the hand-written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]
@@ -145,7 +145,7 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
 
 
 def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
-    """The groups with what the language model writes on, where there is one."""
+    """The groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
     texts = maker.writers.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])

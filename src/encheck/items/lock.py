@@ -171,7 +171,7 @@ def _written_to(path: Path) -> list[Path]:
 
 @dataclass
 class VariantLock:
-    """A lock file that was read. LockError if it is not one."""
+    """A lock file, read from disk. LockError if it is not one."""
 
     path: Path
     language: Mapping[str, Any] = field(default_factory=dict)

@@ -76,7 +76,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each query of a log in search of answers that nobody judged, among all passages.
+    """Each query of a log in search of answers among all passages, without labels.
 
     The id stands for the documents too: with others, or where others count as the same, these are other items.
     """
@@ -149,7 +149,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """The longest texts of the data, each with itself less its last three words: who truncates sees no difference."""
+    """The longest texts of the data, each paired with itself without its last three words, which truncation hides."""
     found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in _longest(dataset) if len(t.split()) > TAIL]
     if not found:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")

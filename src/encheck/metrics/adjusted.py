@@ -46,7 +46,7 @@ class Stratum:
 
 @metric(chance=0.5, label="adjusted share won", whole="its weights are those of a whole set")
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share won under weights that put every surface difference alike about zero; a tie counts one half.
+    """Share won under weights that balance every surface difference about zero; a tie counts one half.
 
     The interval draws clusters, keeps the weights, and is wider by what they leave unbalanced. `clusters` is what the
     weights leave of them (Kish). The params have the strata. No estimate, with what is `missing`, where a difference
@@ -65,7 +65,7 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def meaning(estimate: Estimate) -> str:
-    """Whether an adjusted rate says that meaning is seen: its whole interval is above one half."""
+    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half."""
     if estimate.missing:
         return f"not told, {estimate.missing}"
     if estimate.low > HALF:

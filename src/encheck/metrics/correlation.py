@@ -41,7 +41,7 @@ def spearman(scores: PairScores) -> Estimate:
 
 @metric(chance=0.0, label="Pearson", whole=WHOLE)
 def pearson(scores: PairScores) -> Estimate:
-    """Linear correlation; it depends on the shape of the score's scale, so it is no verdict."""
+    """Linear correlation; it depends on the shape of the score's scale, so it gives no verdict."""
     return _all("pearson", scores, weighted_pearson)
 
 

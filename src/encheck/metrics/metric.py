@@ -58,7 +58,7 @@ class Metric(Generic[P]):
 
     @property
     def calibrated(self) -> Metric[P]:
-        """The same of calibrated scores: what a check declares that judges `metric(scores.calibrated)`."""
+        """The metric on calibrated scores, for a check that judges `metric(scores.calibrated)`."""
         return replace(self, name=self.base + CALIBRATED)
 
     @property
