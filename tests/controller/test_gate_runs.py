@@ -253,7 +253,10 @@ def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_pat
     ("args", "says"),
     [
         (["--encheck-inconclusive=pass"], "*--inconclusive requires --baseline=DIR*"),
-        (["--encheck-primary=map"], "*--primary requires --baseline=DIR: it is what a gate weighs a search by*"),
+        (
+            ["--encheck-primary=map"],
+            "*--primary requires --baseline=DIR: it is the metric by which a gate weighs a search*",
+        ),
         (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),

@@ -178,9 +178,9 @@ def nested(levels):
 DAMAGED = {
     "cut off": (deep("w.bin", 1).SerializeToString()[:-3], "it ends in the middle of a field"),
     "a long number": (b"\x08" + b"\xff" * 11, "a number has more than ten bytes"),
-    "a group": (b"\x3b\x3c", "wire type 3 of field 7 is none of ONNX"),
+    "a group": (b"\x3b\x3c", "wire type 3 of field 7 is not part of ONNX"),
     "field 0": (b"\x00\x00", "there is no field 0"),
-    "text": (b"version https://git-lfs", "wire type 6 of field 14 is none of ONNX"),
+    "text": (b"version https://git-lfs", "wire type 6 of field 14 is not part of ONNX"),
     "deep": (nested(40), "messages lie 100 deep in each other"),
 }
 

@@ -109,12 +109,12 @@ def test_a_folder_with_other_files_is_left_alone(folder):
 
 
 def test_a_run_that_measured_nothing_is_no_baseline(tmp_path):
-    with pytest.raises(BaselineError, match="nothing of m was measured"):
+    with pytest.raises(BaselineError, match="nothing was measured for m"):
         save(tmp_path / "new", results(), {}, model="m")
 
 
 def test_a_missing_folder_is_no_baseline(tmp_path):
-    with pytest.raises(BaselineError, match=r"is no baseline: baseline\.json cannot be read"):
+    with pytest.raises(BaselineError, match=r"is not a baseline: baseline\.json cannot be read"):
         read(tmp_path / "nowhere")
 
 
@@ -140,7 +140,7 @@ def test_an_edited_summary_is_refused(folder):
 def test_changed_items_are_refused(folder):
     other = pyarrow.parquet.read_table(folder / "items.parquet").slice(1)
     pyarrow.parquet.write_table(other, folder / "items.parquet")
-    with pytest.raises(BaselineError, match="it was changed"):
+    with pytest.raises(BaselineError, match="was changed after it was saved"):
         read(folder)
 
 

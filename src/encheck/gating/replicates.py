@@ -26,7 +26,7 @@ from encheck.statistics import paired as stats
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together
 LEAST_ROWS = 2  # gate rows that show a direction
-WHAT_IT_IS = "A seed replicate is a checkpoint of its own, trained as the baseline was but with another seed"
+WHAT_IT_IS = "A seed replicate is a separate checkpoint, trained like the baseline but with another seed"
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:

@@ -299,7 +299,7 @@ class Judged:
     def why(self) -> str:
         """Why that decides, or does not."""
         if self.outcome == "block":
-            return f"it loses for certain, and not less than {100 * self.delta:g} points by this estimate"
+            return f"the loss is certain, and is at least {100 * self.delta:g} points by this estimate"
         if self.outcome == "pass":
             return f"a loss of {100 * self.delta:g} points is ruled out, so search passes"
         if self.left:

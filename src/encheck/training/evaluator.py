@@ -166,7 +166,7 @@ def primary(checks: Sequence[str]) -> str:
         return asked[0]
     lacking = " and ".join(part for part in PARTS if part not in asked)
     raise UsageError(
-        f"checks={list(checks)} choose no checkpoint: without {lacking} there is no balanced score. "
+        f"checks={list(checks)} cannot choose a checkpoint: without {lacking} there is no balanced score. "
         "Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name checks of one part alone"
     )
 

@@ -90,7 +90,7 @@ def _fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
             at = _within(at + WIDTH[wire], end)
             yield number, None
         else:
-            raise DamagedError(f"wire type {wire} of field {number} is none of ONNX")
+            raise DamagedError(f"wire type {wire} of field {number} is not part of ONNX")
 
 
 def _number(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
