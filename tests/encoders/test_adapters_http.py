@@ -253,7 +253,7 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
     ours = opened(SimpleNamespace(address="http://127.0.0.1:9"), options={"retries": 1})
     with pytest.raises(
         ModelError,
-        match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: see that",
+        match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: check that",
     ):
         ours.fingerprint()
 
