@@ -234,7 +234,7 @@ def test_two_models_or_a_language_are_asked_for():
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path):
-    with pytest.raises(ModelError, match="no checkpoint"):
+    with pytest.raises(ModelError, match="not a checkpoint"):
         Continuer(str(tmp_path))
     with pytest.raises(ModelError, match="does not exist"):
         Continuer("./nowhere")

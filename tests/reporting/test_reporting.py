@@ -102,7 +102,7 @@ def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_ter
     hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
     page, told = html.render(hidden, {}), "\n".join(terminal.lines(hidden))
     assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 2  # a title, and a text
-    assert "known failure: known\n \u241b]0;x\u2407 \ufffdevil" in told
+    assert "known failure (antonym): known\n \u241b]0;x\u2407 \ufffdevil" in told
     assert not re.search("[\x1b\x07\u202e]", page + told)
 
 
