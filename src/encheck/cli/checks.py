@@ -25,6 +25,9 @@ CACHED = (
 def run(context: typer.Context, **_shown: object) -> None:
     """Test a model: run all checks, or those that you select.
 
+    The profile is shown first, from at most 2,500 texts; then the run goes on. It stops there with --quick, and by
+    itself where the rest would take over 5 minutes or the model has a price in models.yaml, unless --full is given.
+
     Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
 
     Exit code: 0 passed, 1 a check failed or the gate blocks, 4 wrong usage or bad input, 5 nothing was measured,
@@ -50,7 +53,7 @@ def run(context: typer.Context, **_shown: object) -> None:
     if any(arg.partition("=")[0] == "--predictions" for arg in context.args):
         _score(context)
         return
-    raise typer.Exit(run_checks(context.args))
+    raise typer.Exit(run_checks(["--look-first", *context.args]))
 
 
 def _score(context: typer.Context) -> None:
