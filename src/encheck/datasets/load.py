@@ -23,6 +23,7 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
+from encheck.datasets.searched_texts import groups_of
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
 from encheck.system.paths import exists, typed
@@ -231,7 +232,7 @@ def _sampled(asked: _Asked, found: Collection, licence: str) -> Dataset:
     clusters = [q.cluster for q in found.queries]
     kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
     return Dataset(
-        asked.called, (), (), licence, len(found.queries), skipped=skipped,
+        asked.called, (), groups_of(asked.called, kept), licence, len(found.queries), skipped=skipped,
         sampled=len(kept.queries) < len(found.queries),
         universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
     )  # fmt: skip
