@@ -322,8 +322,8 @@ def _not_compared(new: Sequence[Table]) -> Iterator[str]:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
         names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
         yield (
-            f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline; to leave "
-            "them out, run with -m retrieval"
+            f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline; "
+            "to leave them out, run with -m retrieval"
         )
 
 

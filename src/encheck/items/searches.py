@@ -11,6 +11,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import PARAPHRASES
+from encheck.items.shared import shared_numbers
 from encheck.items.variants import Maker
 from encheck.types import Documents, Items, LoggedQuery, Query, RankedQuery, Repeated, SentencePair, content_hash
 
@@ -98,8 +99,11 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(tuple(map(asked, found.queries)))
 
 
-def contrasts(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Two queries and two documents, each of which is right for one."""
+def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+    """Two queries and two documents, each of which is right for one: those of the data, or made of a search."""
+    found = dataset.collection
+    if found is not None and not found.passages:
+        return shared_numbers(dataset, found, maker)
     if not dataset.contrasts:
         raise NothingToMeasure(
             f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"
