@@ -1,9 +1,9 @@
 """What the gate says of real copies of MiniLM on the labelled questions of the help centre: rounded and damaged ones.
 
-    python benchmarks/search_copies.py [--folder build/search-copies] [--pairs mrpc:MRPC]
+    python benchmarks/search_copies.py [--folder build/search-copies] [--pairs mrpc:MRPC --checks "retrieval or number"]
 
 bf16, another pooling, and the last two of six layers left out; what each gate says is printed. With `--pairs` it is on
-the paraphrases of a data set, the first of each pair a query and the second its document, and with all checks.
+the paraphrases of a data set, the first of each pair a query and the second its document.
 """
 
 from __future__ import annotations
@@ -70,7 +70,12 @@ def said(lines: list[str]) -> list[str]:
 
 
 def gates(
-    folder: Path, *, pairs: str | None = None, sample: str = "all", only: Sequence[str] = tuple(COPIES)
+    folder: Path,
+    *,
+    pairs: str | None = None,
+    sample: str = "all",
+    checks: str = "retrieval",
+    only: Sequence[str] = tuple(COPIES),
 ) -> Iterator[tuple[str, list[str]]]:
     """(copy, what its gate says), one after the other."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,7 @@ def gates(
         write_pairs(pairs, folder / "labels.jsonl")
     else:
         make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
-    selected = (f"--sample={sample}",) if pairs else ("-m", "retrieval")
+    selected = ("-m", checks, f"--sample={sample}")
     run(folder, selected, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
     for name in only:
         how = COPIES[name][1]
@@ -89,11 +94,14 @@ def main() -> None:
     """Gate each copy."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path("build/search-copies"))
-    parser.add_argument("--pairs", help="a data set whose paraphrases are searched, with all checks")
-    parser.add_argument("--sample", default="1000", help="clusters of its queries")
+    parser.add_argument("--pairs", help="a data set whose paraphrases are searched")
+    parser.add_argument("--checks", default="retrieval", help="which, as -m takes them")
+    parser.add_argument("--sample", default="all", help="clusters of its queries")
     parser.add_argument("--only", nargs="+", choices=COPIES, default=tuple(COPIES))
     asked = parser.parse_args()
-    found_by = gates(asked.folder.resolve(), pairs=asked.pairs, sample=asked.sample, only=asked.only)
+    found_by = gates(
+        asked.folder.resolve(), pairs=asked.pairs, sample=asked.sample, checks=asked.checks, only=asked.only
+    )
     for name, found in found_by:
         print(f"\n{name}:\n", *found, sep="\n", flush=True)
 
