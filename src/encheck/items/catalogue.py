@@ -18,7 +18,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, name_of
+from encheck.generators.base import Generator, Outcome, name_of
 from encheck.generators.beside import beside
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.swap_chain import swap_chain
@@ -143,12 +143,20 @@ def list_stream(
             theirs = _groups(generator, some, maker)
             maker.survey(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
-                for group, outcome in zip(theirs, maker.once(theirs, generator, level=level), strict=True):
+                made = maker.once(theirs, generator, level=level)
+                for group, outcome in zip(theirs, made, strict=True):
                     listing.add(group, outcome)
-                    if frozen is not None and isinstance(outcome, Variant) and not group.variants:
-                        frozen.add(line_of(group.source, listing.generator, outcome))
+                if frozen is not None:
+                    _freeze(frozen, listing.generator, theirs, made)
         maker.english.forget()
     return [listing for listed in listings for listing in listed]
+
+
+def _freeze(frozen: Frozen, generator: str, groups: Sequence[Group], made: Sequence[Outcome]) -> None:
+    """Keep the lines of what was not written by hand."""
+    for group, outcome in zip(groups, made, strict=True):
+        if isinstance(outcome, Variant) and not group.variants:
+            frozen.add(line_of(group.source, generator, outcome))
 
 
 def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:
