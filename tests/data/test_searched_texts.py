@@ -70,6 +70,7 @@ def test_documents_that_nobody_judged_give_no_text():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("It was said at an Aug. 25 hearing. Nobody came.", 2),
         ('He said "Stop." Then Mr. Lee left the U.S. on Monday.', 2),
         ("A wrapped line goes on\nin the next one here. Title\n\nThe last one, e.g. this.", 1),
         ("no capitals here at all. none here.", 1),

@@ -18,7 +18,8 @@ CLOSING = 4  # signs, in which the end of a sentence lies
 CUT = re.compile(r"[^\S\n]*\n\s*|(?<=[.!?…])(?P<closing>[\"'”’)\]]*)\s+(?=[\"'“‘(\[]*[A-Z0-9])|(?<=[。！？])")
 SHORTENED = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sen|Rep|Gov|Gen|Col|Capt|Sgt|Jr|Sr|Inc|Corp|Ltd|Co|vs|al|approx|Fig|No|Nos"
-    r"|Vol|Eq|Ref|cf|ca|i\.e|e\.g|a\.m|p\.m)|\.[A-Za-z])\.$"
+    r"|Vol|Eq|Ref|cf|ca|i\.e|e\.g|a\.m|p\.m|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Lt|Maj|Adm|Rev|Hon|Mt|Ave"
+    r"|Bros|Dept|Assn|Univ)|\.[A-Za-z])\.$"
 )
 
 
