@@ -1,7 +1,7 @@
 """A number that a query and a document both say, and another number in both: a contrast of a search.
 
-The document says it in another notation than the query, so that no text has the words of the other. Which document a
-query is nearer to then goes by the number alone.
+The document says it in another notation than the query: no word that tells the two numbers apart in the query does so
+in the document. Which document a query is nearer to then goes by the number alone.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from encheck.language.numbers.mentions import mentions
 from encheck.language.numbers.values import NEAR
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
+from encheck.surface import tokens
 from encheck.types import apply_edits
 
 NAME = "shared_number"
@@ -62,19 +63,21 @@ def _counted(parse: Parse, one: Mention) -> str:
 
 
 def _contrasts(query: str, one: Mention, document: str, other: Mention) -> Iterator[Shared]:
-    """Of each near value that both can say, in each notation of the document that the query has not."""
+    """Of each near value that both can say, in each notation of the document in which no word gives it away."""
     for write in (other.own, *(form.write for form in other.forms)):
         for value in one.beside(NEAR):
-            texts = [(said_as(way, v), v) for way in (one.own, write) for v in (one.value, value)]
-            if all(text for text, _ in texts) and len({_plain(str(text)) for text, _ in texts}) == len(texts):
+            asked, said = ([said_as(way, v) for v in (one.value, value)] for way in (one.own, write))
+            if all(asked) and all(said) and not _telling(asked) & _telling(said):
                 yield Shared(_both(query, one, one.own, value), _both(document, other, write, value))
+
+
+def _telling(both: list[str | None]) -> set[str]:
+    """The words by which two numbers in one notation differ."""
+    first, second = (set(tokens(text or "")) for text in both)
+    return first ^ second
 
 
 def _both(text: str, one: Mention, write: Write, value: Value) -> tuple[str, str]:
     """The text with its own value in this notation, then with the other one."""
     first, second = (apply_edits(text, edits_for(text, one, write(v))) for v in (one.value, value))
     return first, second
-
-
-def _plain(text: str) -> str:
-    return "".join(text.lower().split())

@@ -120,6 +120,14 @@ def test_a_document_in_the_notation_of_the_query_gets_another_one(search):
     assert "forty" in found.documents[0]
 
 
+def test_no_word_tells_both_the_queries_and_the_documents_apart(search):
+    data = search(("who won the 1990 election", "She won an election in 1990 but lost."), ("what", "None."))
+    (found,) = contrasts(data, 1, Maker()).kept
+    queries, documents = (set(a.split()) ^ set(b.split()) for a, b in (found.queries, found.documents))
+    assert "1990" in queries
+    assert not queries & documents
+
+
 @pytest.mark.parametrize(
     ("query", "document"),
     [
