@@ -146,7 +146,7 @@ def weigh(
         baseline.name,
         decision,
         _flips(found.rows),
-        found.reported | {table.case: NEW for table in new},
+        {**found.reported, **{table.case: NEW for table in new}},
         _scores(pair, decision),
         not_selected,
         (
