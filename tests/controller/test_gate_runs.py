@@ -9,7 +9,9 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
-from encheck.reporting.gate import explained, family_cells, meanings, verdict
+from encheck.reporting.gate.record import verdict
+from encheck.reporting.gate.rows import family_cells, meanings
+from encheck.reporting.gate.words import explained
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
 

@@ -229,7 +229,7 @@ class Controller:
         """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""
         if end.gate:
             from encheck.controller.junit import note_gate
-            from encheck.reporting.gate import headline
+            from encheck.reporting.gate.words import headline
 
             self.verdict = [*headline(end.gate)]
             note_gate(self.config.pluginmanager.get_plugins(), end.gate)

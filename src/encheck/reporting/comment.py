@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.reporting import lost
-from encheck.reporting.gate import at_most, cells, headline, weighed_rows
+from encheck.reporting.gate.rows import cells, weighed_rows
+from encheck.reporting.gate.words import at_most, headline
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import escape
 from encheck.system.terminal import visible

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate, reference, validity
+from encheck.reporting import contamination, cut_offs, reference, validity
+from encheck.reporting.gate import summary
 from encheck.reporting.text import escape
 from encheck.reporting.view import (
     CRITERIA,
@@ -27,7 +28,7 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
-    whole = _whole(results, list(gate.markdown(results["gate"], items or {}, most=200)) if "gate" in results else [])
+    whole = _whole(results, list(summary.markdown(results["gate"], items or {}, most=200)) if "gate" in results else [])
     if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
         return whole
     cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, cut_offs, gate, reference, validity
+from encheck.reporting import contamination, cut_offs, reference, validity
 from encheck.reporting.failures import rounded
+from encheck.reporting.gate import terminal
 from encheck.reporting.lost import in_a_line
 from encheck.reporting.profile import Line, profile, weakest_first
 from encheck.reporting.text import joined, shortened, table
@@ -129,7 +130,7 @@ def _text(item: Mapping[str, Any], side: str) -> str:
 
 def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     if "gate" in results:
-        yield from gate.lines(results["gate"])
+        yield from terminal.lines(results["gate"])
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"

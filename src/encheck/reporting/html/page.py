@@ -10,8 +10,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.reporting import contamination, cut_offs, gate, reference, view
+from encheck.reporting import contamination, cut_offs, reference, view
 from encheck.reporting.commands import commands
+from encheck.reporting.gate import words
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
@@ -56,7 +57,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         series=series,
         gate=results.get("gate"),
-        gates=gate,
+        gates=words,
         references=results.get("references", []),
         reference=reference,
         surface=view.surface,
