@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from encheck.gating.lost import LostQuery
+from encheck.gating.lost import LOST_SHOWN, LostQuery
 from encheck.gating.types import EXIT_CODES, GateRow, Moved, Outcome, Share
-from encheck.gating.weighing import Weighed
+from encheck.gating.weighing import Searched, Weighed
 from encheck.reporting import lost
 from encheck.scoring.answers import Answers
 
@@ -75,13 +75,15 @@ def _finite(found: dict[str, Any]) -> dict[str, Any]:
 
 def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
     said = _finite(asdict(row))
-    blocks = row.outcome == "block"
+    shows = row.outcome == "block" or (row.evidence and row.outcome == "inconclusive")
     more = {
         "means": w.means.get(row.name, ""),
-        "lost_queries": lost.as_dicts(w.lost.get(row.name, ()) if blocks else (), shown.items, shown.documents),
-        "lost_examples": lost.examples(w.lost_items.get(row.name, ()) if blocks else (), shown.items),
+        "lost_queries": lost.as_dicts(w.lost.get(row.name, ()) if shows else (), shown.items, shown.documents),
+        "lost_examples": lost.examples(w.lost_items.get(row.name, ()) if shows else (), shown.items),
         "beside": [_finite(asdict(one)) for one in w.beside.get(row.name, ())],
     }
+    if row.name in w.answered:
+        more |= dict(zip(("worse_queries", "better_queries"), w.answered[row.name], strict=True))
     if row.remedy:
         said["remedy"] |= {"says": row.remedy.says}
     return {"row": said.pop("name"), **said, **_flips(w, row), **more}
@@ -96,6 +98,7 @@ def _search(w: Weighed, one: Moved, shown: Shown) -> dict[str, Any]:
         "row": found.pop("name"), **found, "passes": one.passes, "says": f"{one.said}; {one.why}",
         "judge": f"encheck data judge {shlex.quote(shown.folder)}" if needs and shown.folder else None,
         "left": left, "qrels": shown.qrels or None, "lost_queries": _judged_worse(w, one, shown),
+        "changed_queries": _changed(w, one, shown),
     }  # fmt: skip
 
 
@@ -108,14 +111,36 @@ def moved_of(search: Mapping[str, Any]) -> Moved:
 
 def _judged_worse(w: Weighed, one: Moved, shown: Shown) -> list[dict[str, str]]:
     """Three queries of a search that people's answers block, with both answers."""
-    search = next((s for s in w.searched if str(s.after.gate_row) == one.name), None)
+    search = _search_of(w, one)
     if search is None or one.judged is None or not one.blocks:
         return []
+    return _queries(search, one.judged.lost, shown)
+
+
+def _changed(w: Weighed, one: Moved, shown: Shown) -> list[dict[str, str]]:
+    """Three queries of a search that is open whose first answer changed, the most frequent first."""
+    search = _search_of(w, one)
+    if search is None or one.passes or one.blocks:
+        return []
+    sides = zip(search.before.answers, search.after.answers, search.after.weights, search.after.items, strict=True)
+    moved = [(-weight, i, item) for i, (before, now, weight, item) in enumerate(sides) if _first(before) != _first(now)]
+    return _queries(search, [item for *_, item in sorted(moved)[:LOST_SHOWN]], shown)
+
+
+def _search_of(w: Weighed, one: Moved) -> Searched | None:
+    return next((s for s in w.searched if str(s.after.gate_row) == one.name), None)
+
+
+def _queries(search: Searched, items: Sequence[str], shown: Shown) -> list[dict[str, str]]:
+    """These queries with what came first before and what comes first now."""
     at = {item: i for i, item in enumerate(search.after.items)}
-    sides = (search.before, search.after)
-    rows = {item: [Answers.of(side.answers[at[item]]).first[0] for side in sides] for item in one.judged.lost}
+    rows = {item: [_first(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}
     found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]
     return lost.as_dicts(found, shown.items, shown.documents)
+
+
+def _first(answers: str) -> int:
+    return Answers.of(answers).first[0]
 
 
 def _flips(w: Weighed, row: GateRow) -> dict[str, list[str]]:

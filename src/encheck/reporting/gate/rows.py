@@ -41,7 +41,7 @@ def folded(against: Mapping[str, Any]) -> Iterator[str]:
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """One row as the tables show it; rates in percent and points."""
-    outcome = _state(row)
+    outcome = state_of(row)
     if row["kind"] == "rate":
         figures = [f"{100 * row[side]:.1f}%" for side in ("baseline", "candidate")]
         change = f"{100 * row['change']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
@@ -55,7 +55,7 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (outcome, row["family"], row["row"], *figures, change, "-", "-", seen)
 
 
-def _state(row: Mapping[str, Any]) -> str:
+def state_of(row: Mapping[str, Any]) -> str:
     """What the first column says of a row."""
     if row["outcome"] == "block":
         return "block"

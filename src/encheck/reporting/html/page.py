@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from encheck.reporting import contamination, cut_offs, reference, view
 from encheck.reporting.commands import commands
 from encheck.reporting.gate import words
+from encheck.reporting.gate.view import views
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import Section, sections
 from encheck.reporting.html.vega_lite import series
@@ -58,6 +59,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         series=series,
         gate=results.get("gate"),
         gates=words,
+        gate_views=views(results),
         references=results.get("references", []),
         reference=reference,
         surface=view.surface,
@@ -69,8 +71,18 @@ def page(template: str, payload: str, **context: Any) -> str:
     scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
     hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
-    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    shared = {"style": _style(), "scripts": scripts, "policy": policy, "payload": payload}
     return _environment().get_template(template).render(**shared, **context)
+
+
+def still(template: str, **context: Any) -> str:
+    """A page from a template of this package with its style and no script, under a policy that allows none."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    return _environment().get_template(template).render(style=_style(), policy=policy, **context)
+
+
+def _style() -> str:
+    return _read("report.css") + _read("gate.css")
 
 
 def picture(template: str, **context: Any) -> str:
