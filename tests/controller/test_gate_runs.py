@@ -95,7 +95,8 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert "## Gate against base: BLOCKED" in summary
     assert summary.count("- lost in number/probes/1: ") == 3
     page = html.unescape((folder / "report.html").read_text("utf-8"))
-    assert "Against base: BLOCKED" in page
+    alone = html.unescape((folder / "gate.html").read_text("utf-8"))
+    assert all("No: do not replace base with random" in text for text in (page, alone, outcome.stdout.str()))
     (blocked,) = (r for r in found["gate"]["against"][0]["rows"] if r["row"] == "number/probes/1")
     assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
     against = found["gate"]["against"][0]
@@ -105,7 +106,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     told = [against["reindex"]["says"], moved["says"]]
     assert all(line in said for line in told for said in (summary, page, outcome.stdout.str()))
     first = blocked["lost_examples"][0]
-    assert all(first["source"] in said for said in (page, outcome.stdout.str()))
+    assert all(first["source"] in said for said in (page, alone, outcome.stdout.str()))
     assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3
     assert outcome.outlines[-1].startswith("GATE: BLOCKED. number/probes/1: 100.0% to ")
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}

@@ -16,7 +16,7 @@ Raw = Mapping[str, Any]
 TONE = {"do not ship": "bad", "cannot tell": "open", "ship with these changes": "good", "ship": "good"}
 HEADLINE = {
     "do not ship": "No: keep {old}, do not ship {new}",
-    "cannot tell": "Not yet: it cannot be told whether {new} may take the place of {old}",
+    "cannot tell": "Not yet: cannot tell whether {new} may take the place of {old}",
     "ship with these changes": "Yes: ship {new} in place of {old}, with these changes",
     "ship": "Yes: ship {new} in place of {old}",
 }

@@ -16,10 +16,11 @@ Against = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """What to do next, and what to type for it; "" where there is nothing to type."""
+    """What to do next, what to type for it, "" where there is nothing to type, and ways to do it, any of which does."""
 
     says: str
     command: str = ""
+    ways: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,16 @@ def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
     yield Step(f"Keep {against['baseline']} in use until the gate can tell.")
     if command := judging(against):
         yield Step("Say which answers are better, where the two models differ.", command)
-    if more := endpoint.remedy(against):
-        yield Step(f"{more}.")
-    for text in against.get("remedies", ()):
-        yield Step(f"{text[0].upper()}{text[1:]}.")
+    if ways := tuple(_ways(against)):
+        yield Step("Any one of these may decide:", ways=ways)
     yield Step("Then gate the new model again.", to_type.again)
+
+
+def _ways(against: Against) -> Iterator[str]:
+    """What else would decide."""
+    if more := endpoint.remedy(against):
+        yield f"{more}."
+    yield from (f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))
 
 
 def judging(against: Against) -> str:

@@ -84,7 +84,7 @@ def _answer(against: Against, candidate: str) -> str:
     return {
         "pass": f"Yes: {candidate} may replace {old}",
         "block": f"No: do not replace {old} with {candidate}",
-        "inconclusive": f"Not yet: it cannot be told whether {candidate} may replace {old}",
+        "inconclusive": f"Not yet: the gate cannot tell whether {candidate} may replace {old}",
     }[against["outcome"]]
 
 
@@ -120,10 +120,10 @@ def listed(names: Sequence[str]) -> str:
 def _nothing_lost(against: Against) -> str:
     """Of how much a pass was seen."""
     rows = [row for row in against["rows"] if row["gates"] and row["evidence"]]
-    items = sum(row["n"] for row in rows)
+    items = sum(row.get("n", 0) for row in rows)
     asked = sum(search["queries"] for search in against.get("searches", ()))
     kinds = f" of {len(rows)} kinds" if len(rows) > 1 else ""
-    seen = [f"{items:,} items{kinds}"] * bool(rows) + [f"{asked:,} logged queries"] * bool(asked)
+    seen = [f"{items:,} items{kinds}"] * bool(items) + [f"{asked:,} logged queries"] * bool(asked)
     return f"Nothing got worse by as much as matters, in {' and '.join(seen)}." if seen else "Nothing got worse."
 
 

@@ -33,9 +33,10 @@ def lines(
         yield "  what to do:"
         for number, step in enumerate(steps(against, candidate=candidate, to_type=to_type), start=1):
             yield f"    {number}. {step.says}"
+            yield from (f"       - {way}" for way in step.ways)
             yield from [f"       {step.command}"] * bool(step.command)
         yield from _rows(against, verbose=verbose)
-        yield from (f"  - {text}" for text in explained(against, commands=False))
+        yield from (f"  - {text}" for text in explained(against, commands=False, remedies=False))
         yield from (f"  - {text}: see the page" for text in folded(against))
     yield from undecided(gate)
     yield ""

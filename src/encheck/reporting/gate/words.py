@@ -103,11 +103,14 @@ def undecided(gate: Mapping[str, Any]) -> list[str]:
     return [f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"]
 
 
-def explained(against: Mapping[str, Any], *, commands: bool = True) -> Iterator[str]:
-    """What decided, and what to know beside the table, line by line; `commands` says what to type to decide."""
+def explained(against: Mapping[str, Any], *, commands: bool = True, remedies: bool = True) -> Iterator[str]:
+    """What decided, and what to know beside the table, line by line.
+
+    `commands` says what to type to decide, `remedies` what else can be done.
+    """
     yield from against["reasons"]
     yield from dropped_in(against)
-    yield from (f"to decide: {text}" for text in against.get("remedies", ()))
+    yield from (f"to decide: {text}" for text in against.get("remedies", ()) if remedies)
     yield from endpoint.lines(against)
     for search in against.get("searches", ()):
         yield from _of_search(search, against, commands=commands)
