@@ -54,6 +54,7 @@ def overview(against: Mapping[str, Any]) -> list[Line]:
     is_several = with_data(rows)
     whole = [row for row in rows if not row.get("part_of")]
     found = [_line(row, rows, is_several=is_several) for row in sorted(whole, key=lambda row: ORDER.index(_state(row)))]
+    found += map(_searched, against.get("searches", ()))
     names = {row["row"] for row in whole}
     lost = [row for row in rows if row.get("part_of") and row["part_of"] not in names]
     return [*found, *(_line(row, (), is_several=is_several) for row in lost)]
@@ -66,9 +67,14 @@ def _line(row: Row, rows: Sequence[Row], *, is_several: bool) -> Line:
     return Line(name, change_of(row), verdict, tone, _bar(row), list(_figures(row)), parts)
 
 
-def verdict_of(row: Row) -> str:
-    """What the row comes to, in a word or two."""
-    return VERDICTS[_state(row)][0]
+def _searched(search: Mapping[str, Any]) -> Line:
+    """A search that nobody labelled: how many first answers changed."""
+    blocks = (search.get("judged") or {}).get("outcome") == "block"
+    verdict, tone = VERDICTS["pass" if search["passes"] else "block" if blocks else "open"]
+    first = search["shares"][0]
+    figures = [("gate row", search["row"]), ("why", search["says"])]
+    change = f"{first['queries']:,} of {search['queries']:,} answers"
+    return Line("Search, logged queries", change, verdict, tone, None, figures, ())
 
 
 def _state(row: Row) -> str:
