@@ -251,6 +251,10 @@ class Controller:
             _tell(terminal, problem)
         if self.page and self.page.exists():
             _tell(terminal, f"report: {self.page}")
+            if self.results.get("gate"):
+                from encheck.controller.write import GATE
+
+                _tell(terminal, f"gate: {self.page.with_name(GATE)}")
 
     def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
         """The verdict of the gate, as the last line of the output."""
