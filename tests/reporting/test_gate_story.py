@@ -93,7 +93,7 @@ def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
     assert told.losses[0].figures.endswith("A loss of 2 points matters, and this may be one of 7 points (95% bound).")
     assert [(step.says, step.ways) for step in steps(found)][:2] == [
         ("Keep old in use until the gate can tell.", ()),
-        ("Any one of these may decide:", ("More data: 2 times the items.",)),
+        ("To decide:", ("More data: 2 times the items.",)),
     ]
 
 
@@ -114,7 +114,7 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, said)
     found = against(row(outcome="pass"), outcome="pass", reindex={"needed": needed})
     told = story(found, candidate="new")
     assert told.answer == "Yes: new may replace old"
-    assert told.lead == "Nothing got worse by as much as matters, in 456 items."
+    assert told.lead == "No loss that matters was found in 456 items."
     assert told.losses == ()
     first, keep = steps(found, candidate="new", to_type=Commands(keep="encheck run ..."))
     assert said in first.says

@@ -79,7 +79,7 @@ def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
     if command := judging(against):
         yield Step("Say which answers are better, where the two models differ.", command)
     if ways := tuple(_ways(against)):
-        yield Step("Any one of these may decide:", ways=ways)
+        yield Step("To decide:", ways=ways)
     yield Step("Then gate the new model again.", to_type.again)
 
 

@@ -124,7 +124,7 @@ def _nothing_lost(against: Against) -> str:
     asked = sum(search["queries"] for search in against.get("searches", ()))
     kinds = f" of {len(rows)} kinds" if len(rows) > 1 else ""
     seen = [f"{items:,} items{kinds}"] * bool(items) + [f"{asked:,} logged queries"] * bool(asked)
-    return f"Nothing got worse by as much as matters, in {' and '.join(seen)}." if seen else "Nothing got worse."
+    return f"No loss that matters was found in {' and '.join(seen)}." if seen else "No loss was found."
 
 
 def _losses(against: Against) -> Iterator[Loss]:
