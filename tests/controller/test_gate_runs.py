@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
+from encheck.reporting.gate.overview import explanations, overview
 from encheck.reporting.gate.record import verdict
-from encheck.reporting.gate.rows import family_cells, meanings
 from encheck.reporting.gate.words import explained
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
@@ -359,9 +359,10 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
     (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
     page = html.unescape((folder / "report.html").read_text("utf-8"))
     assert "Gate</a> against loud: INCONCLUSIVE" in page.partition("decide nothing")[0]
-    lines = [*explained(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
+    shown = [*against["reported_only"], *against["reported_only"].values(), *explanations(overview(against))]
+    lines = [*explained(against), *shown]
     assert [line for line in lines if line not in page] == []
-    assert all(f"<td>{cell}</td>" in page for family in against["families"] for cell in family_cells(family))
+    assert all(f"<li>{one['family']}: " in page for one in against["families"])
     said = ("seeds alone move", "the seed replicates differ")
     assert all(any(line.startswith(words) for line in lines) for words in said)
     for text in (page, (folder / "summary.md").read_text("utf-8")):

@@ -212,7 +212,7 @@ def test_the_keyboard_opens_a_row_to_its_statistics_and_its_parts(opened):
     page.locator(".weighed summary", has_text="Word order").focus()
     page.keyboard.press("Enter")
     assert page.locator("details[open] >> text=p after Holm's correction").is_visible()
-    assert page.get_by_text("not tested alone").is_visible()
+    assert page.get_by_text("not tested alone", exact=True).is_visible()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])

@@ -24,6 +24,13 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "part": ("not tested alone", None),
 }
 ORDER = tuple(VERDICTS)
+EXPLAINED: Mapping[str, str] = {
+    "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
+    "a little worse": "the whole interval is a loss, but too small a one to block",
+    "no loss shown": "did not block, and is no evidence for passing",
+    "too few to tell": "too few items or clusters to gate",
+    "not tested alone": "a part of a row; it can block by itself, and decides nothing else",
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,12 @@ def _line(row: Row, rows: Sequence[Row], *, is_several: bool) -> Line:
     verdict, tone = VERDICTS[_state(row)]
     name = name_of(row, with_data=is_several)
     return Line(name, change_of(row), verdict, tone, _bar(row), list(_figures(row)), parts)
+
+
+def explanations(lines: Sequence[Line]) -> list[str]:
+    """What the verdicts that are not plain say, of those that rows and their parts have."""
+    found = {one.verdict for line in lines for one in (line, *line.parts)}
+    return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
 def _searched(search: Mapping[str, Any]) -> Line:

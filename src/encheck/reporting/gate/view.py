@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.reporting.gate import words
-from encheck.reporting.gate.overview import Line, overview
+from encheck.reporting.gate.overview import Line, explanations, overview
 from encheck.reporting.gate.rows import family_cells
 from encheck.reporting.gate.steps import Step, commands, steps
 from encheck.reporting.gate.story import NEW, Story, story
@@ -17,8 +17,8 @@ from encheck.reporting.gate.story import NEW, Story, story
 class View:
     """The gate against one baseline.
 
-    `stamp` is the verdict in a word, `notes` what there is to know beside it, `families` their cells, and `left_out`
-    the cases that did not gate, with the reason.
+    `stamp` is the verdict in a word, `verdicts` says what those of the lines mean, `notes` what there is to know beside
+    it, `families` their cells, and `left_out` the cases that did not gate, with the reason.
     """
 
     baseline: str
@@ -26,6 +26,7 @@ class View:
     story: Story
     steps: Sequence[Step]
     lines: Sequence[Line]
+    verdicts: Sequence[str]
     families: Sequence[Sequence[str]]
     notes: Sequence[str]
     left_out: Mapping[str, str]
@@ -46,12 +47,14 @@ def views(results: Mapping[str, Any]) -> list[View]:
 def view(against: Mapping[str, Any], *, candidate: str, next_steps: Iterable[Step] = (), old: str = "") -> View:
     """Against one baseline, which is called `old` where that is given."""
     told = story({**against, "baseline": old or against["baseline"]}, candidate=candidate)
+    lines = overview(against)
     return View(
         against["baseline"],
         words.word(against) + words.part(against),
         told,
         [step for step in next_steps if step.says],
-        overview(against),
+        lines,
+        explanations(lines),
         [family_cells(one) for one in against.get("families", ())],
         _notes(against, told),
         against.get("reported_only", {}),
