@@ -1,4 +1,4 @@
-"""What a run decides, in one short block each: may it ship, must the index be made again, where to cut, what to do next."""
+"""What a run decides, in one short block each: may it ship, must the index be made again, does the cut-off fit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from encheck.gating.reference import SHIPPED
 from encheck.reporting import cut_offs, gate
 
 COLOURS = {"pass": "good", "block": "bad"}
+SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
+IN_PART = "Not decided, since only a part was weighed"
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,10 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
     said = results.get("gate")
     for against in (said or {}).get("against", ()):
         kind = COLOURS.get(against["outcome"], "tied")
-        answer = f"{gate.title(against)} against {against['baseline']}{gate.part(against)}"
-        yield Decision("May it ship?", answer[0].upper() + answer[1:], kind, tuple(against["reasons"][:2]))
+        in_part = gate.part(against)
+        ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]
+        answer = f"{ships}: the gate says {gate.title(against)} against {against['baseline']}{in_part}"
+        yield Decision("May it ship?", answer, kind, tuple(against["reasons"][:2]))
     if not said:
         command = _gate(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
@@ -55,11 +59,13 @@ def _gate(results: Mapping[str, Any]) -> str:
 def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:
     for against in (results.get("gate") or {}).get("against", ()):
         if found := against.get("reindex"):
-            answer = found["says"][0].upper() + found["says"][1:]
+            answer = found["says"].removeprefix("re-index: ")
+            answer = answer[0].upper() + answer[1:]
             yield Decision("Must I re-index?", answer, "tied" if found.get("needed") else "good")
 
 
 def _cut_off(results: Mapping[str, Any]) -> Iterator[Decision]:
-    said = [one["says"] for against in (results.get("gate") or {}).get("against", ()) for one in against["cutoffs"]]
+    against = (results.get("gate") or {}).get("against", ())
+    said = [one["says"] for each in against for one in each.get("cutoffs", ())]
     if found := [*said, *cut_offs.lines(results)]:
         yield Decision("Does my cut-off still fit?", found[0], "none", tuple(found[1:]))

@@ -34,7 +34,8 @@ LINES: Mapping[Line, str] = {
 class Sentence:
     """What is certain, in words, and one item that the model got wrong (None where no item can be shown).
 
-    `claim` is what somebody would say, `figures` what it rests on. `size` is how far the nearest end of the interval lies from the line; `check` and `data` say where it was measured.
+    `claim` is what somebody would say, `figures` what it rests on. `size` is how far the nearest end of the interval
+    lies from the line; `check` and `data` say where it was measured, `tested` is the property.
     """
 
     claim: str
@@ -55,23 +56,27 @@ class Sentence:
 
 
 def story(results: Mapping[str, Any], frames: Mapping[str, Frame]) -> list[Sentence]:
-    """At most five sentences, no property twice and no family more than twice; none where nothing is certain.
+    """At most five sentences, none where nothing is certain; no property twice.
 
-    The lines take turns, baseline, reference, chance, rival, each with its largest finding first. One strength ends
-    them.
+    The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
+    twice, and more often only where other families leave room. One strength ends them.
     """
     facts = [*_facts(results, frames)]
     by_line = [sorted((f for f in facts if f.line == line), key=lambda f: -f.size) for line in LINES]
     weak, strong = [f for turn in zip_longest(*by_line[:-1]) for f in turn if f], by_line[-1]
-    chosen = _chosen(weak, [], MOST - bool(strong))
-    return [_with_example(one, results, frames) for one in _chosen(strong, chosen, min(MOST, len(chosen) + 1))]
+    few = _chosen(weak, [], MOST - bool(strong), of_a_family=OF_A_FAMILY)
+    chosen = _chosen(weak, few, MOST - bool(strong), of_a_family=MOST)
+    ended = _chosen(strong, chosen, min(MOST, len(chosen) + 1), of_a_family=MOST)
+    return [_with_example(one, results, frames) for one in ended]
 
 
-def _chosen(candidates: Iterable[Sentence], before: Sequence[Sentence], most: int) -> list[Sentence]:
+def _chosen(
+    candidates: Iterable[Sentence], before: Sequence[Sentence], most: int, *, of_a_family: int
+) -> list[Sentence]:
     found = [*before]
     for one in candidates:
         is_new = one.tested not in {other.tested for other in found}
-        if len(found) < most and is_new and sum(one.family == other.family for other in found) < OF_A_FAMILY:
+        if len(found) < most and is_new and sum(one.family == other.family for other in found) < of_a_family:
             found.append(one)
     return found
 
@@ -93,7 +98,7 @@ def _facts(results: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[
 
 
 def _names(results: Mapping[str, Any]) -> Any:
-    """What a sentence calls a model and its data: "It" where there is one model, nothing where there is one data set."""
+    """What a sentence calls a model and its data: "It" of one model, nothing of one data set."""
     several, sets = len(results["models"]) > 1, len(results["data"]) > 1
 
     def name(model: str, data: str) -> tuple[str, str]:
@@ -225,7 +230,9 @@ def _lost(one: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _sentence(claim: str, figures: str, line: Line, size: float, row: Row, its: Declaration) -> Sentence:
-    return Sentence(claim, figures, line, float(size), row["model"], row["check"], row["data"], its.property, its.family)
+    return Sentence(
+        claim, figures, line, float(size), row["model"], row["check"], row["data"], its.property, its.family
+    )
 
 
 def _of(row: Row, noun: str) -> str:

@@ -154,7 +154,11 @@ def similarities(cases: Mapping[str, Frame]) -> Spec | None:
 def _ranges(title: str, values: list[Any], side: Spec) -> Spec:
     """A line from the 5th to the 95th percentile of each side of each case, with its median."""
     y = {"field": "series", "type": "nominal", "title": None, "sort": None}
-    x = {"type": "quantitative", "title": "similarity, 5th to 95th percentile with the median", "scale": {"zero": False}}
+    x = {
+        "type": "quantitative",
+        "title": "similarity, 5th to 95th percentile with the median",
+        "scale": {"zero": False},
+    }
     offset = {"yOffset": {"field": "side"}, "color": side}
     tip = {"tooltip": [field(f) for f in ("series", "side", "low", "middle", "high")]}
     layer = [

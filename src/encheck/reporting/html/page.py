@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.datasets.probes import domains
+from encheck.gating.reference import SHIPPED
 from encheck.reporting import contamination, decided, gate, profile, reference, story, view
 from encheck.reporting.commands import commands
 from encheck.reporting.html import rows
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import jinja2
 
 Row = Mapping[str, Any]
+REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
 def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None = None) -> str:
@@ -59,6 +61,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         series=series,
         trend=_trend,
+        unpaired=_unpaired(results, drawn),
         gate=results.get("gate"),
         gates=gate,
         references=results.get("references", []),
@@ -79,6 +82,16 @@ def _facts(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> dict[str,
     if len(models) != 1:
         return {block.data: [] for block in drawn}
     return {block.data: rows.facts(profile.profile(results, model=models[0], data=block.data)) for block in drawn}
+
+
+def _unpaired(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> str:
+    """Why no model is paired with a reference; empty where one is, or the gate has its own."""
+    labels = [one["label"] for one in results["models"]]
+    if results.get("gate") or any(block.has_others for block in drawn):
+        return ""
+    if REFERENCE in labels:
+        return f"{REFERENCE} is the reference model itself, so no other model stands beside it."
+    return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
 
 
 def page(template: str, payload: str, **context: Any) -> str:

@@ -74,9 +74,7 @@ def shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
     return {case: min(n, low) for case, n in counts.items()}
 
 
-def _content(
-    frames: Frames, chosen: Mapping[str, int], asked: Asked, domains: Mapping[str, str]
-) -> dict[str, Any]:
+def _content(frames: Frames, chosen: Mapping[str, int], asked: Asked, domains: Mapping[str, str]) -> dict[str, Any]:
     texts: dict[str, int] = {}
     cases = {
         case: _case(frame, chosen[case], texts, domains, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()

@@ -116,7 +116,8 @@
     const why = ["near_why", "far_why"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
     if (why.length) found.append(make("p", `Why the edit holds: ${why.join("; ")}`, "soft"));
     const of = ["slice", "domain"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
-    const again = make("p", of.length ? `${of.join(", ")}. See it again: ` : "See it again: ", "soft");
+    of.forEach((part) => found.append(make("span", part, "tag")));
+    const again = make("p", "See it again: ", "soft");
     again.append(make("code", `encheck show ${quoted(c.item[i])} ${options}`));
     found.append(again);
     return found;
@@ -145,9 +146,9 @@
     const found = [...counts].filter(([, count]) => count >= least).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     return found.slice(0, 30);
   };
-  const refill = (select, found) => {
+  const refill = (select, found, all) => {
     select.replaceChildren(new Option("all", ""), ...found.map(([value, count]) => new Option(`${value} (${count})`, value)));
-    select.parentElement.hidden = found.length < 2;
+    select.parentElement.hidden = !found.length || (found.length === 1 && found[0][1] === all);
   };
   // The most typical item is the one whose margin is the median.
   const typical = (c, found) => {
@@ -200,7 +201,7 @@
     };
     const chosen = () => {
       values = partsOf(now(), texts);
-      Object.entries(parts).forEach(([name, select]) => refill(select, optionsOf(values[name], name === "edit" ? 3 : 1)));
+      Object.entries(parts).forEach(([name, select]) => refill(select, optionsOf(values[name], name === "edit" ? 3 : 1), values[name].length));
       refresh();
     };
     choose.addEventListener("input", chosen);

@@ -106,11 +106,6 @@ class Property:
         """The kinds of its marks and of its checks, each once."""
         return sorted({mark.kind for mark in self.marks} | {kind for e in self.entries for kind in e.verdicts})
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a check failed or could not be measured: those are open from the start."""
-        return any(mark.row["verdict"] in ("fail", "error") for entry in self.entries for mark in entry.marks)
-
 
 @dataclass(frozen=True)
 class Block:
@@ -118,6 +113,11 @@ class Block:
 
     data: str
     families: Sequence[tuple[str, Sequence[Property]]]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one property alone, which is open from the start."""
+        return sum(len(rows) for _, rows in self.families) == 1
 
     @property
     def has_others(self) -> bool:
@@ -202,7 +202,7 @@ def mark_of(row: Row, its: Declaration, name: str, line: Line | None = None) -> 
     if not is_share(row, its):
         value, _, interval = figure(row).partition(" ")
         is_exact = row["low"] == row["high"]
-        return Mark(name, row, value, "" if is_exact else interval.strip("[]").replace(", ", "–"), kind, words)
+        return Mark(name, row, value, "" if is_exact else interval.strip("[]").replace(", ", " to "), kind, words)
     best, other = best_surface(row), line.against if line else None
     low, high = _place(row["low"]), _place(row["high"])
     return Mark(
@@ -223,7 +223,9 @@ def verdict(row: Row, its: Declaration) -> tuple[Kind, str]:
     """What came out, in words: beside chance where there is one, and how it stands to the floor and the aim."""
     kind, words = _UNCHANCED.get(row["verdict"], ("none", WORDS.get(row["verdict"], "")))
     if row["verdict"] in ("pass", "stale_known_failure", "error", "skipped") or row["value"] is None:
-        return (kind, words) if row["value"] is not None or row["verdict"] != "inconclusive" else ("none", "cannot tell")
+        return (
+            (kind, words) if row["value"] is not None or row["verdict"] != "inconclusive" else ("none", "cannot tell")
+        )
     if its.unjudged:
         return "none", "shown, judges nothing"
     if not its.chance or row["low"] is None or not is_share(row, its):
@@ -248,14 +250,26 @@ def _digits(row: Row) -> str:
 
 
 def facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
-    """How many properties are above chance, tied with it, below it, and above the surface; the one farthest below."""
+    """How many properties are above chance, tied with it and below it, above the surface, and unlike the reference.
+
+    The one that is farthest below chance is named.
+    """
     known = [one for one in lines if one.standing]
     counts = {words: sum(one.standing == standing for one in known) for standing, words in _STANDINGS.items()}
     found = [(f"{count} of {len(known)}", words) for words, count in counts.items() if count]
     if rivalled := [one for one in known if one.surface is not None]:
         above = sum(one.low > (one.surface or 0) for one in rivalled)
         found.append((f"{above} of {len(rivalled)}", "above the best surface scorer"))
+    found += _against([one.against for one in lines if one.against])
     if below := [one for one in known if one.standing == "below chance"]:
         worst = min(below, key=lambda one: one.high - (one.chance or 0))
-        found.append((worst.name, f"is the farthest below chance: {percent(worst.value)}, chance {percent(worst.chance or 0)}"))
+        words = f"is the farthest below chance: {percent(worst.value)}, chance {percent(worst.chance or 0)}"
+        found.append((worst.name, words))
     return found
+
+
+def _against(paired: Sequence[Against]) -> list[tuple[str, str]]:
+    """In how many properties the model is worse, better or not told from the reference."""
+    said = [one.said for one in paired]
+    words = {"worse": "worse than", "better": "better than", "cannot tell": "not told from"}
+    return [(f"{said.count(w)} of {len(said)}", f"{text} {paired[0].name}") for w, text in words.items() if w in said]

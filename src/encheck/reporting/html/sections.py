@@ -10,7 +10,7 @@ from encheck.gating.declared import declarations
 from encheck.ids import CaseId
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
-from encheck.reporting.html.vega_lite import Spec, series
+from encheck.reporting.html.vega_lite import Spec
 from encheck.reporting.validity import said
 from encheck.reporting.view import judged, ran, sentence
 from encheck.types import Declaration
@@ -65,13 +65,12 @@ class Section:
         return [(*key, "; ".join(names) if len(names) < every else "") for key, names in found.items()]
 
     @property
-    def lines(self) -> str:
-        """Floor and aim, where all rows have the same and there is an aim."""
-        (first, *others) = {(row["floor"], row["aim"]) for row in self.rows if row["aim"] is not None} or {(None, None)}
-        floor, aim = first
-        if others or aim is None:
-            return ""
-        return f"aim {aim:g}" if floor is None or floor == aim else f"aim {aim:g}, floor {round(floor, 2):g}"
+    def lines(self) -> list[str]:
+        """Floor and aim: once where all rows have the same, else each model's own; nothing where there are none."""
+        held = {row["model"]: _held(row) for row in self.rows if row["aim"] is not None}
+        if len(set(held.values())) > 1:
+            return [f"{model}: {text}" for model, text in held.items()]
+        return [*held.values()][:1]
 
     @property
     def validity(self) -> list[str]:
@@ -89,6 +88,12 @@ class Section:
         named = {key: [*dict.fromkeys(levels)] for key, levels in found.items()}
         lines = [(*key, ", ".join(levels) if len(levels) < every else "") for key, levels in named.items()]
         return sorted(lines, key=lambda line: -line[1])
+
+
+def _held(row: Row) -> str:
+    """Aim and floor of a row in words; the floor is left out where it is the aim."""
+    aim, floor = f"aim {row['aim']:g}", row["floor"]
+    return aim if floor is None or floor == row["aim"] else f"{aim}, floor {round(floor, 2):g}"
 
 
 def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
@@ -123,7 +128,7 @@ def _section(
     cases = [(case, _series(row, rows), row["model"]) for case, row in names.items() if case in frames]
     some = {name: frames[case] for case, name, _ in cases}
     of_cases = {name: scales.get((key[1], model), 0.0) for _, name, model in cases}
-    drawn = _pictures(declared, [r | {"series": _series(r, rows)} for r in figures], some, of_cases)
+    drawn = _pictures(declared, [{**r, "series": _series(r, rows)} for r in figures], some, of_cases)
     pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
     return Section(anchor, *key, description, rows, figures, cases, pictures)
 
@@ -148,14 +153,14 @@ def _series(row: Row, rows: Sequence[Row]) -> str:
 def _pictures(
     declared: Declaration, figures: Sequence[Row], frames: Frames, scales: Mapping[str, float]
 ) -> Iterable[tuple[str, str, Spec]]:
-    """What the figures and the items give by themselves, and what the check declares beside it; one is seen at a time."""
+    """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
     apart = "Left of zero the text that should be farther is nearer: the model is wrong there."
     candidates = [
         (
             "calibrated",
-            f"How much nearer the right text is, item by item, where 1 is the way from an unrelated pair to an identical "
-            f"one. {apart}",
+            "How much nearer the right text is, item by item, where 1 is the way from an unrelated pair to an "
+            f"identical one. {apart}",
             charts.margins(frames, scales) if all(scales.values()) else None,
         ),
         ("raw", f"How much nearer the right text is, item by item, in raw similarity. {apart}", charts.margins(frames)),
