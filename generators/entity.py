@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from encheck.generators.base import Generator, Outcome, listed, seeded_as
@@ -30,6 +30,7 @@ TRIED = 8  # other names among which the surface decides
 ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{0,3}|\.[A-Z]|\bvs|\betc)\.\s*$")
 POSSESSIVE = re.compile(r"\s?['’]s\b")
 MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # say the gender, so that any surname can stand behind them
+UNTELLING = frozenset(["the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)])
 MOST = 200  # names of a data set, of each kind
 
 
@@ -218,9 +219,6 @@ LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
 def _is_other(name: Name, one: Thing, parse: Parse) -> bool:
     """Whether it is another thing, of the same gender, of which the text has no word."""
     thing = name.thing
-    own = {word for form in (*thing.forms, name.own, name.other) for word in form.lower().split()}
-    new = {word for form in one.forms for word in form.lower().split() if len(word) > 3}
-    shared = {"the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)}
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
         return False
     if (
@@ -229,7 +227,20 @@ def _is_other(name: Name, one: Thing, parse: Parse) -> bool:
         and (thing.gender or GENDERED & parse.lower_words)
     ):
         return False
-    return (new - shared).isdisjoint(parse.lower_words - own) and not (thing.kind != "country" and (new - shared) & own)
+    own = _words_of(*thing.forms, name.own, name.other)
+    new = _telling_words(one)
+    return not (new & parse.lower_words) - own and (thing.kind == "country" or new.isdisjoint(own))
+
+
+@lru_cache(maxsize=20_000)
+def _words_of(*forms: str) -> frozenset[str]:
+    return frozenset(word for form in forms for word in form.lower().split())
+
+
+@lru_cache(maxsize=20_000)
+def _telling_words(thing: Thing) -> frozenset[str]:
+    """The words of a name that tell whom or what it names."""
+    return frozenset(word for word in _words_of(*thing.forms) if len(word) > 3 and word not in UNTELLING)
 
 
 def _edits(source: str, plan: Plan, relation: str) -> tuple[Edit, ...]:

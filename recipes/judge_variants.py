@@ -5,6 +5,7 @@
     python recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
     python recipes/judge_variants.py triples --generator number --data texts:FILE mrpc:DIR --out DIR [--level 1]
     python recipes/judge_variants.py triples --generator synonym --level 2 --data texts:FILE mrpc:DIR --out DIR
+    python recipes/judge_variants.py failures --items reports/RUN/items.parquet --check CHECK --out DIR
     python recipes/judge_variants.py read-triples --out DIR --judge A.txt B.txt
     python recipes/judge_variants.py coverage --generator number --data texts:FILE mrpc:DIR [--sentences 300]
 
@@ -22,7 +23,9 @@ order (1, 2, 3). A judge writes a line an item: the number, and for each text a 
 behind it where the text is no good English: "17 s dx d". Of `--generator typo` the kept text has noise of one of its
 kinds, drawn by seed, and there is no control: an x says of it that a reader cannot tell what is meant. `--generator
 keyboard` and the like have one kind alone. synonym (of `--level` words), antonym, control, reorder and role_reversal
-have one text a sentence. `read-triples` prints how many triples are right, all relations and their
+have one text a sentence. `failures` draws the same sheets from the items of a run instead: of each of the checks whose
+name begins with CHECK, `--sentences` items that the model gets wrong, and as many others that the surface scorer gets
+wrong that is right most often. `read-triples` prints how many triples are right, all relations and their
 English confirmed, by each judge and by both, with Wilson's interval: by set, by side, of kept and changed edit, and
 together; and the triples that are not.
 """
@@ -41,6 +44,8 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator, Outcome
@@ -56,6 +61,7 @@ from encheck.language.english import English
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
 from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
 from encheck.statistics.draws import Draws
+from encheck.surface import SURFACE
 from encheck.types import Group, Variant, content_hash
 
 SEED, BATCH = 20_240, 150
@@ -210,9 +216,39 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def triples(args: argparse.Namespace) -> None:
+    write_sheets([item for spec in args.data for item in drawn_triples(spec, args)], args)
+    print("of", args.generator)
+
+
+def failures(args: argparse.Namespace) -> None:
+    """Sheets of items that a model, and the best surface scorer, get wrong."""
+    table = pq.read_table(args.items).to_pandas()
+    table = table[table["case"].str.startswith(args.check)].dropna(subset=["near", "far"])
+    table = table.drop_duplicates(["source", "near", "far"]).sample(frac=1, random_state=args.seed)
+    if table.empty:
+        raise SystemExit(f"{args.items} should have items of a check whose name begins with {args.check!r}")
+    source, near, far = (table[side].tolist() for side in ("source", "near", "far"))
+    gains = {name: score(source, near) - score(source, far) for name, score in SURFACE.items()}
+    best = max(gains, key=lambda name: (gains[name] > 0).mean())
+    wrong = {"model": table["near_score"] <= table["far_score"], best: gains[best] <= 0}
+    items, drawn = [], set()
+    for name, failed in wrong.items():
+        rows = [row for row in table[failed].to_dict("records") if row["source"] not in drawn]
+        rows = list({row["source"]: row for row in rows}.values())[: args.sentences]
+        drawn |= {row["source"] for row in rows}
+        items += [_as_triple(name, row) for row in rows]
+        print(f"{name}: wrong in {failed.mean():.1%} of {len(table)} items, {len(rows)} drawn")
+    write_sheets(items, args)
+
+
+def _as_triple(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    sides = {"kept": (row["near"], row["near_why"]), "changed": (row["far"], row["far_why"])}
+    return {"set": name, "source": row["source"], "sides": sides}
+
+
+def write_sheets(items: list[dict[str, Any]], args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(args.seed)
-    items = [item for spec in args.data for item in drawn_triples(spec, args)]
     rng.shuffle(items)
     for item in items:
         item["order"] = rng.sample(list(item["sides"]), len(item["sides"]))
@@ -222,7 +258,7 @@ def triples(args: argparse.Namespace) -> None:
             for i, item in enumerate(items[start : start + BATCH // 3], start):
                 texts = [item["source"], *(item["sides"][side][0] for side in item["order"])]
                 file.write("\n".join([str(i), *(f"{n} {text}" for n, text in enumerate(texts)), ""]))
-    print(len(items), "items of", args.generator)
+    print(len(items), "items")
 
 
 def said_of_triples(path: Path) -> dict[int, list[str]]:
@@ -397,12 +433,14 @@ def rates(args: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     works = {"draw": draw, "report": report, "rates": rates, "triples": triples, "read-triples": read_triples,
-             "coverage": coverage}  # fmt: skip
+             "coverage": coverage, "failures": failures}  # fmt: skip
     parser.add_argument("what", choices=works)
     parser.add_argument("--data", nargs="+", default=[], help="sets as NAME:PATH")
     parser.add_argument("--sentences", type=int, default=300, help="so many of each set")
     parser.add_argument("--seed", type=int, default=SEED, help="of the draw")
     parser.add_argument("--out", type=Path, help="folder of the batches")
+    parser.add_argument("--items", type=Path, help="items.parquet of a run, for failures")
+    parser.add_argument("--check", default="", help="how the names of the checks begin whose failures are drawn")
     parser.add_argument("--peer", help="a Python that has nlpaug")
     parser.add_argument("--beside", type=float, default=1.0, help="share of the sentences that the peer edits too")
     parser.add_argument("--treebank", type=Path)

@@ -22,6 +22,7 @@ ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row stands half a key t
 SHORTEST = 5  # letters: what is shorter cannot be told from other words
 STAYING = frozenset("NNP NNPS CD FW UH SYM ADD AFX GW LS XX".split())
 COARSE = ("cunt", "fuck", "shit", "cock", "dick", "fag", "slut", "piss", "rape", "nig", "anal", "whore", "tits", "arse")
+GAP, LETTERS = "\0", frozenset(ascii_lowercase)
 JOINERS = "-\u2010\u2011\u2013/'’@#_&.\\"
 
 
@@ -83,7 +84,7 @@ def is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
     """Whether a reader takes the slip for this word: it is none itself, and no other common word is as near."""
     if slip == word or is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
-    return EmbeddedLexicon.opened().treebank.forms.isdisjoint(other for other in _one_letter_off(slip) if other != word)
+    return all(other == word for other in _one_slip_off(slip))
 
 
 def is_word(lexicon: Lexicon, word: str) -> bool:
@@ -91,15 +92,27 @@ def is_word(lexicon: Lexicon, word: str) -> bool:
     return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
 
 
-def _one_letter_off(word: str) -> Iterator[str]:
-    for i in range(len(word) + 1):
-        head, tail = word[:i], word[i:]
-        yield from (f"{head}{letter}{tail}" for letter in ascii_lowercase)
-        if tail:
-            yield head + tail[1:]
-            yield from (f"{head}{letter}{tail[1:]}" for letter in ascii_lowercase)
-        if len(tail) > 1:
-            yield f"{head}{tail[1]}{tail[0]}{tail[2:]}"
+def _one_slip_off(slip: str) -> Iterator[str]:
+    """The common words that one letter more, less or other, or two exchanged, make of a slip."""
+    forms, by_gap = EmbeddedLexicon.opened().treebank.forms, _words_by_gap()
+    for i in range(len(slip) + 1):
+        head, tail = slip[:i], slip[i:]
+        yield from by_gap.get(f"{head}{GAP}{tail}", ())
+        yield from by_gap.get(f"{head}{GAP}{tail[1:]}", ()) if tail else ()
+        shorter, exchanged = head + tail[1:], f"{head}{tail[1:2]}{tail[:1]}{tail[2:]}"
+        yield from (one for one in (shorter, exchanged) if tail and one in forms)
+
+
+@lru_cache(maxsize=1)
+def _words_by_gap() -> dict[str, tuple[str, ...]]:
+    """Each common word by what is left of it where one of its letters is a gap."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in EmbeddedLexicon.opened().treebank.forms:
+        for i, letter in enumerate(word):
+            if letter in LETTERS:
+                rest = f"{word[:i]}{GAP}{word[i + 1 :]}"
+                found[rest] = (*found.get(rest, ()), word)
+    return found
 
 
 def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
