@@ -101,9 +101,15 @@ def test_models_and_data_are_named_where_there_are_several():
     assert texts(found)[0].startswith("m cannot tell an edit on d: right in 10%")
 
 
+def test_a_check_that_declares_no_words_is_named_by_its_property():
+    found = results(row("edit", 0.1, 0.05, 0.15))
+    found["claims"]["edit"]["tells"] = ""
+    assert texts(found) == ["It fails at edit: right in 10% of 235 items; worse than chance (one in two)."]
+
+
 def test_what_judges_nothing_or_is_no_share_of_items_is_not_said():
     found = results(row("edit", 0.1, 0.05, 0.15))
-    for change in ({"unjudged": "nonsense"}, {"metric": "adjusted_rate_calibrated"}, {"tells": ""}):
+    for change in ({"unjudged": "nonsense"}, {"metric": "adjusted_rate_calibrated"}):
         changed = {"claims": {"edit": found["claims"]["edit"] | change},
                    "checks": [found["checks"][0] | {"metric": change.get("metric", RATE["metric"])}]}  # fmt: skip
         assert story(found | changed, {}) == []

@@ -108,11 +108,11 @@ def _names(results: Mapping[str, Any]) -> Any:
 
 
 def _cases(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
-    """The rows of each check that is a share of items and has words for what it tells, all levels together."""
+    """The rows of each check whose figure is a share of items, all levels together."""
     declared, found = declarations(results), dict[tuple[str, str, str], list[Row]]()
     for row in judged(results):
         its = declared[row["check"]]
-        if row["value"] is not None and row["metric"] == its.metric and its.tells and not its.unjudged:
+        if row["value"] is not None and row["metric"] == its.metric and not its.unjudged:
             found.setdefault((row["model"], row["data"], row["check"]), []).append(row)
     yield from ((rows, declared[check]) for (_, _, check), rows in found.items() if _is_share(rows[0]))
 
@@ -137,9 +137,10 @@ def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str
         return
     odds = ODDS.get(its.chance, percent(its.chance))
     tail = f"worse than chance ({odds})" if first["high"] < its.chance else f"{odds} is chance"
-    verb = "cannot reliably tell" if first["params"].get("meaning") == "detected" else "cannot tell"
+    can = "cannot reliably" if first["params"].get("meaning") == "detected" else "cannot"
     figures = f"right{_where(first)} in {_of(first, noun)}; {tail}"
-    yield _sentence(f"{model} {verb} {its.tells}{on}", figures, "chance", (line - first["high"]) / line, first, its)
+    claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
+    yield _sentence(claim, figures, "chance", (line - first["high"]) / line, first, its)
 
 
 def _of_rival(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
@@ -149,7 +150,7 @@ def _of_rival(rows: list[Row], its: Declaration, model: str, on: str, noun: str)
     if gap <= 0:
         return
     scorer, beside = best_surface(nearest) or ("", {"value": 0.0})
-    claim = f"{model} is worse than {scorer}, which sees only the surface, at telling {its.tells}{on}"
+    claim = f"{model} is worse than {scorer}, which sees only the surface, at {_telling(its)}{on}"
     figures = f"right{_where(nearest)} in {_of(nearest, noun)}, {scorer} in {percent(beside['value'])}"
     yield _sentence(claim, figures, "rival", gap, nearest, its)
 
@@ -169,7 +170,8 @@ def _of_strength(rows: list[Row], its: Declaration, model: str, on: str, noun: s
         return
     rival = f"; {scorer}, which sees only the surface, in {percent(beside['value'])}" if scorer else ""
     figures = f"right{_where(worst)} in {_of(worst, noun)}{rival}"
-    yield _sentence(f"{model} can tell {its.tells}{on}", figures, "strength", worst["low"] - line, worst, its)
+    claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
+    yield _sentence(claim, figures, "strength", worst["low"] - line, worst, its)
 
 
 def _of_references(results: Mapping[str, Any], frames: Mapping[str, Frame], names: Any) -> Iterator[Sentence]:
@@ -182,7 +184,7 @@ def _of_references(results: Mapping[str, Any], frames: Mapping[str, Frame], name
                 continue
             model, on = names(row["model"], row["data"])
             by = ", which sees only the surface," if one["role"] == "surface" else ""
-            claim = f"{model} is worse than {one['against']}{by} at telling {its.tells}{on}"
+            claim = f"{model} is worse than {one['against']}{by} at {_telling(its)}{on}"
             share = f"{percent(paired['now'])} of {paired['n']:,} {_noun(row, frames)}"
             figures = f"right in {share}, {one['against']} in {percent(paired['before'])}"
             line: Line = "rival" if one["role"] == "surface" else "reference"
@@ -190,11 +192,11 @@ def _of_references(results: Mapping[str, Any], frames: Mapping[str, Frame], name
 
 
 def _all(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
-    """The first row of each check with words for what it tells."""
+    """The first row of each check."""
     declared = declarations(results)
     for row in reversed(judged(results)):
         its = declared[row["check"]]
-        if row["value"] is not None and row["metric"] == its.metric and its.tells:
+        if row["value"] is not None and row["metric"] == its.metric:
             yield [row], its
 
 
@@ -233,6 +235,11 @@ def _sentence(claim: str, figures: str, line: Line, size: float, row: Row, its: 
     return Sentence(
         claim, figures, line, float(size), row["model"], row["check"], row["data"], its.property, its.family
     )
+
+
+def _telling(its: Declaration) -> str:
+    """What the check is about, as it follows "at"; its property where it declares no words."""
+    return f"telling {its.tells}" if its.tells else its.property
 
 
 def _of(row: Row, noun: str) -> str:

@@ -55,6 +55,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         criteria=view.CRITERIA,
         words=view.WORDS,
         sections=found,
+        anchors={(section.check, section.data): section.anchor for section in found},
         commands=to_type,
         cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
         not_run=view.not_run(results, named=True),
@@ -90,7 +91,7 @@ def _unpaired(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> str:
     if results.get("gate") or any(block.has_others for block in drawn):
         return ""
     if REFERENCE in labels:
-        return f"{REFERENCE} is the reference model itself, so no other model stands beside it."
+        return f"{REFERENCE} is the reference model itself, so no other one stands beside it."
     return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
 
 
