@@ -94,9 +94,9 @@ def _case(
     found: dict[str, Any] = {name: [place(columns[name][i]) for i in order] for name in ("source", "near", "far")}
     for name in ("near_edits", "far_edits"):
         found[name] = [json.loads(columns[name][i] or "[]") for i in order]
-    for name in ("near_score", "far_score", "near_overlap", "far_overlap"):
+    for name in ("near_score", "far_score"):
         found[name] = [_number(columns[name][i]) for i in order]
-    for name in ("item", "split", "label"):
+    for name in ("item", "label"):
         found[name] = [columns[name][i] for i in order]
     for name in ("near_why", "far_why", "slice"):
         if name in columns:
