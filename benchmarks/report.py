@@ -33,11 +33,13 @@ def main() -> None:
         rows = [row(id=f"{n}/m-d-1/margin_rate", check=n, metric="margin_rate") for n in names]
         write_results(folder, results(*rows))
         write_items(folder, {k: v for n in names for k, v in items(n, options.items // len(names)).items()})
-        start = time.perf_counter()
+        start = time.process_time()  # another program on the machine does not count
         page = rebuild(folder, folder / "report.html")
-        seconds, peak = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        seconds, peak = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print("| what | figure | aim |\n| --- | --- | --- |")
-        print(f"| making the page of {options.items:,} items | {seconds:.1f} s, {peak:,.0f} MB | 10 s, 1 GB |")
+        print(
+            f"| making the page of {options.items:,} items | {seconds:.1f} s of processor time, {peak:,.0f} MB | 10 s, 1 GB |"
+        )
         print(f"| its size | {page.stat().st_size / 1e6:.1f} MB | 25 MB |")
         if options.browser:
             print(f"| until it can be used | {usable(page, options.browser):.1f} s | 2 s |")

@@ -118,7 +118,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
-    environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
+    environment.globals |= {"figure": view.figure, "sentence": view.sentence}
     return environment
 
 
@@ -135,20 +135,6 @@ def _read(name: str) -> str:
 @cache
 def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
-def _bar(row: Row) -> dict[str, float | None] | None:
-    """Percentages along a line from 0 to 1 for a figure that lies there."""
-    if row["low"] is None or row["value"] is None or row["low"] < -0.5 or row["high"] > 1.5:
-        return None
-    best = view.best_surface(row)
-    own = [row[name] for name in ("low", "high", "value", "floor", "aim")]
-    low, high, value, floor, aim, surface = (
-        None if v is None else max(0.0, min(1.0, v)) * 100 for v in (*own, best and best[1]["value"])
-    )
-    assert low is not None
-    assert high is not None
-    return {"low": low, "width": max(high - low, 0.8), "value": value, "floor": floor, "aim": aim, "surface": surface}
 
 
 def _trend(row: Row) -> str:
