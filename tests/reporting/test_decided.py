@@ -37,7 +37,7 @@ def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models,
     ],
 )
 def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
-    gate = {"outcome": outcome, "against": [against(outcome, partial=partial)]}
+    gate = {"outcome": outcome, "exit_code": 0, "against": [against(outcome, partial=partial)]}
     ((question, answer, _),) = answers(gate=gate)
     assert question == "May it ship?"
     assert answer.startswith(said)

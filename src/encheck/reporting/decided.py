@@ -38,7 +38,7 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
         in_part = gate.part(against)
         ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]
         answer = f"{ships}: the gate says {gate.title(against)} against {against['baseline']}{in_part}"
-        yield Decision("May it ship?", answer, kind, tuple(against["reasons"][:2]))
+        yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *gate.undecided(said)))
     if not said:
         command = _gate(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
