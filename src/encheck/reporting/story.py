@@ -216,7 +216,7 @@ def _of_gate(results: Mapping[str, Any], names: Any) -> Iterator[Sentence]:
             if row["kind"] != "rate":
                 change = f"{row['baseline']:.3f} before, {row['candidate']:.3f} now"
             claim = f"{model} is worse at {name} than {against['baseline']}"
-            figures = f"{change}, on {row['n']:,} items. {row['means']}".strip().rstrip(".")
+            figures = f"{change}, on {row['n']:,} items. {row.get('means', '')}".strip().rstrip(".")
             case = {"model": results["models"][0]["label"], "data": "", "check": ""}
             lost = next(iter(row.get("lost_examples") or ()), None)
             yield replace(_sentence(claim, figures, "baseline", -row["high"], case, its), example=_lost(lost))
