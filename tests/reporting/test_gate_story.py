@@ -115,6 +115,7 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, said)
     told = story(found, candidate="new")
     assert told.answer == "Yes: new may replace old"
     assert told.lead == "No loss that matters was found in 456 items."
+    assert story({**found, "partial": ["antonym"]}).answer.startswith("Yes, by what was weighed: ")
     assert told.losses == ()
     first, keep = steps(found, candidate="new", to_type=Commands(keep="encheck run ..."))
     assert said in first.says

@@ -83,7 +83,8 @@ def _row(w: Weighed, row: GateRow, shown: Shown) -> dict[str, Any]:
         "beside": [_finite(asdict(one)) for one in w.beside.get(row.name, ())],
     }
     if row.name in w.answered:
-        more |= dict(zip(("worse_queries", "better_queries"), w.answered[row.name], strict=True))
+        worse, better = w.answered[row.name]
+        said |= {"worse_queries": worse, "better_queries": better}
     if row.remedy:
         said["remedy"] |= {"says": row.remedy.says}
     return {"row": said.pop("name"), **said, **_flips(w, row), **more}

@@ -81,8 +81,9 @@ def _is_told(reason: str, rows: set[str]) -> bool:
 
 def _answer(against: Against, candidate: str) -> str:
     old = against["baseline"]
+    yes = "Yes, by what was weighed" if against.get("partial") else "Yes"
     return {
-        "pass": f"Yes: {candidate} may replace {old}",
+        "pass": f"{yes}: {candidate} may replace {old}",
         "block": f"No: do not replace {old} with {candidate}",
         "inconclusive": f"Not yet: the gate cannot tell whether {candidate} may replace {old}",
     }[against["outcome"]]
