@@ -33,8 +33,8 @@ def decided(results: Mapping[str, Any]) -> list[Decision]:
 
 
 def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
-    said = results.get("gate")
-    for against in (said or {}).get("against", ()):
+    said = results.get("gate") or {}
+    for against in said.get("against", ()):
         kind = COLOURS.get(against["outcome"], "tied")
         in_part = words.part(against)
         ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]

@@ -73,6 +73,13 @@ class Section:
         return [*held.values()][:1]
 
     @property
+    def counts(self) -> str:
+        """How many items and independent clusters its figures rest on; a range where that varies."""
+        measured = [row for row in self.rows if row["value"] is not None]
+        items, clusters = (_span([row[name] for row in measured]) for name in ("n", "clusters"))
+        return f"{items} items in {clusters} independent clusters" if measured else ""
+
+    @property
     def validity(self) -> list[str]:
         """How often what was generated for it is right, as blind readers found."""
         return said([*self.rows, *self.figures])
@@ -88,6 +95,12 @@ class Section:
         named = {key: [*dict.fromkeys(levels)] for key, levels in found.items()}
         lines = [(*key, ", ".join(levels) if len(levels) < every else "") for key, levels in named.items()]
         return sorted(lines, key=lambda line: -line[1])
+
+
+def _span(numbers: Sequence[int]) -> str:
+    """A number, or the least and the most of several."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _held(row: Row) -> str:
