@@ -235,10 +235,10 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
                "seed_noise": 0.0, "balanced": {"baseline": 0.75, "candidate": 0.5}, "not_selected": 0,
                "reported_only": {"a/d-1": HOSTILE}, "notes": ["a note"]}  # fmt: skip
     page = html.render(results(row()) | {"gate": {"outcome": "block", "exit_code": 1, "against": [against]}}, items())
-    assert "<td>order</td><td>2</td><td>-1.25</td><td>-2.00</td><td>open</td>" in page
+    assert "<li>order: -1.25, lower bound -2.00, 2 rows, open</li>" in page
     assert "0.750 before, - now (a blocked model has none)" in page
-    assert "<p>a note</p>" in page
-    assert "reported: too few items or clusters" in page
+    assert "<li>a note</li>" in page
+    assert "too few to tell" in page
     assert f"<li>a/d-1: {markdown.escape(HOSTILE)[:20]}" in page
     assert "<script>alert" not in page
 

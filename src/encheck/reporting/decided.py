@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import cut_offs, gate
+from encheck.reporting import cut_offs
+from encheck.reporting.gate import words
 
 COLOURS = {"pass": "good", "block": "bad"}
 SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
@@ -35,10 +36,10 @@ def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
     said = results.get("gate") or {}
     for against in said.get("against", ()):
         kind = COLOURS.get(against["outcome"], "tied")
-        in_part = gate.part(against)
+        in_part = words.part(against)
         ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]
-        answer = f"{ships}: the gate says {gate.title(against)} against {against['baseline']}{in_part}"
-        yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *gate.undecided(said)))
+        answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{in_part}"
+        yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
     if not said:
         command = _gate(results)
         more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()

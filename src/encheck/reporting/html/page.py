@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.datasets.probes import domains
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, decided, gate, profile, reference, story, view
+from encheck.reporting import contamination, decided, profile, reference, story, view
 from encheck.reporting.commands import commands
+from encheck.reporting.gate import words
+from encheck.reporting.gate.view import views
 from encheck.reporting.html import rows
 from encheck.reporting.html.payload import margins_asked, packed
 from encheck.reporting.html.sections import sections
@@ -64,7 +66,8 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         trend=_trend,
         unpaired=_unpaired(results, drawn),
         gate=results.get("gate"),
-        gates=gate,
+        gates=words,
+        gate_views=views(results),
         references=results.get("references", []),
         reference=reference,
         surface=view.surface,
@@ -100,8 +103,18 @@ def page(template: str, payload: str, **context: Any) -> str:
     scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
     hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
-    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    shared = {"style": _style(), "scripts": scripts, "policy": policy, "payload": payload}
     return _environment().get_template(template).render(**shared, **context)
+
+
+def still(template: str, **context: Any) -> str:
+    """A page from a template of this package with its style and no script, under a policy that allows none."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    return _environment().get_template(template).render(style=_style(), policy=policy, **context)
+
+
+def _style() -> str:
+    return _read("report.css") + _read("gate.css")
 
 
 def picture(template: str, **context: Any) -> str:
