@@ -9,7 +9,6 @@ from test_reporting import row
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.comparing.charts import differences
 from encheck.comparing.comparison import compare
 from encheck.comparing.page import render
 from encheck.comparing.terminal import lines
@@ -18,9 +17,10 @@ from encheck.reporting.results import write_items, write_results
 CLAIM = "antonym_is_farther_than_paraphrase"
 
 
-def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, **said):
+def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, splits=None, texts=None, **said):
     folder.mkdir()
     count = len(near)
+    texts = texts or [(f"source {i}", f"near {i}", f"<b>far</b> {i}") for i in range(count)]
     found = results_of(row(id=f"{CLAIM}/{model}-d-1/margin_rate", model=model, **said))
     found["models"][0]["label"] = model
     scale = {"reference": 0.0, "identity": 1.0, "pairs": 100, "spread": 0.1}
@@ -30,8 +30,8 @@ def write_run(folder, near, *, model="m", prefix="d", far=0.5, items=None, split
     write_items(folder, {case: {
         "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
         "cluster": [f"c{i // 2}" for i in range(count)], "split": splits or [""] * count, "label": [None] * count,
-        "source": [f"source {i}" for i in range(count)], "near": [f"near {i}" for i in range(count)],
-        "far": [f"<b>far</b> {i}" for i in range(count)], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
+        "source": [text[0] for text in texts], "near": [text[1] for text in texts],
+        "far": [text[2] for text in texts], "near_edits": ["[]"] * count, "far_edits": ["[]"] * count,
         "near_score": list(near), "far_score": [far] * count, "near_overlap": [0.1] * count,
         "far_overlap": [0.1] * count,
     }})  # fmt: skip
@@ -85,18 +85,10 @@ def test_an_interval_of_few_clusters_is_no_clear_difference(tmp_path):
     found = compare(runs)
     ((d,),) = found.differences.values()
     assert (d.low, d.high, d.clusters, d.is_clear) == (1, 1, 19, False)
-    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(lines(found))
-    assert "number pass" not in render(found)
-    assert "nor is one over fewer than 20 independent clusters" in render(found)
-
-
-def test_the_picture_names_the_data_where_there_are_several():
-    shown = {"check": CLAIM, "level": "1", "run": "m", "difference": 0.1, "low": 0.0, "high": 0.2}
-    spec = differences([shown | {"data": "mrpc"}, shown | {"data": "paws"}], against="n")
-    claim = "antonym is farther than paraphrase 1"
-    assert [v["check"] for v in spec["data"]["values"]] == [f"{claim}, mrpc", f"{claim}, paws"]
-    alone = differences([shown | {"data": "mrpc"}], against="n")
-    assert [v["check"] for v in alone["data"]["values"]] == [claim]
+    assert "1 of 1 rest on fewer than 20 clusters: too few to tell" in "\n".join(lines(found, everything=True))
+    assert 'class="better"' not in render(found)
+    assert "38 items in 19 clusters: too few to tell" in render(found)
+    assert "at least 20 independent clusters" in render(found)
 
 
 def test_a_chain_counts_once_and_as_its_check_counts_it(tmp_path):
@@ -124,7 +116,7 @@ def test_a_figure_of_a_whole_set_is_shown_and_not_paired(tmp_path):
     runs = [write_run(tmp_path / n, [0.9] * 20, **said) for n in "cd"]
     found = compare(runs)
     assert found.differences == {"m (d)": []}
-    assert "0.89 [0.85, 0.92]" in "\n".join(lines(found))
+    assert "0.89 [0.85, 0.92]" in "\n".join(lines(found, everything=True))
     assert "0.89 [0.85, 0.92]" in render(found)
 
 
@@ -165,16 +157,17 @@ def test_the_best_surface_scorer_stands_beside(tmp_path):
     beside = {name: {"value": v, "low": 0.1, "high": 0.9} for name, v in (("jaccard", 0.41), ("bigrams", 0.62))}
     runs = [write_run(tmp_path / n, [0.9] * 40, surface=beside) for n in "ab"]
     found = compare(runs)
-    assert "bigrams 0.62" in "\n".join(lines(found))
-    assert "<td>bigrams 0.62</td>" in render(found)
+    assert "bigrams 0.62" in "\n".join(lines(found, everything=True))
+    assert '<span class="surface">bigrams 0.62</span>' in render(found)
 
 
 def test_the_page_and_the_terminal_tell_the_same(two):
     found = compare(two)
-    page, told = render(found), "\n".join(lines(found))
+    page, told = render(found), "\n".join(lines(found, everything=True))
     assert "-0.075" in page
     assert "-0.075" in told
-    assert "5 lost, 2 gained" in page
+    assert 'data-model="lost">5<' in page
+    assert 'data-model="gained">2<' in page
     assert "&lt;b&gt;far&lt;/b&gt; 3" in page
     assert "<b>far" not in page
 

@@ -233,19 +233,43 @@ def test_a_hand_made_result_is_a_safe_page(opened):
     assert page.locator("main script").count() == 0
 
 
-@pytest.mark.long
-def test_a_comparison_draws_its_pictures_and_is_usable(opened, tmp_path):
+def unfit(page):
+    """What axe finds serious, and whether the page scrolls sideways."""
     from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    serious = [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")]
+    return serious, page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+@pytest.mark.long
+def test_a_comparison_of_ten_fits_a_screen_and_a_phone(opened, tmp_path):
     from test_compare import write_run
 
     from encheck.comparing.comparison import compare
     from encheck.comparing.page import render
 
-    runs = [write_run(tmp_path / n, [0.9] * wins + [0.1] * (40 - wins)) for n, wins in (("a", 30), ("b", 20))]
+    many = [f"a-rather-long-name-of-a-model-{n}" for n in range(10)]
+    runs = [write_run(tmp_path / n, [0.9] * (40 - 4 * i) + [0.1] * 4 * i, model=n) for i, n in enumerate(many)]
     page = opened(render(compare(runs)))
-    page.locator("#differences svg.marks").wait_for()
-    assert "-0.250" in page.locator("table").inner_text()
-    page.locator("details summary", has_text="10 lost").click()
-    assert page.locator(".example").count() == 5
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+    assert "0.61" in page.locator("table.matrix").inner_text()
+    assert page.locator(".forest").count() == 9
+    assert page.locator(".example").first.is_visible()
+    assert unfit(page) == ([], False)
+    page.set_viewport_size({"width": 360, "height": 700})
+    assert unfit(page) == ([], False)
+    page.locator("table.matrix a").first.click()
+    page.locator("details[open] table.stack").first.wait_for()
+
+
+@pytest.mark.long
+def test_a_trend_fits_a_phone(opened, tmp_path):
+    from test_trend import dated
+
+    from encheck.comparing.trend import trends
+    from encheck.comparing.trend_text import render
+
+    page = opened(render(trends(dated(tmp_path, [36, 30, 10]))))
+    page.set_viewport_size({"width": 360, "height": 700})
+    assert page.locator("svg.line .worse").count() == 1
+    assert unfit(page) == ([], False)

@@ -9,14 +9,27 @@ from typing import Annotated, Any
 
 import typer
 
-from encheck.cli import annotate, canary, checks, cutoff, data, gate, judge, look, reports, store, upgrade, variants
+from encheck.cli import (
+    annotate,
+    canary,
+    checks,
+    compare,
+    cutoff,
+    data,
+    gate,
+    judge,
+    look,
+    reports,
+    store,
+    upgrade,
+    variants,
+)  # fmt: skip
 from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "annotate", "app", "canary", "checks", "cutoff", "data", "gate", "judge", "look", "main", "reports", "store",
-    "upgrade",
-    "variants",
+    "annotate", "app", "canary", "checks", "compare", "cutoff", "data", "gate", "judge", "look", "main", "reports",
+    "store", "upgrade", "variants",
 ]  # fmt: skip
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, ModelArgs, Scope, SkipBadRows, Split, StorePath, app, say, tell, told
-from encheck.cli.table import as_option
-
-Everything = Annotated[
-    bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
-]
+from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, tell, told
 
 
 @app.command()
@@ -45,115 +39,6 @@ def report(
             say(map(str, pictures(folder, card=card, badge=badge, model=model, data=data)))
         else:
             tell(rebuild(folder, out or folder / "report.html"))
-
-
-@app.command()
-def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN...", help="Run directories; the first is the reference. With --cost: models."),
-    ],
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("compare.html"),
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    across_seeds: Annotated[
-        bool, typer.Option("--across-seeds", help="Show the mean and standard error over models that differ in seed.")
-    ] = False,
-    everything: Everything = False,
-    cost: Annotated[
-        bool, typer.Option("--cost", help="Measure models: quality, behaviour, speed, size, price, and the front.")
-    ] = False,
-    data: Annotated[
-        str | None, typer.Option(metavar="PATH", help="With --cost: a search with labels, retrieval:PATH.")
-    ] = None,
-    checks: Annotated[
-        str, typer.Option("-m", metavar="CHECKS", help="With --cost: these checks of behaviour alone.")
-    ] = "",
-    model_arg: ModelArgs = None,
-    store: StorePath = None,
-    device: Annotated[str, as_option("device")] = "auto",
-) -> None:
-    """Compare the models of runs on the items they share: differences with intervals, flips, pictures. Judges nothing.
-
-    With --cost, run models and say which of them are worth taking.
-
-    Examples:
-
-        encheck compare reports/monday reports/tuesday --out compare.html
-
-        encheck compare --across-seeds reports/seeds
-
-        encheck compare sbert ./small ./large --cost --data retrieval:labels.jsonl
-    """
-    from encheck.errors import UsageError
-
-    folders = [Path(one) for one in runs]
-    with told():
-        if cost:
-            if across_seeds or everything:
-                raise UsageError("--cost compares models, --across-seeds runs: give one of them")
-            how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
-            _compare_costs(runs, data, checks, out, json_file, how)
-        elif data or checks:
-            raise UsageError(f"{'--data' if data else '-m'} requires --cost")
-        elif across_seeds:
-            _across_seeds(folders, everything=everything)
-        elif everything:
-            raise UsageError("--all requires --across-seeds")
-        else:
-            _compare(folders, out, json_file, seed)
-
-
-def _compare_costs(
-    models: list[str], data: str | None, checks: str, out: Path, json_file: Path | None, how: dict[str, Any]
-) -> None:
-    from encheck.api.costing import compare_costs
-    from encheck.comparing.costs_text import lines, render
-    from encheck.reporting.results import write_named
-
-    raw = compare_costs(models, data=data, checks=checks, **how).as_dict()
-    write_named(out, render(raw))
-    if json_file:
-        write_named(json_file, json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    say(lines(raw))
-    tell(f"page: {out}")
-
-
-def _compare(runs: list[Path], out: Path, json_file: Path | None, seed: int) -> None:
-    from encheck.comparing.comparison import compare as compare_models
-    from encheck.comparing.export import write_json
-    from encheck.comparing.page import render
-    from encheck.comparing.terminal import lines
-    from encheck.reporting.rebuild import as_written
-    from encheck.reporting.results import write_named
-
-    with as_written(*runs):
-        found = compare_models(runs, seed=seed)
-        page, said = render(found), list(lines(found))
-    write_named(out, page)
-    if json_file:
-        write_json(json_file, found)
-    say(said)
-    tell(f"page: {out}")
-
-
-@app.command(hidden=True)
-def seeds(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
-    everything: Everything = False,
-) -> None:
-    """Show each metric's mean and standard error over models that differ in seed: `encheck compare --across-seeds`."""
-    with told():
-        _across_seeds(runs, everything=everything)
-
-
-def _across_seeds(runs: list[Path], *, everything: bool) -> None:
-    from encheck.comparing.seeds import lines, over_seeds
-    from encheck.reporting.rebuild import as_written
-
-    with as_written(*runs):
-        said = list(lines(over_seeds(runs, everything=everything)))
-    say(said)
 
 
 @app.command()

@@ -5,39 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from encheck.reporting.html.vega_lite import Spec, colour, field, rule, short, spec
-
-
-def differences(rows: Sequence[Mapping[str, Any]], *, against: str) -> Spec | None:
-    """Paired differences of runs from the first, with 95% intervals; one line a case, one colour a run.
-
-    A case is named by check and level, and by its data where there are several.
-    """
-    several = len({row["data"] for row in rows}) > 1
-    values = [
-        {"check": f"{row['check'].replace('_', ' ')} {row['level']}" + (f", {row['data']}" if several else ""),
-         "series": row["run"],
-         **{k: short(row[k]) for k in ("difference", "low", "high")}}
-        for row in rows if row["difference"] is not None
-    ]  # fmt: skip
-    if not values:
-        return None
-    y = {"field": "check", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 480}}
-    offset = {"yOffset": {"field": "series"}}
-    x = {"type": "quantitative", "title": f"difference from {against}"}
-    return spec(
-        f"Differences from {against} on the same items, with 95% intervals",
-        [
-            {"mark": {"type": "rule", "strokeWidth": 2},
-             "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, "color": colour(), **offset}},
-            {"mark": {"type": "point", "filled": True, "size": 55},
-             "encoding": {"y": y, "x": {"field": "difference", **x}, "color": colour(), **offset,
-                          "tooltip": [field(f) for f in ("series", "check", "difference", "low", "high")]}},
-            rule("x", 0.0, "no difference"),
-        ],
-        values,
-        height=20 + 16 * len(values),
-    )  # fmt: skip
+from encheck.reporting.html.vega_lite import Spec, colour, field, spec
 
 
 def dilemma(points: Sequence[Mapping[str, Any]], *, benchmark: str) -> Spec | None:

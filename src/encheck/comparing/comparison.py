@@ -1,4 +1,4 @@
-"""The first model of several held against each of the others."""
+"""One model of several, the reference, compared with each of the others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from encheck.comparing.flips import Flip, flips
+from encheck.comparing.matrix import Line, matrix
 from encheck.comparing.models import Model, read_models
 from encheck.comparing.runs import Difference, behaviour, compare_sides, in_common
 from encheck.errors import UsageError
@@ -25,10 +27,11 @@ BENCHMARKS = (  # the metric that a check is judged by, its family where that ma
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first model, the others, and each one's differences from the first; what the pictures need beside.
+    """The reference, which is the first of `models`, and each other model's differences from it.
 
-    `whole` has a line for each figure of a whole set, which no item has a part in: it is not paired. `contamination`
-    has a row for each other model that was run on the written probes and on fresh ones, as the first was.
+    `matrix` has a line for each property, with a cell a model. `whole` has a line for each figure of a whole set, which
+    no item has a part in: it is not paired. `flips` are the items that some models win and others lose. `contamination`
+    has a row for each other model that was run on the written probes and on fresh ones, as the reference was.
     """
 
     models: Sequence[Model]
@@ -36,6 +39,8 @@ class Comparison:
     whole: Sequence[Sequence[str]]
     benchmark: str
     points: Sequence[Mapping[str, Any]]
+    matrix: Sequence[Line] = ()
+    flips: Sequence[Flip] = ()
     contamination: Sequence[Contamination] = ()
 
     def surface_of(self, difference: Difference) -> str:
@@ -47,15 +52,15 @@ class Comparison:
 
     @property
     def first(self) -> Model:
-        """The model that the others are held against."""
+        """The reference."""
         return self.models[0]
 
 
-def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
-    """Hold the first model of the runs against every other; UsageError where they share no items."""
-    models = read_models(folders)
+def compare(folders: Sequence[Path], *, reference: str | None = None, seed: int = 0) -> Comparison:
+    """Compare every model of the runs with the `reference`, by default the first; UsageError where none share items."""
+    models = read_models(folders, reference=reference)
     first = models[0]
-    epsilons = _epsilons(models)
+    epsilons = epsilons_of(models)
     differences = {
         m.name: sorted(compare_sides(first.side, m.side, seed=seed, epsilons=epsilons), key=_place(first))
         for m in models[1:]
@@ -67,11 +72,15 @@ def compare(folders: Sequence[Path], *, seed: int = 0) -> Comparison:
     benchmark, scores = _benchmark(models)
     shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
     points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]
-    return Comparison(models, differences, whole, benchmark, points, _contamination(models, seed))
+    lines = matrix(models, epsilons=epsilons, seed=seed)
+    return Comparison(
+        models, differences, whole, benchmark, points, lines, flips(models, epsilons=epsilons),
+        _contamination(models, seed),
+    )  # fmt: skip
 
 
 def _contamination(models: Sequence[Model], seed: int) -> list[Contamination]:
-    """The rows of every other model since the first, which is taken for the older one."""
+    """The rows of every other model since the reference, which is taken for the older one."""
     first, *others = models
     return [
         row
@@ -85,7 +94,7 @@ def _names(figure: str) -> tuple[str, str]:
     return figure, f"{figure}_calibrated"
 
 
-def _epsilons(models: Sequence[Model]) -> dict[str, float]:
+def epsilons_of(models: Sequence[Model]) -> dict[str, float]:
     """By how much an item of each case is won; UsageError where the runs had several --epsilon."""
     found: dict[str, float] = {}
     for model in models:

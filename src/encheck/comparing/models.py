@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from encheck.comparing.runs import names_of
-from encheck.errors import UsageError
+from encheck.errors import UsageError, unknown
 from encheck.gating.declared import declarations
 from encheck.gating.weighing import Side, side_of
+from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items
 from encheck.types import Declaration
@@ -22,6 +23,9 @@ MAX_MODELS = 10
 class Model:
     """One model of one run: its name here, what it scored, its rows, its items, the data's fingerprints and
     editions, what its checks declare.
+
+    `headlines` has by (data, property) the row that stands for the property. `run` is the folder's name, `started` when
+    the run began, in ISO 8601.
     """
 
     name: str
@@ -32,24 +36,51 @@ class Model:
     data: Mapping[str, str]
     editions: Mapping[str, str]
     declared: Mapping[str, Declaration]
+    headlines: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    run: str = ""
+    started: str = ""
 
 
-def read_models(folders: Sequence[Path]) -> list[Model]:
-    """Every model of the runs, in the order given; UsageError for too few, too many, or a run without items."""
+def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[Model]:
+    """Every model of the runs in the order given, the `reference` first; UsageError for too few, too many, a run
+    without items, and a reference that no run has.
+    """
     found: list[tuple[str, str, Mapping[str, Any], Items]] = []
     for folder in folders:
-        results, items = read_results(folder), read_items(folder)
-        if not items:
-            raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
+        results, items = read_run(folder)
         found += [(folder.resolve().name, m["label"], results, items) for m in results["models"] if not m["error"]]
     if not 2 <= len(found) <= MAX_MODELS:
         raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MAX_MODELS}")
     names = names_of([(run, label) for run, label, _, _ in found])
-    return [_model(name, label, run, items) for name, (_, label, run, items) in zip(names, found, strict=True)]
+    models = [model_of(name, label, run, items, folder=folder)
+              for name, (folder, label, run, items) in zip(names, found, strict=True)]  # fmt: skip
+    return models if reference is None else _first(reference, models)
 
 
-def _model(name: str, label: str, results: Mapping[str, Any], items: Items) -> Model:
+def read_run(folder: Path) -> tuple[Mapping[str, Any], Items]:
+    """The results and items of a run; UsageError where there are none."""
+    results, items = read_results(folder), read_items(folder)
+    if not items:
+        raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
+    return results, items
+
+
+def model_of(name: str, label: str, results: Mapping[str, Any], items: Items, *, folder: str = "") -> Model:
+    """One model of a run, called `name`."""
     rows = [row for row in results["checks"] if row["model"] == label]
     data = {d["name"]: d["fingerprint"] for d in results["data"]}
     editions = {d["name"]: d.get("version", "") for d in results["data"]}
-    return Model(name, label, side_of(results, items, label), rows, items, data, editions, declarations(results))
+    best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
+    return Model(
+        name, label, side_of(results, items, label), rows, items, data, editions, declarations(results), best, folder,
+        results["run"]["started"],
+    )  # fmt: skip
+
+
+def _first(reference: str, models: Sequence[Model]) -> list[Model]:
+    """The models with this one at the front: by its name here, else by its label or its run where one alone has it."""
+    for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
+        if names.count(reference) == 1:
+            place = names.index(reference)
+            return [models[place], *models[:place], *models[place + 1 :]]
+    raise UsageError(unknown("reference", reference, [m.name for m in models]))

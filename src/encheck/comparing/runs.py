@@ -80,7 +80,7 @@ def compare_sides(
     for case, table in first.tables.items():
         metric = shown(table)
         if case in other.tables and metric:
-            before, after = map(_measured, shared(table, other.tables[case]))
+            before, after = map(measured, shared(table, other.tables[case]))
             if len(before.items) > 1:
                 scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0), seed))
@@ -113,7 +113,7 @@ def _difference(
         metric_values(metric, table, scale, epsilon=epsilon)
         for table, scale in zip((before, after), scales, strict=True)
     )
-    same = _unchanged(metric, before, after, old == new)
+    same = unchanged(metric, before, after, old == new)
     heads = metric.heads(before)
     moved = np.where(same, 0.0, new - old)
     resampler = Resampler(heads.clusters, seed=seed)
@@ -127,7 +127,7 @@ def _difference(
     )  # fmt: skip
 
 
-def _unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Items that have not changed; all or none where what one says of a metric depends on the others of its label."""
     if metric.unit == "chain":
         return equal
@@ -135,7 +135,7 @@ def _unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[
     return np.full(len(same), same.all()) if metric.contrast else same
 
 
-def _measured(table: Table) -> Table:
+def measured(table: Table) -> Table:
     """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table

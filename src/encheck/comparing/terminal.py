@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from encheck.comparing.comparison import Comparison
+from encheck.comparing.matrix import Cell, Said, tallies
 from encheck.comparing.runs import Difference, flips_count
 from encheck.metrics import named
 from encheck.reporting import contamination
@@ -12,9 +13,65 @@ from encheck.reporting.text import table
 from encheck.reporting.view import sentence
 from encheck.verdict import MIN_CLUSTERS
 
+SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "not compared": " "}
+MAX_HEAD = 12  # characters of a model's name above its column; longer ones are numbered
 
-def lines(found: Comparison) -> Iterator[str]:
-    """The comparison on the terminal: a table for each further model."""
+
+def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
+    """The matrix, what it comes to, and which items flipped; with `everything` each check of every model."""
+    if found.matrix:
+        yield from _matrix(found)
+    if everything or not found.matrix:
+        yield from _checks(found)
+    yield from contamination.lines(contamination.as_dicts(found.contamination))
+    if found.whole and (everything or not found.matrix):
+        yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
+        heads = ("check", "level", "data", "figure", *(m.name for m in found.models))
+        yield from table([heads, *map(tuple, found.whole)])
+
+
+def _matrix(found: Comparison) -> Iterator[str]:
+    names = [m.name for m in found.models]
+    heads = names if max(map(len, names)) <= MAX_HEAD else [str(i) for i in range(1, len(names) + 1)]
+    if heads != names:
+        yield from (f"  {i}  {name}" for i, name in zip(heads, names, strict=True))
+        yield ""
+    several = len({line.data for line in found.matrix}) > 1
+    rows = [
+        (f"{line.property}, {line.data}" if several else line.property,
+         "-" if line.chance is None else f"{line.chance:.2f}", *map(_cell, line.cells))
+        for line in found.matrix
+    ]  # fmt: skip
+    yield from table([("property", "chance", *heads), *rows])
+    yield ""
+    yield f"Certain differences from {found.first.name}, on the same items: + better, - worse, ~ cannot tell"
+    for name, counts in tallies(found.matrix, found.models):
+        worse = [line.property for line in found.matrix if (c := _of(found, line.cells, name)) and c.said == "worse"]
+        said = f" ({', '.join(dict.fromkeys(worse))})" if worse else ""
+        yield f"{name}: better in {counts['better']}, worse in {counts['worse']}{said}, cannot tell in " + str(
+            counts["cannot tell"]
+        )
+    yield from _alone(found)
+    yield ""
+
+
+def _of(found: Comparison, cells: Sequence[Cell | None], name: str) -> Cell | None:
+    return next(cell for model, cell in zip(found.models, cells, strict=True) if model.name == name)
+
+
+def _cell(cell: Cell | None) -> str:
+    return "-" if cell is None else f"{cell.value:.2f} {SIGNS[cell.said]}".rstrip()
+
+
+def _alone(found: Comparison) -> Iterator[str]:
+    """How many items each model alone gets wrong."""
+    counts = {m.name: sum(flip.alone == m.name for flip in found.flips) for m in found.models}
+    if any(counts.values()):
+        yield "wrong where every other model is right: " + ", ".join(f"{name} {n}" for name, n in counts.items())
+
+
+def _checks(found: Comparison) -> Iterator[str]:
+    """A table for each further model: every check."""
     for name, differences in found.differences.items():
         if not differences:
             continue
@@ -40,11 +97,6 @@ def lines(found: Comparison) -> Iterator[str]:
         if small := sum(d.is_small for d in differences):
             yield f"{small} of {len(differences)} rest on fewer than {MIN_CLUSTERS} clusters: too few to tell"
         yield ""
-    yield from contamination.lines(contamination.as_dicts(found.contamination))
-    if found.whole:
-        yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
-        heads = ("check", "level", "data", "figure", *(m.name for m in found.models))
-        yield from table([heads, *map(tuple, found.whole)])
 
 
 def _cells(d: Difference, surface: str) -> tuple[str, ...]:

@@ -66,14 +66,20 @@ def profile(results: Mapping[str, Any], *, model: str, data: str) -> list[Line]:
 
     Figures that are no share of anything (a correlation, a gap between means) stay out; so do health and contracts.
     """
+    declared, best = declarations(results), headlines(results, model=model, data=data)
+    others = _others(results, model)
+    lines = [_line(row, declared[row["check"]], others.get(f"{row['check']}/{data}")) for row in best.values()]
+    return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
+
+
+def headlines(results: Mapping[str, Any], *, model: str, data: str) -> dict[str, Row]:
+    """Of each property the row of results.json that stands for it in a profile."""
     declared = declarations(results)
     rows = [row for row in judged(results) if (row["model"], row["data"]) == (model, data) and _is_drawn(row, declared)]
     best: dict[str, Row] = {}
     for row in sorted(rows, key=lambda one: not declared[one["check"]].headline):
         best.setdefault(row["property"], row)
-    others = _others(results, model)
-    lines = [_line(row, declared[row["check"]], others.get(f"{row['check']}/{data}")) for row in best.values()]
-    return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
+    return best
 
 
 def _is_drawn(row: Row, declared: Mapping[str, Declaration]) -> bool:

@@ -175,12 +175,12 @@ def _write_csv(results: Results, folder: Path) -> list[Path]:
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS)
     writer.writeheader()
-    writer.writerows({k: _safe(v) for k, v in row.items()} for row in _flat(results))
+    writer.writerows({k: safe_cell(v) for k, v in row.items()} for row in _flat(results))
     write_text(path, out.getvalue())
     return [path]
 
 
-def _safe(value: Any) -> Any:
+def safe_cell(value: Any) -> Any:
     """Text that no spreadsheet takes for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 

@@ -1,0 +1,194 @@
+"""Runs side by side, over time and across seeds; models with what they cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from encheck.cli.shared import ModelArgs, StorePath, app, say, tell, told
+from encheck.cli.table import as_option
+
+FORMATS = {"html": ".html", "latex": ".tex", "csv": ".csv"}
+Everything = Annotated[
+    bool, typer.Option("--all", help="With --across-seeds: show all metrics, not only those with a threshold.")
+]
+
+
+@app.command()
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Run directories. With --cost: models. With --trend: directories that hold runs."
+        ),
+    ],
+    reference: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare with this model or run. Default: the first.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write. Default: compare.html, .tex or .csv; trend.html.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="What to write: html, latex (booktabs) or csv (tidy).")
+    ] = "html",
+    cite: Annotated[
+        bool, typer.Option("--cite", help="With --format latex: cite each source, and write the BibTeX entries.")
+    ] = False,
+    trend: Annotated[
+        bool, typer.Option("--trend", help="Show each model over its dated runs, and which changes are certain.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every check of every model.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
+    across_seeds: Annotated[
+        bool, typer.Option("--across-seeds", help="Show the mean and standard error over models that differ in seed.")
+    ] = False,
+    everything: Everything = False,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Measure models: quality, behaviour, speed, size, price, and the front.")
+    ] = False,
+    data: Annotated[
+        str | None, typer.Option(metavar="PATH", help="With --cost: a search with labels, retrieval:PATH.")
+    ] = None,
+    checks: Annotated[
+        str, typer.Option("-m", metavar="CHECKS", help="With --cost: these checks of behaviour alone.")
+    ] = "",
+    model_arg: ModelArgs = None,
+    store: StorePath = None,
+    device: Annotated[str, as_option("device")] = "auto",
+) -> None:
+    """Compare the models of runs on the items they share: a matrix of properties, pictures, flips. Decides nothing.
+
+    With --trend, show each model over time. With --cost, run models and say which of them are worth taking.
+
+    Examples:
+
+        encheck compare reports/monday reports/tuesday --out compare.html
+
+        encheck compare reports/* --reference sbert --format latex --cite
+
+        encheck compare --trend reports
+
+        encheck compare --across-seeds reports/seeds
+
+        encheck compare sbert ./small ./large --cost --data retrieval:labels.jsonl
+    """
+    from encheck.errors import UsageError
+
+    folders = [Path(one) for one in runs]
+    with told():
+        _refuse_contradictions(locals())
+        if cost:
+            how = {"model_arg": model_arg, "store": store, "device": device, "seed": str(seed)}
+            _compare_costs(runs, data, checks, out or Path("compare.html"), json_file, how)
+        elif data or checks:
+            raise UsageError(f"{'--data' if data else '-m'} requires --cost")
+        elif across_seeds:
+            _across_seeds(folders, everything=everything)
+        elif everything:
+            raise UsageError("--all requires --across-seeds")
+        elif trend:
+            _trend(folders, out or Path("trend.html"), json_file, seed)
+        else:
+            _compare(folders, reference, form, out or Path(f"compare{FORMATS[form]}"), json_file, seed,
+                     cite=cite, verbose=verbose)  # fmt: skip
+
+
+def _refuse_contradictions(given: dict[str, Any]) -> None:
+    """UsageError for options that ask for two things at once."""
+    from encheck.errors import UsageError, unknown
+
+    if given["form"] not in FORMATS:
+        raise UsageError(unknown("format", given["form"], FORMATS))
+    if given["cost"] and (given["across_seeds"] or given["everything"]):
+        raise UsageError("--cost compares models, --across-seeds runs: give one of them")
+    others = [f"--{name.replace('_', '-')}" for name in ("cost", "across_seeds", "trend") if given[name]]
+    if len(others) > 1:
+        raise UsageError(f"{' and '.join(others)} ask for different comparisons: give one of them")
+    only = {"--reference": given["reference"] is not None, "--format": given["form"] != "html", "--cite": given["cite"]}
+    if others and any(only.values()):
+        raise UsageError(f"{next(name for name, is_given in only.items() if is_given)} does not go with {others[0]}")
+    if given["cite"] and given["form"] != "latex":
+        raise UsageError("--cite requires --format latex")
+
+
+def _compare_costs(
+    models: list[str], data: str | None, checks: str, out: Path, json_file: Path | None, how: dict[str, Any]
+) -> None:
+    from encheck.api.costing import compare_costs
+    from encheck.comparing.costs_text import lines, render
+    from encheck.reporting.results import write_named
+
+    raw = compare_costs(models, data=data, checks=checks, **how).as_dict()
+    write_named(out, render(raw))
+    if json_file:
+        write_named(json_file, json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    say(lines(raw))
+    tell(f"page: {out}")
+
+
+def _compare(
+    runs: list[Path], reference: str | None, form: str, out: Path, json_file: Path | None, seed: int,
+    *, cite: bool, verbose: bool,
+) -> None:  # fmt: skip
+    from encheck.comparing import citations, latex, page, tidy
+    from encheck.comparing.comparison import Comparison
+    from encheck.comparing.comparison import compare as compare_models
+    from encheck.comparing.export import write_json
+    from encheck.comparing.terminal import lines
+    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.results import write_named
+
+    makers: dict[str, Callable[[Comparison], str]] = {
+        "html": page.render, "latex": lambda found: latex.table(found, cite=cite), "csv": tidy.as_csv,
+    }  # fmt: skip
+    with as_written(*runs):
+        found = compare_models(runs, reference=reference, seed=seed)
+        made, said = makers[form](found), list(lines(found, everything=verbose))
+    write_named(out, made)
+    if json_file:
+        write_json(json_file, found)
+    say(said)
+    tell(f"{'page' if form == 'html' else 'table'}: {out}")
+    if cite:
+        write_named(out.with_suffix(".bib"), citations.bibliography(found))
+        tell(f"references: {out.with_suffix('.bib')}")
+
+
+def _trend(folders: list[Path], out: Path, json_file: Path | None, seed: int) -> None:
+    from encheck.comparing.trend import as_dict, trends
+    from encheck.comparing.trend_text import lines, render
+    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.results import write_named
+
+    with as_written(*folders):
+        found = trends(folders, seed=seed)
+        page, said = render(found), list(lines(found))
+    write_named(out, page)
+    if json_file:
+        write_named(json_file, json.dumps(as_dict(found), indent=1, allow_nan=False) + "\n")
+    say(said)
+    tell(f"page: {out}")
+
+
+@app.command(hidden=True)
+def seeds(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+    everything: Everything = False,
+) -> None:
+    """Show each metric's mean and standard error over models that differ in seed: `encheck compare --across-seeds`."""
+    with told():
+        _across_seeds(runs, everything=everything)
+
+
+def _across_seeds(runs: list[Path], *, everything: bool) -> None:
+    from encheck.comparing.seeds import lines, over_seeds
+    from encheck.reporting.rebuild import as_written
+
+    with as_written(*runs):
+        said = list(lines(over_seeds(runs, everything=everything)))
+    say(said)

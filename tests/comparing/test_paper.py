@@ -1,0 +1,149 @@
+"""What a paper takes from a comparison: the LaTeX table, its references, the tidy table, CITATION.cff."""
+
+import csv
+import importlib
+import io
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from test_compare import write_run
+from test_matrix import run
+from typer.testing import CliRunner
+
+import encheck.checks
+from encheck.claims import claim_of
+from encheck.cli import app
+from encheck.comparing.citations import bibliography, entries, escape, itself, named_in, of_line
+from encheck.comparing.comparison import compare
+from encheck.comparing.latex import table
+from encheck.comparing.tidy import COLUMNS, rows
+from encheck.datasets.load import names
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = r"50%_a&b $x$ #1 {y} \input{z} ~^<>[1]"
+
+
+def sources():
+    """What every check of encheck and every data set declares."""
+    modules = [
+        importlib.import_module(f"encheck.checks.{m.name}") for m in pkgutil.iter_modules(encheck.checks.__path__)
+    ]
+    claims = [found for module in modules for value in vars(module).values() if (found := claim_of(value))]
+    yield from (claim.declared.source for claim in claims)
+    yield from (module.CITATION for module in names().values() if hasattr(module, "CITATION"))
+
+
+def is_balanced(tex):
+    """Whether every brace that is none of the text closes one that is open."""
+    depth = 0
+    for sign in re.findall(r"(?<!\\)[{}]", tex):
+        depth += 1 if sign == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+@pytest.fixture
+def three(tmp_path):
+    return compare([run(tmp_path / name, wins) for name, wins in (("old", 50), ("bad", 20), ("new", 48))])
+
+
+def test_every_declared_source_has_an_entry():
+    unknown = [source for source in set(sources()) if source and any("source-" in one.key for one in named_in(source))]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("entry", entries().values(), ids=lambda one: one.key)
+def test_an_entry_is_whole(entry):
+    assert is_balanced(entry.text)
+    fields = re.findall(r"^  (\w+) = \{.+\},?$", entry.text, re.MULTILINE)
+    assert {"title", "year", "author"} <= set(fields)
+    assert "declared" not in fields
+    assert entry.text.count("\n") == len(fields) + 1
+    assert entry.key.endswith(re.search(r"year = \{(\d{4})\}", entry.text)[1])
+
+
+def test_the_table_has_intervals_and_signs(three):
+    found = table(three)
+    assert r"0.33$^{\downarrow}$ {\scriptsize [0.10, 0.90]}" in found
+    assert r"0.80$^{\approx}$" in found
+    assert r"0.83 {\scriptsize" in found
+    assert r"\cite" not in found
+    assert is_balanced(found)
+    rows = [line for line in found.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+    assert {line.count("&") for line in rows} == {4}
+
+
+def test_a_table_of_many_models_is_scaled(tmp_path):
+    found = table(compare([run(tmp_path / f"m{n}", 40) for n in range(5)]))
+    assert r"\begin{table*}" in found
+    assert r"\resizebox{\textwidth}{!}{%" in found
+    assert is_balanced(found)
+
+
+def test_no_name_is_a_command(tmp_path):
+    runs = [write_run(tmp_path / n, [0.9] * 40, model=model) for n, model in (("a", HOSTILE), ("b", "plain"))]
+    found = table(compare(runs))
+    assert r"\input" not in found
+    assert escape(HOSTILE) in found
+    assert is_balanced(found)
+    assert "$x$" not in found
+
+
+def test_a_table_cites_check_data_and_generator_once(tmp_path):
+    items = [f"mrpc/{i:016x}/jumble/1/jumble/0" for i in range(40)]
+    runs = [write_run(tmp_path / n, [0.9] * 40, model=n, items=items) for n in "ab"]
+    for folder in runs:
+        path = folder / "results.json"
+        path.write_text(path.read_text().replace('"d"', '"mrpc"').replace("-d-1", "-mrpc-1"))
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    for folder in runs:
+        found = parquet.read_table(folder / "items.parquet")
+        cases = pyarrow.array([case.as_py().replace("-d-1", "-mrpc-1") for case in found["case"]])
+        parquet.write_table(found.set_column(0, "case", cases), folder / "items.parquet")
+    found = compare(runs)
+    ((line),) = found.matrix
+    assert {one.key for one in of_line(found, line)} >= {"dolan2005", "mahajan2023"}
+    tex, bib = table(found, cite=True), bibliography(found)
+    cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", tex) for key in keys.split(",")}
+    assert cited == set(re.findall(r"^@\w+\{([^,]+),", bib, re.MULTILINE))
+    assert bib.count("@misc{mahajan2023,") == 1
+
+
+def test_a_source_of_ones_own_is_cited_in_its_words():
+    (found,) = named_in("Our memo 7, 100% ours")
+    assert r"title = {{Our memo 7, 100\% ours}}" in found.text
+
+
+def test_the_tidy_table_has_a_row_a_figure(three):
+    found = [*rows(three)]
+    assert {*found[0]} == {*COLUMNS}
+    bad = next(one for one in found if one["model"] == "bad")
+    assert (bad["reference"], bad["n"], bad["clusters"], bad["compared"]) == ("old", 400, 380, "worse")
+    assert (bad["value"], bad["difference"]) == (20 / 60, pytest.approx(-0.5))
+
+
+def test_the_command_writes_tables(tmp_path):
+    runs = [str(run(tmp_path / name, wins)) for name, wins in (("old", 50), ("bad", 20))]
+    for form, name in (("latex", "t.tex"), ("csv", "t.csv")):
+        cite = ["--cite"] if form == "latex" else []
+        done = CliRunner().invoke(app, ["compare", *runs, "--format", form, "--out", str(tmp_path / name), *cite])
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "t.tex").read_text().startswith("% needs \\usepackage{booktabs}")
+    assert "@misc{encheck," in (tmp_path / "t.bib").read_text()
+    assert len([*csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text()))]) == 2
+
+
+def test_the_citation_file_is_that_of_this_version():
+    """Valid by cffconvert when it was written; what the format requires, and what has to agree."""
+    found = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(found)
+    pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'\nversion = "{found["version"]}"' in pyproject
+    assert found["title"] in itself().text
+    assert found["authors"][0]["name"] in itself().text
