@@ -29,7 +29,7 @@ SUITE = """
 import sys, time
 started = time.perf_counter()
 import torch, transformers, sentence_transformers, numpy, pyarrow.parquet, pyarrow.compute, jinja2, scipy, filelock
-import nltk.tokenize.destructive, scipy.sparse, xdist.plugin, huggingface_hub, yaml, platformdirs
+import nltk.tokenize.destructive, spacy, scipy.sparse, xdist.plugin, huggingface_hub, yaml, platformdirs
 from transformers.models.bert import modeling_bert, tokenization_bert
 import pytest, encheck.controller.session, encheck.items.builders, encheck.metrics.nonobvious
 import encheck.metrics.correlation, encheck.metrics.symmetry

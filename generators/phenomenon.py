@@ -77,11 +77,12 @@ def phenomenon(name: str, side: Side) -> Generator:
     relation = name if side == "changed" else f"{name}_{side}"
     made = MADE.get(name, {}).get(side)
     is_experimental = side in EXPERIMENTAL.get(name, ())
+    lacking = _lacking(name, f"{relation} edit")
 
     def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         if made is not None and not group.variants and (english.experimental or not is_experimental):
             return made(group, level=level, rng=rng, english=english)
-        return written(group, relation, level=level) or _lacking(name, f"{relation} edit")
+        return written(group, relation, level=level) or lacking
 
     generate.__name__ = relation
     generate.label = relation if made is None else name_of(made)  # type: ignore[attr-defined]

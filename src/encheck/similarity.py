@@ -94,5 +94,6 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
 
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
-    union = len(a | b)
-    return len(a & b) / union if union else 1.0
+    shared = len(a & b)
+    union = len(a) + len(b) - shared
+    return shared / union if union else 1.0

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -81,21 +82,30 @@ def _edit_similarity(first: str, second: str) -> float:
 
 @lru_cache(maxsize=_PAIRS)
 def _bigrams(first: str, second: str) -> float:
-    a, b = (set(zip(("", *found), (*found, ""), strict=True)) for found in (tokens(first), tokens(second)))
-    return len(a & b) / len(a | b)
+    return _shared(_neighbours(first), _neighbours(second))
+
+
+@lru_cache(maxsize=2_000)
+def _neighbours(text: str) -> frozenset[tuple[str, str]]:
+    found = tokens(text)
+    return frozenset(zip(("", *found), (*found, ""), strict=True))
 
 
 @lru_cache(maxsize=_PAIRS)
 def _trigrams(first: str, second: str) -> float:
-    a, b = _runs(first), _runs(second)
-    shared = len(a & b)
-    return shared / (len(a) + len(b) - shared)
+    return _shared(_runs(first), _runs(second))
 
 
 @lru_cache(maxsize=2_000)
-def _runs(text: str) -> frozenset[str]:
+def _runs(text: str) -> frozenset[tuple[str, str, str]]:
     padded = f"  {' '.join(text.lower().split())} "
-    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
+    return frozenset(zip(padded, padded[1:], padded[2:], strict=False))
+
+
+def _shared(a: frozenset[Any], b: frozenset[Any]) -> float:
+    """The share of what either has that both have; either has something."""
+    both = len(a & b)
+    return both / (len(a) + len(b) - both)
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,8 +162,10 @@ class Group:
 
     def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
         """The hand-written variant of this relation and level, if there is one; see `Variant` for `favours`."""
-        wanted = (relation, level, favours)
-        return next((v for v in self.variants if (v.relation, v.level, v.favours) == wanted), None)
+        for v in self.variants:  # asked for every sentence, relation and level: a generator would take its time
+            if v.relation == relation and v.level == level and v.favours == favours:
+                return v
+        return None
 
     @property
     def is_contrast(self) -> bool:

@@ -17,6 +17,7 @@ from encheck import options
 from encheck.controller.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
+from encheck.system.garbage import uncollected
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ class Controller:
         if self.recorder.rows:
             self._conclude(session)
 
+    @uncollected()
     def _conclude(self, session: pytest.Session) -> None:
         try:
             from encheck.controller.write import place_of

@@ -30,6 +30,7 @@ from encheck.running.roles import texts_of
 from encheck.running.subject import Subject
 from encheck.scoring.answers import Answers
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
+from encheck.system.garbage import seldom_collected
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
 from encheck.types import (
@@ -62,6 +63,7 @@ class Session:
         self.settings, self.cases, self.quiet = settings, list(cases), quiet
         self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
         self.parents: dict[str, Parent] = {}
+        self._scored: tuple[Case, Scores] | None = None
         self.notes = Notes()
         log.addHandler(self.notes)
         self.store = open_store(settings)
@@ -101,10 +103,17 @@ class Session:
         """What the case measures on."""
         return self.bench.items(case.data, case.claim, case.level)
 
+    @seldom_collected()
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items; a model that failed is said before any item is made."""
-        self.bench.refuse_failed(case.model)
-        return self.bench.scores(case.model, case.data, self.items(case))
+        """The similarities of the case's items; a model that failed is said before any item is made.
+
+        Those of the last case are kept: its check, its rows and its message ask for the same ones.
+        """
+        if self._scored is None or self._scored[0] is not case:
+            self._scored = None
+            self.bench.refuse_failed(case.model)
+            self._scored = case, self.bench.scores(case.model, case.data, self.items(case))
+        return self._scored[1]
 
     def row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, held: Lines | None, reason: str

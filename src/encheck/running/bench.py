@@ -21,6 +21,7 @@ from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
 from encheck.scoring.scores import Scale, Scores
 from encheck.store import Store
+from encheck.system.garbage import seldom_collected
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.system.waiting import WorkClock
@@ -55,7 +56,8 @@ class Bench:
         if key not in self._items:
             start = self._clock.now()
             try:
-                self._items[key] = _built(claim, self.data[data], level, self.maker)
+                with seldom_collected():
+                    self._items[key] = _built(claim, self.data[data], level, self.maker)
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
             self._generating += self._clock.now() - start

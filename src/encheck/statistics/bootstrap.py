@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -44,6 +45,22 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
     return weights
 
 
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Weights as `bootstrap_weights` has them, which are told apart by identity."""
+
+    weights: NDArray[np.float32]
+
+
+@lru_cache(maxsize=2)
+def _weights_of_some(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
+    """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
+
+    The last ones are kept, since all figures of a check take those of the same clusters.
+    """
+    return drawn.weights.T[np.frombuffer(columns, np.intp)]
+
+
 class Resampler:
     """Bootstrap replicates of figures over items that belong to clusters.
 
@@ -67,6 +84,7 @@ class Resampler:
         self.others = np.array([column[c] if c else -1 for c in others], dtype=np.intp) if any(others) else None
         self.present = np.unique(self.columns)
         self.weights = bootstrap_weights(len(names), seed)
+        self._drawn = _Drawn(self.weights)
 
     def of(self, items: NDArray[np.intp]) -> Resampler:
         """The same replicates for a selection or another order of the items."""
@@ -96,10 +114,11 @@ class Resampler:
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.intp]) -> Floats:
         """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
         present, places = np.unique(columns, return_inverse=True)
-        few = len(present) < self.weights.shape[1] // 3
-        sums = np.zeros((len(present) if few else self.weights.shape[1], values.shape[1]))
+        every = self.weights.shape[1]
+        few = len(present) < every // 3
+        sums = np.zeros((len(present) if few else every, values.shape[1]))
         np.add.at(sums, places if few else columns, values)
-        weights = self.weights.T[present] if few else self.weights.T
+        weights = _weights_of_some(self._drawn, present.tobytes()) if few else self.weights.T
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     @cached_property
