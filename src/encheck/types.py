@@ -146,7 +146,7 @@ class Group:
     """A source sentence, one paraphrase of it, and the variants that were written by hand for it.
 
     Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed or mirrored
-    group that stands by itself. Those that are `is_quick` are the fixed part that `--quick` takes.
+    group that stands by itself. Those that are `is_quick` are a fixed small part.
     """
 
     id: str

@@ -25,6 +25,9 @@ CACHED = (
 def run(context: typer.Context, **_shown: object) -> None:
     """Run the checks.
 
+    The profile is shown first, from at most 2,500 texts; then the run goes on. It stops there with --quick, and by
+    itself where the rest would take over 5 minutes or the model has a price in models.yaml, unless --full is given.
+
     What is not listed here goes to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
 
     Exit code: 0 passed, 1 a check failed or the gate blocks, 4 usage or bad input, 5 nothing was measured, 10 the gate
@@ -50,7 +53,7 @@ def run(context: typer.Context, **_shown: object) -> None:
     if any(arg.partition("=")[0] == "--predictions" for arg in context.args):
         _score(context)
         return
-    raise typer.Exit(run_checks(context.args))
+    raise typer.Exit(run_checks(["--look-first", *context.args]))
 
 
 def _score(context: typer.Context) -> None:

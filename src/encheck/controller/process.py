@@ -198,10 +198,18 @@ class Controller:
         notes = [*self.notes, *unanswered(settings.cutoff, recorder.rows.values())]
         command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         self.results = recorder.results(
-            settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes
-        )
+            settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes,
+            for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
+        )  # fmt: skip
         self.page = place / "report.html"
+        self._tell_rest()
         write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
+
+    def _tell_rest(self) -> None:
+        """Keep what is left after a first look for the last lines."""
+        from encheck.reporting.first_look import rest_lines
+
+        self.verdict += rest_lines(self.results)
 
     def _decide(self, settings: Settings, status: int, place: Path) -> Conclusion:
         """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
@@ -224,7 +232,7 @@ class Controller:
 
         if end.status not in ENDED:
             return end
-        found = contamination_of(self.recorder, settings, self.baselines)
+        found = [] if self.recorder.first_look else contamination_of(self.recorder, settings, self.baselines)
         return replace(end, contamination=found, references=references_of(self.recorder, settings))
 
     def _note_properties(self, end: Conclusion) -> None:

@@ -116,7 +116,7 @@ def tables_of(
     rows = {str(CaseId.of(row)): row for row in results["checks"] if row["model"] == model}
     declared = declarations(results)
     tables = [
-        _table(rows[case], columns, declared[rows[case]["check"]])
+        scored_table(rows[case], columns, declared[rows[case]["check"]])
         for case, columns in sorted(items.items())
         if case in rows
     ]
@@ -132,7 +132,8 @@ def case_of(row: Mapping[str, Any]) -> str:
     return CaseId.of(row).of_any_model
 
 
-def _table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> Table:
+def scored_table(row: Mapping[str, Any], columns: Columns, declared: Declaration) -> Table:
+    """The table of one case, from a row of it and its items."""
     frame = Frame.from_columns(CaseId.of(row), columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     own = frame.far.texts if frame.far and frame.kind not in SEARCHES else ()  # a far text is the model's answer there

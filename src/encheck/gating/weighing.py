@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from encheck.claims import CONTRACT
@@ -18,7 +19,7 @@ from encheck.gating.declared import declarations, declared_of, gating
 from encheck.gating.dropin import CutoffMoved, Reindex, Space, reindex
 from encheck.gating.endpoints import RANKS, Beside, beside
 from encheck.gating.in_use import moved_cutoffs
-from encheck.gating.kept import Kept
+from encheck.gating.kept import Kept, Part
 from encheck.gating.lost import LostItem, LostQuery, lost_items, lost_queries
 from encheck.gating.pairing import GATE_SPLIT, Compared, Table, compare
 from encheck.gating.remedies import remedies
@@ -96,14 +97,22 @@ def side_of(results: Results, items: Columns, model: str) -> Side:
     return Side(tables_of(results, items, model), {name: Scale(**found) for name, found in scales.items()})
 
 
-def side_of_baseline(baseline: Baseline, run: Side) -> Side:
+def side_of_baseline(baseline: Baseline, run: Side, parts: Mapping[str, Part] = MappingProxyType({})) -> Side:
     """What the baseline's model scored, on the items of a run and with what its checks declare.
 
-    A case that the run lacks, or of which it has other items, is left out.
+    A case that the run lacks, or of which it has other items, is left out. `parts` says by case where the items of a
+    first look stand among all of them.
     """
     scales = {d["name"]: Scale(**d["calibration"]) for d in baseline.summary["data"] if d["calibration"]}
     both = {name: (kept, run.tables[name]) for name, kept in baseline.cases.items() if name in run.tables}
-    return Side({name: kept.facing(table) for name, (kept, table) in both.items() if kept.has_items_of(table)}, scales)
+    faced = {name: _on_items(kept, table, parts.get(name)) for name, (kept, table) in both.items()}
+    return Side({name: table for name, table in faced.items() if table}, scales)
+
+
+def _on_items(kept: Kept, table: Table, part: Part | None) -> Table | None:
+    if part:
+        return kept.facing_part(table, part)
+    return kept.facing(table) if kept.has_items_of(table) else None
 
 
 def weigh(

@@ -7,6 +7,12 @@ from typing import Any
 from encheck.errors import UsageError
 from encheck.options.settings import OPTIONS
 
+WHOLE_RUNS = {
+    "baseline": "weighs all items",
+    "save_baseline": "keeps all items: a first look is no baseline",
+    "lock": "is held against the variants of all data",
+}  # by option: why a run with it never stops after a first look
+
 
 def refuse_wrong(option: Any) -> None:
     """UsageError for a value that an option does not take, and for options that contradict each other."""
@@ -43,8 +49,20 @@ def _refuse_contradictions(option: Any) -> None:
         raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
     if option.encheck_primary and not option.encheck_baseline:
         raise UsageError("--primary requires --baseline=DIR: it is what a gate weighs a search by")
+    _refuse_with_quick(option)
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
+
+
+def _refuse_with_quick(option: Any) -> None:
+    """UsageError for --quick beside what needs all items."""
+    if not option.encheck_quick:
+        return
+    if option.encheck_full:
+        raise UsageError("--quick stops after the first look and --full does not: give one of them")
+    for name, why in WHOLE_RUNS.items():
+        if getattr(option, f"encheck_{name}"):
+            raise UsageError(f"--quick stops after a first look, and --{name.replace('_', '-')} {why}: leave one out")
 
 
 def _refuse_named_twice(models: tuple[str, ...], replicates: list[str] | tuple[()]) -> None:

@@ -57,7 +57,15 @@ class Settings:
     )
     quick: bool = option(
         "quick", group="what", is_flag=True, kept=True, default=False,
-        help="Take a fixed part of the probes, at most 2,500 texts, and at most 100 clusters of other data.",
+        help="Stop after the first look: the profile from at most 2,500 texts.",
+    )
+    full: bool = option(
+        "full", group="what", is_flag=True, default=False,
+        help="Do not stop after the first look, however long the rest takes and whatever it costs.",
+    )
+    looks_first: bool = option(
+        "look-first", group="what", is_flag=True, default=False, hidden=True,
+        help="Show a first look, and stop after it where the rest takes over 5 minutes or costs money.",
     )
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,

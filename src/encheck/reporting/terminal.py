@@ -55,7 +55,7 @@ def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
         here = [r for r in rows if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         found = weakest_first(profile(results, model=cell["model"], data=cell["data"]))
         yield f"{cell['model']} on {cell['data']}"
-        yield from _profiled(found)
+        yield from profiled(found)
         if why := skipped(here):
             yield f"  skipped: {in_a_line('; '.join(why))}"
         yield from _all_four(cell)
@@ -90,7 +90,7 @@ def _next(results: Mapping[str, Any]) -> Iterator[str]:
         yield f"Next: encheck gate {shlex.join(words)}"
 
 
-def _profiled(found: Sequence[Line]) -> Iterator[str]:
+def profiled(found: Sequence[Line]) -> Iterator[str]:
     """The properties as a table, the weakest first, each paired with the reference where there is one."""
     others = sorted({line.against.name for line in found if line.against})
     heads = ("property", "figure [95% CI]", "chance", "", "best surface", *others)

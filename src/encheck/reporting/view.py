@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.errors import needed
@@ -160,8 +160,9 @@ def surface_curve(row: Row) -> Sequence[Mapping[str, Any]]:
 
 
 def headline(results: Mapping[str, Any]) -> list[str]:
-    """One sentence a model: what it passes, what it fails, and what is known of that."""
-    return [_headline(m["label"], [r for r in judged(results) if r["model"] == m["label"]]) for m in results["models"]]
+    """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped."""
+    rows = {m["label"]: [r for r in judged(results) if r["model"] == m["label"]] for m in results["models"]}
+    return [*looked(results), *(_headline(model, its) for model, its in rows.items())]
 
 
 def _headline(model: str, rows: Sequence[Row]) -> str:
@@ -182,6 +183,16 @@ def _headline(model: str, rows: Sequence[Row]) -> str:
     if counts["stale_known_failure"]:
         parts.append(f"{len(counts['stale_known_failure'])} known failure(s) are stale: the model passes them now")
     return "; ".join(parts)
+
+
+def looked(results: Mapping[str, Any]) -> Iterator[str]:
+    """That a run stopped after its first look, and how little its figures come from; nothing of another run."""
+    if look := results.get("first_look"):
+        clusters = f"{look['clusters']:,} of {look['of_clusters']:,} clusters"
+        yield (
+            f"First look, from {look['texts']:,} of about {look['of_texts']:,} texts ({clusters}): the other checks "
+            "have not run, and it cannot be a baseline"
+        )
 
 
 def _names(rows: Iterable[Row]) -> str:

@@ -59,6 +59,11 @@ class Scorer:
         )
         return replace(found, surface=self._surface(kind, data, items, resampler))  # type: ignore[arg-type]
 
+    def unmeasured(self, items: Items) -> Scores:
+        """Scores of these items by word overlap alone, to list the items: no figure is computed from them."""
+        alone = Resampler([""] * len(items.kept))
+        return scores_of(items.kept[0]).measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
+
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
         """A scorer of other models, with the same draws and the same random pairs."""
         other = Scorer(subjects, self.data, seed=self.seed)
