@@ -1,7 +1,7 @@
-"""Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figure 1), and its controls.
+"""Criterion 3: an antonym reverses the meaning (Mahajan et al. 2023, section 4, Figure 1), and its controls.
 
-A search for "tests that passed" that brings up "tests that failed", a duplicate filter that merges a praise with a
-complaint: one word turns the statement, and most of the other words stay.
+A search for "tests that passed" should not bring up "tests that failed", and a duplicate filter should not merge praise
+with a complaint. One word reverses the statement, while most of the other words stay.
 """
 
 from encheck import claim
@@ -25,7 +25,7 @@ from encheck.metrics.crossed import figures
     means="A search for one statement more often ranks its opposite above the same statement in other words.",
 )
 def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
-    """Sim(S, paraphrase) - Sim(S, antonym) > epsilon."""
+    """A paraphrase is nearer than an antonym: Sim(S, paraphrase) - Sim(S, antonym) > epsilon."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -43,7 +43,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     headline=True,
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
-    """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""
+    """When one word is replaced, its synonym leaves the sentence nearer than its antonym does."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -53,11 +53,11 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report,
     contrast(beside(antonym, control), antonym),
     property="antonym",
     metric=margin_rate.calibrated,
-    unjudged="the control fits nowhere: an antonym that is farther tells of nonsense and not of opposites",
+    unjudged="the control word fits nowhere, so the figure tells of nonsense and not of opposites",
     source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
 )
 def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
-    """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym: shown, no verdict."""
+    """When one word is replaced, an unrelated word leaves the sentence nearer than an antonym: shown, no verdict."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -70,9 +70,9 @@ def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
-    means="The model mixes up a statement and its opposite more often, whichever of the two is asked for.",
+    means="The model mixes up a statement and its opposite more often, whichever of the two you search for.",
 )
 def test_antonym_is_seen_in_both_directions(scores, judge, report, epsilon):
-    """Of two opposites, each source is nearer to the synonym of its own word."""
+    """Of two statements with opposite words, each is nearer to the version with a synonym of its own word."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))

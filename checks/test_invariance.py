@@ -1,7 +1,7 @@
 """What changes no meaning moves a sentence less than what does (Ribeiro et al. 2020, CheckList, section 2: INV).
 
 Users type in lower case, paste double spaces and write "don't". If that moves a text farther than a change of meaning
-does, results depend on who typed.
+does, results depend on who typed the query.
 """
 
 from encheck import claim
@@ -22,7 +22,7 @@ from encheck.metrics import margin_rate, mean_margin
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
-    means="Whoever types in lower case gets other results than whoever does not.",
+    means="Users who type in lower case get different results more often.",
     headline=True,
 )
 def test_lower_case_is_nearer_than_antonym(scores, judge, report):
@@ -40,10 +40,10 @@ def test_lower_case_is_nearer_than_antonym(scores, judge, report):
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
-    means="Pasted text with double spaces or line breaks gets other results than the same text typed.",
+    means="Pasted text with double spaces or line breaks gets different results more often.",
 )
 def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
-    """So is a sentence with a blank doubled and one behind it."""
+    """A sentence with a double space and a space at the end is nearer than one with an antonym."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated))
 
@@ -59,6 +59,6 @@ def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
     means='"Don\'t" and "do not" lead to different results more often.',
 )
 def test_contraction_is_nearer_than_antonym(scores, judge, report):
-    """So is a sentence with "do not" for "don't", or the other way round."""
+    """A sentence with "do not" for "don't", or the reverse, is nearer than one with an antonym."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated))

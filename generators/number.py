@@ -1,4 +1,4 @@
-"""Another number in the place of one, and the same number written otherwise: of any English text.
+"""Another number in place of a number, and the same number in another notation: of any English text.
 
 Of a number that can be written in two ways, the kept edit writes it in the other way, and the changed edit writes
 another number in that way: both move as much of the notation. The second source, a mirror, has the other number in the

@@ -118,7 +118,7 @@ def test_a_damaged_one_is_refused(two, spoil):
     found = json.loads(path.read_text("utf-8"))
     spoil(found)
     path.write_text(json.dumps(found), "utf-8")
-    with pytest.raises(UsageError, match=r"is not as encheck writes it.*Run again"):
+    with pytest.raises(UsageError, match=r"is not valid.*Run again"):
         read_results(two[0])
 
 

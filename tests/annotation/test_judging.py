@@ -107,7 +107,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     assert known[first[2]] in ("before", "after")
     assert (judged.outcome, judged.answered, judged.left) == ("inconclusive", 5, 55)
     assert [text for text in said if not text.startswith("\n")] == [
-        "there is nothing to undo", "'x' is no answer", "'' is no answer"
+        "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
     assert list(gate.headline(verdict(judging, judged))) == [
         f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck data judge {folder}"
@@ -204,13 +204,13 @@ def edited(name, old, new):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (shutil.rmtree, "is no run: it has no results.json"),
+        (shutil.rmtree, "is not a run: it has no results.json"),
         (without("answers.parquet"), "has no answers.parquet: it is not the folder of a gate on documents without"),
         (without("documents.parquet"), "has no documents.parquet"),
         (lambda folder: (folder / "answers.parquet").write_bytes(b"PAR1"), "answers.parquet cannot be read"),
-        (lambda folder: write_results(folder, results()), "is of a run without a gate: nothing is to be judged"),
-        (edited("results.json", '"shares"', '"sharez"'), "has no search without labels as a gate writes it"),
-        (edited("judging.json", "20", "2"), "is the plan of other answers, or was edited"),
+        (lambda folder: write_results(folder, results()), "holds a run without a gate, so there is nothing to judge"),
+        (edited("results.json", '"shares"', '"sharez"'), "has no search without labels from a gate"),
+        (edited("judging.json", "20", "2"), "is the plan for other answers, or was edited"),
         (edited("judging.json", "{", ""), "judging.json cannot be read"),
     ],
 )  # fmt: skip
@@ -231,15 +231,15 @@ def test_a_plan_that_was_lost_is_made_again_the_same(folder):
 
 
 def test_judgements_have_a_folder(folder, tmp_path):
-    with pytest.raises(UsageError, match="is not there: start where the gate was started, or name a file with --qrels"):
+    with pytest.raises(UsageError, match="Run this where the gate was run, or name a file with --qrels"):
         opened(folder, qrels=tmp_path / "gone" / "q")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "is no file of answers"),
-        ('{"judging": "x", "answers": {}}', "has answers to another report's questions"),
+        ("[]", "is not a file of answers"),
+        ('{"judging": "x", "answers": {}}', "answers the questions of another report"),
         ('{"judging": "PLAN", "answers": {"nobody": "1"}}', "answers query 'nobody', which"),
         ('{"judging": "PLAN", "answers": {"QUERY": "3"}}', "is '3', but should be 1, 2, equal, neither"),
         ("{", "cannot be read"),

@@ -167,7 +167,7 @@ def test_two_seed_replicates_are_refused_before_anything_is_encoded(run, baselin
     for option in (f"--encheck-baseline={baseline}", f"--encheck-save-baseline={tmp_path / 'new'}"):
         outcome = run("nan", option, *TWINS[:2], f"--encheck-report-dir={tmp_path / 'r'}")
         assert outcome.ret == 4
-        outcome.stderr.fnmatch_lines(["*--twin names 2 seed replicates, but it takes at least 3: of fewer, one odd*"])
+        outcome.stderr.fnmatch_lines(["*--twin names 2 seed replicates, but it takes at least 3: with fewer, one odd*"])
         assert not (tmp_path / "r").exists()
 
 
@@ -253,7 +253,10 @@ def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_pat
     ("args", "says"),
     [
         (["--encheck-inconclusive=pass"], "*--inconclusive requires --baseline=DIR*"),
-        (["--encheck-primary=map"], "*--primary requires --baseline=DIR: it is what a gate weighs a search by*"),
+        (
+            ["--encheck-primary=map"],
+            "*--primary requires --baseline=DIR: it is the metric by which a gate weighs a search*",
+        ),
         (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
         (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
@@ -315,7 +318,7 @@ def test_a_candidate_cannot_take_the_place_of_what_it_is_weighed_against(run, ba
     before = (baseline / "baseline.json").read_bytes()
     outcome = run("random", f"--encheck-baseline={baseline}", f"--encheck-save-baseline={baseline}")
     assert outcome.ret == 4
-    assert "would overwrite what the candidate is weighed against" in outcome.stdout.str() + outcome.stderr.str()
+    assert "would overwrite the baseline" in outcome.stdout.str() + outcome.stderr.str()
     assert (baseline / "baseline.json").read_bytes() == before
 
 

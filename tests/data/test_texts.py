@@ -92,7 +92,7 @@ WRONG = {
     "half": ("own.jsonl", [{"text": "a\ud83d"}], "own.jsonl:1: the text text holds half a character"),
     "long": ("own.jsonl", [{"text": "a b " * 5_000}], "own.jsonl:1: the text text has 19,999 characters, but should"),
     "column": ("own.csv", [{"said": BUS}], "own.csv:1: no column with the texts (columns: said; understood: text,"),
-    "no text": ("own.jsonl", [], "holds no text; expected a .txt file"),
+    "no text": ("own.jsonl", [], "has no texts; expected a .txt file"),
 }
 
 
@@ -131,7 +131,7 @@ def test_edits_need_no_label_and_what_needs_a_paraphrase_says_so(tmp_path):
         return Variant(group.source.upper(), "shout", generator="shout")
 
     assert len(edited(shout)(found, 1, Maker()).kept) == 2
-    with pytest.raises(Exception, match=r"every paraphrase of texts equals its sentence"):
+    with pytest.raises(Exception, match=r"every paraphrase of texts is identical to its sentence"):
         against_paraphrase(shout)(found, 1, Maker())
     with pytest.raises(Exception, match="has 0 pairs of label 1"):
         labelled_pairs(found, 1, Maker())

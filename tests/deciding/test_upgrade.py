@@ -378,7 +378,7 @@ def test_a_gate_of_documents_alone_is_not_run_and_says_why(place, tmp_path):
     old = written("Words", tmp_path / "index.parquet", texts_of(place)[0])
     found = gated(place, tmp_path, "upgrade_fakes:Turned", old)
     assert (found.outcome, found.raw["gate"]["outcome"]) == ("cannot tell", None)
-    assert found.reasons[0] == "not run: index has all texts of no check: add those of the queries"
+    assert found.reasons[0] == "not run: index does not have all texts of any check: add the texts of the queries"
 
 
 class Some(upgrade_fakes.Words):
@@ -415,7 +415,7 @@ def test_a_document_without_a_vector_is_named(place, tmp_path, upgraded):
         ("upgrade_fakes:Words", "upgrade_fakes:Words", {"data": "probes"}, UsageError, "no documents to search"),
         ("upgrade_fakes:Words", "nothing", {}, UsageError, "unknown model 'nothing'"),
         ("upgrade_fakes:Words", "upgrade_fakes:Words", {"data": "retrieval:./none"}, DataError, "does not exist"),
-        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"baseline": "x"}, UsageError, "no option of upgrade"),
+        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"baseline": "x"}, UsageError, "not an option of upgrade"),
         ("upgrade_fakes:Words", "upgrade_fakes:Words", {"sed": "1"}, UsageError, "unknown option 'sed'"),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_proxy_blocks_and_is_no_evidence():
     easy = Paired("retrieval/help/known", "retrieval", "mean", *figures, 0.02, proxy="easier")
     kept = decide((easy,))
     assert (kept.outcome, kept.rows[0].evidence) == ("inconclusive", False)
-    assert "optimistic proxy (easier): it may block" in kept.rows[0].why
+    assert "optimistic proxy (easier): it can block" in kept.rows[0].why
     worse = np.where(np.arange(n) < 60, 0.0, 1.0)
     assert decide((replace(easy, candidate=worse),)).outcome == "block"
 

@@ -54,14 +54,14 @@ def test_a_locked_variant_is_rebuilt_from_the_users_copy(locked):
 
 def test_a_sentence_that_is_another_cannot_be_rebuilt(locked):
     line = next(iter(VariantLock.read(locked).lines.values()))
-    with pytest.raises(LockError, match="is not of this sentence"):
+    with pytest.raises(LockError, match="does not belong to this sentence"):
         rebuilt(SENTENCES[0] + " And more was said of it.", line)
 
 
 def test_a_lock_file_that_was_cut_off_says_so_and_blames_no_variant(locked):
     lines = locked.read_text("utf-8").splitlines(keepends=True)
     locked.write_text("".join(lines[:-1]), "utf-8")
-    with pytest.raises(LockError, match=r"v\.lock is cut off: it has 1 of 2 variants"):
+    with pytest.raises(LockError, match=r"v\.lock is truncated: it has 1 of 2 variants"):
         VariantLock.read(locked)
 
 
@@ -120,7 +120,7 @@ def test_edits_that_do_not_give_the_locked_variant_are_an_error(locked):
 
 def test_a_generator_that_the_file_does_not_cover_is_not_held_to_it_and_that_is_said(locked, caplog):
     assert len(Maker(0, lock=VariantLock.read(locked)).variants(GROUPS, jumble, level=1)) == 2
-    assert "v.lock does not cover jumble 1: its variants are held to nothing" in caplog.text
+    assert "v.lock does not cover jumble 1, so its variants are not checked" in caplog.text
 
 
 def test_of_a_generator_without_a_variant_nothing_is_said(locked, caplog):

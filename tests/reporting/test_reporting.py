@@ -102,7 +102,7 @@ def test_what_nobody_sees_of_a_reason_is_made_visible_on_the_page_and_on_the_ter
     hidden = results(row(reason="known\n \x1b]0;x\x07 \u202eevil", verdict="known_failure"))
     page, told = html.render(hidden, {}), "\n".join(terminal.lines(hidden))
     assert page.count("known\n \u241b]0;x\u2407 \ufffdevil") == 2  # a title, and a text
-    assert "known failure: known\n \u241b]0;x\u2407 \ufffdevil" in told
+    assert "known failure (antonym): known\n \u241b]0;x\u2407 \ufffdevil" in told
     assert not re.search("[\x1b\x07\u202e]", page + told)
 
 
@@ -286,13 +286,13 @@ def test_the_terminal_table_is_aligned():
 def test_the_headline_says_what_passes_what_fails_and_what_is_known():
     known = row(id="x/m-d-1/y", property="jumble", verdict="known_failure", reason="the paper")
     said = view.headline(results(row(), known, row(id="z/m-d-1/y", verdict="pass")))
-    assert said == ["m passes 1 of 3 checks; fails 1 (antonym); fails 1 in a known way (jumble)"]
+    assert said == ["m passes 1 of 3 checks; fails 1 (antonym); 1 known failure (jumble)"]
 
 
 def test_what_is_below_its_aim_is_told_apart_from_what_fails_and_from_what_is_open():
     rows = [row(id=f"x/m-d-{v}/y", verdict=v, level=v) for v in ("below_aim", "inconclusive", "pass")]
     (said,) = view.headline(results(*rows))
-    assert said == "m passes 1 of 3 checks; is below the aim of 1 (antonym); 1 cannot be told from the aim"
+    assert said == "m passes 1 of 3 checks; is below aim in 1 (antonym); 1 inconclusive"
     assert "| below aim | " in markdown.render(results(*rows))
     page = html.render(results(*rows), items())
     assert '<td class="verdict below_aim"' in page
@@ -319,7 +319,7 @@ def test_a_check_without_a_verdict_is_shown_with_its_reason():
     declared = {"says": "", "title": "", "why": "", "family": "order", "metric": "margin_rate", "unjudged": "nonsense"}
     found = results(shown) | {"claims": {shown["check"]: declared}}
     assert view.judged(found) == [shown]
-    assert "shown: nonsense" in "\n".join(terminal.lines(found))
+    assert "shown (antonym): nonsense" in "\n".join(terminal.lines(found))
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_results_that_are_damaged_or_of_another_schema_are_refused(tmp_path, tex
 
 
 def test_a_folder_without_results_is_no_run(tmp_path):
-    with pytest.raises(UsageError, match="is no run"):
+    with pytest.raises(UsageError, match="is not a run"):
         read_results(tmp_path)
     with pytest.raises(UsageError, match="there is no run"):
         newest_run(tmp_path)

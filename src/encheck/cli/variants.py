@@ -38,10 +38,12 @@ def variants(
     data: DataSpec,
     generator: Annotated[
         list[str] | None,
-        typer.Option(help="Only this generator: a name in the listing, or module:function of your own. Repeatable."),
+        typer.Option(
+            help="Use only this generator: a name from the listing, or module:function of your own. Repeatable."
+        ),
     ] = None,
-    lock: Annotated[Path | None, typer.Option(help="Write the variants to this file.")] = None,
-    n: Annotated[int, typer.Option("--n", min=0, help="Number of examples of each generator to show.")] = 2,
+    lock: Annotated[Path | None, typer.Option(help="Lock file to write the variants to.")] = None,
+    n: Annotated[int, typer.Option("--n", min=0, help="Number of examples to show for each generator.")] = 2,
     sample: Sample = "2000",
     seed: Annotated[int, as_option("seed", min=0)] = 0,
     spacy_model: SpacyModel = None,
@@ -52,9 +54,9 @@ def variants(
     store: StorePath = None,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Make every generator's variants of a data set: how many sentences have one, why the others have none.
+    """Make the variants of a data set: for each generator, how many sentences have one, and why the others have none.
 
-    --lock writes them to a file of hashes and edits, without a sentence. `encheck run --lock FILE` stops where a
+    --lock writes them to a file of hashes and edits, which holds no sentence. `encheck run --lock FILE` stops if a
     variant differs from the file, and says what changed.
 
     Examples:

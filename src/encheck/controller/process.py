@@ -1,4 +1,4 @@
-"""Which part of a run this process has: xdist's controller or a worker. A run without xdist is its own controller."""
+"""The role of this process in a run: xdist's controller or a worker. A run without xdist is its own controller."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ def _rows(name: str, module: ModuleType, asked: _Asked) -> list[Any]:
     rows = list(_read(module, asked.path, asked.bad, asked.reading))
     if not rows:
         left_out = asked.bad.skipped
-        first = f" that is right (the first problem of {len(left_out)}: {left_out[0]})" if left_out else ""
-        raise DataError(f"{name}: {asked.path} holds no row{first}; expected {module.FILES}")
+        first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
+        raise DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Long texts in passages of about the same length, in any language.
+"""Split long texts into passages of similar length, in any language.
 
 A passage is counted in words; a Chinese, Japanese, Korean or Thai character is one, since tokenizers take it so, and so
 are twenty characters without a blank. A cut stands behind a sentence where one ends in the second half of a passage.

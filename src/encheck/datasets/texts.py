@@ -1,4 +1,4 @@
-"""Texts of one's own without labels: one a line, or a column of a table. Each is a group of one text.
+"""Your own texts without labels: one per line, or a column of a table. Each text is a group of its own.
 
 `FILE:COLUMN` names the column; without it, it is the first of TEXT that the file has. A column `cluster` says what
 texts have in common, a column `split` which part they are of: `texts@test:FILE` takes that part alone.
@@ -55,8 +55,8 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
     place = place_of(path)
     rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
     if not rows:
-        left_out = f" that is right (the first problem: {bad.skipped[0]})" if bad.skipped else ""
-        raise DataError(f"texts: {path} holds no text{left_out}; expected {FILES}")
+        left_out = f"valid text (the first problem: {bad.skipped[0]})" if bad.skipped else "texts"
+        raise DataError(f"texts: {path} has no {left_out}; expected {FILES}")
     clusters = clusters_of([Row(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
     wanted = set(clusters) if sample is None else sample_clusters(clusters, sample, seed=seed)
     groups = tuple(_group(name, row, c) for row, c in zip(rows, clusters, strict=True) if c in wanted)
@@ -125,7 +125,7 @@ def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: 
         text = checked_text(column, row.get(column))
         if len(text) > MOST:
             raise ValueError(
-                f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: cut it"
+                f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: shorten it"
             )
         yield Text(text, _named(row.get("cluster")), _split(row.get("split")))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The whole upgrade: both models measured on an index in use, and one document of what was found."""
+"""The whole upgrade: both models measured on an index in use, and one document with the findings."""
 
 from __future__ import annotations
 

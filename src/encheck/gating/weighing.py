@@ -1,4 +1,4 @@
-"""A candidate's run against a baseline: the same items paired, weighed by the gate."""
+"""Compare a candidate's run with a baseline: pair the same items, and let the gate decide."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from encheck.scoring.scores import Scale
 FIRST_EDITION = "2.1.0"  # of the probes, where a baseline says none
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 NOT_THREE = (
-    f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with so many --twin"
+    f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -178,7 +178,7 @@ def _reindex(baseline: Baseline, space: Space | None) -> Reindex | None:
     if baseline.model["kind"] != "vector":
         return None
     if baseline.space is None:
-        return Reindex(None, "the baseline keeps no vectors: it was made by an older encheck, or of a run's folder")
+        return Reindex(None, "the baseline keeps no vectors: it was made by an older encheck, or from a run's folder")
     if space is None:
         return Reindex(None, "the run kept no vectors of the candidate")
     return reindex(baseline.space, space)
@@ -229,7 +229,7 @@ class _Rows:
 def _of_another_family(one: Paired) -> str:
     """Both figures of what describes a model's own space."""
     before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
-    return f"{before:.3f} before, {after:.3f} now; reported only, as the vectors are of another family of models"
+    return f"{before:.3f} before, {after:.3f} now; reported only, as the vectors come from another family of models"
 
 
 def _refuse_incomparable(baseline: Baseline, results: Results, model: str) -> None:
@@ -314,8 +314,8 @@ def doubted(decision: Decision, noise: Noise, rule: Rule) -> Decision:
     points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.covered_noise))
     reason = (
         f"the seed replicates differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points), but "
-        f"with more than {most:.1f} points of luck nothing passes: a loss cannot be told from it. Are they fine-tunes "
-        "that differ in nothing but the seed?"
+        f"with more than {most:.1f} points of seed variance nothing can pass: a loss could be due to the seed. Are "
+        f"they fine-tunes that differ only in the seed?"
     )
     return replace(decision, outcome="inconclusive", reasons=(reason,))
 
@@ -340,7 +340,7 @@ def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
         gives = {"vector": "vectors", "pair": "scores of pairs"}
         raise BaselineError(
             f"{baseline.folder} is of {baseline.model['label']!r}, which gives {gives[baseline.model['kind']]}, but "
-            f"{model!r} gives {gives[kind]}: make a baseline of a model of its own kind"
+            f"{model!r} gives {gives[kind]}: make a baseline from a model of the same kind"
         )
 
 
@@ -349,10 +349,7 @@ def _refuse_other_items(kept: Kept, table: Table, baseline: Baseline, results: R
     if not kept.has_items_of(table):
         raise BaselineError(
             f"{baseline.folder} is for other items: of {kept.case}, {_others(kept, table)}. "
-            + (
-                "; ".join(_differences(baseline, results, None))
-                or "data, settings and versions are said to be the same"
-            )
+            + ("; ".join(_differences(baseline, results, None)) or "although data, settings and versions match")
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
     if not kept.has_parts_of(table):
@@ -430,8 +427,8 @@ def _notes(baseline: Baseline, results: Results, model: str) -> list[str]:
     unused = baseline.summary["seed_noise"] and baseline.seed_noise is None
     noise = [f"its seed noise is not used: {NOT_THREE}"] if unused else []
     remedy = (
-        "every item is the baseline's own all the same; where the change is not the candidate's, make the baseline "
-        "again with --save-baseline"
+        "all items still match the baseline; if the candidate did not cause the change, make the baseline again with "
+        "--save-baseline"
     )
     return [*noise, *found, remedy] if found else noise
 

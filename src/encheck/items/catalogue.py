@@ -1,6 +1,6 @@
 """Every generator's variants of a data set, as `encheck data variants` makes them.
 
-They are counted, and frozen on request.
+Counts them, and freezes them in a lock file on request.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back
 
 @dataclass
 class Listing:
-    """The variants of one generator and level: how many sentences have one, and why the others have none.
+    """The variants of one generator and level: how many sentences have one, and why the others do not.
 
-    `made` are the first `keep` of them, all where it is None.
+    `made` holds the first `keep` of them, or all if it is None.
     """
 
     generator: str
@@ -66,7 +66,7 @@ class Listing:
         return self.count / total if total else 0.0
 
     def add(self, group: Group, outcome: Variant | str) -> None:
-        """Count a sentence, and keep its variant where there are fewer than asked for."""
+        """Count a sentence, and keep its variant if fewer than asked for are kept."""
         if isinstance(outcome, str):
             self.excluded[outcome] += 1
             return
@@ -76,7 +76,7 @@ class Listing:
 
 
 def chosen_works(names: Sequence[str], *, lock: bool = False) -> tuple[Work, ...]:
-    """Generators by their names in the listing, or one's own (`module:function`, level 1); UsageError for others.
+    """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others.
 
     With a `lock` none of one's own may have the name of encheck's, which the file would take it for.
     """
@@ -107,10 +107,10 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
 
 
 def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
-    """These generators and levels on this data; all that there are where none is named.
+    """These generators and levels on this data; all of them if none is named.
 
-    `keep` is how many variants of each are kept, the first ones. With it memory does not grow with the number of
-    texts: all variants of some of them are made, counted and forgotten before the next.
+    `keep` is how many variants of each are kept, the first ones. With it, memory does not grow with the number of
+    texts: they are processed in batches.
     """
     works = works or (*WORKS, *_of_models(dataset, maker))
     listings = [[Listing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works]

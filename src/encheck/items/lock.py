@@ -133,7 +133,9 @@ def rebuilt(source: str, line: Mapping[str, Any]) -> str:
     edits = tuple(Edit(start, end, joined(source, parts)) for start, end, parts in line["edits"])
     text = apply_edits(source, edits)
     if content_hash(source) != line["source"] or content_hash(text) != line["variant"]:
-        raise LockError(f"the locked {line['generator']} {line['source']} is not of this sentence: other data?")
+        raise LockError(
+            f"the locked {line['generator']} {line['source']} does not belong to this sentence: are the data different?"
+        )
     return text
 
 
@@ -169,7 +171,7 @@ def _written_to(path: Path) -> list[Path]:
 
 @dataclass
 class VariantLock:
-    """A lock file that was read. LockError for one that is none."""
+    """A lock file, read from disk. LockError if it is not one."""
 
     path: Path
     language: Mapping[str, Any] = field(default_factory=dict)
@@ -185,7 +187,7 @@ class VariantLock:
             if head["encheck_lock"] != VERSION:
                 raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
             if len(rows) != head.get("variants", len(rows)):
-                raise LockError(f"{path} is cut off: it has {len(rows)} of {head['variants']} variants; get it again")
+                raise LockError(f"{path} is truncated: it has {len(rows)} of {head['variants']} variants; get it again")
             for number, row in enumerate(rows, 2):
                 _refuse_line(number, row)
             lines = {(row["source"], row["generator"], row["level"]): row for row in rows}
@@ -194,7 +196,7 @@ class VariantLock:
             return cls(path, head["language"], head["seed"], works, lines)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             why = str(error) if type(error) is ValueError else repr(error)
-            raise LockError(f"{path} is no lock file of `encheck data variants --lock` ({why})") from error
+            raise LockError(f"{path} is not a lock file of `encheck data variants --lock` ({why})") from error
 
     def check(
         self,
@@ -212,7 +214,7 @@ class VariantLock:
         """
         if (generator, level) not in self.works:
             if any(isinstance(outcome, Variant) for outcome in made):
-                said = "%s does not cover %s %d: its variants are held to nothing"
+                said = "%s does not cover %s %d, so its variants are not checked"
                 LOG.warning(said, self.path.name, generator, level)
             return
         differ: Counter[str] = Counter()
@@ -247,4 +249,4 @@ class VariantLock:
         for key in changed:
             yield f"{key} was {then.get(key)!r} and is {now.get(key)!r}"
         if not changed:
-            yield f"{', '.join(now)} are those of the lock file: data, sample or a generator is another"
+            yield f"{', '.join(now)} match the lock file: the data, the sample or a generator has changed"

@@ -35,7 +35,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
             )
         excluded = len(dataset.groups) - len(kept)
         return Items(
-            kept, {"the paraphrase equals the sentence, or was asked for before": excluded} if excluded else {}
+            kept, {"the paraphrase is identical to the sentence, or is a repeated query": excluded} if excluded else {}
         )
 
     return build
@@ -63,7 +63,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         )
     if found.passages:
         raise NothingToMeasure(
-            f"{dataset.name} has no judgements: nobody said which document is right for a query", needs="judgements"
+            f"{dataset.name} has no judgements: nothing says which document is right for a query", needs="judgements"
         )
     _refuse_few(dataset.name, found)
     documents = found.searched
@@ -76,7 +76,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each query of a log in search of answers that nobody judged, among all passages.
+    """Each query of a log in search of answers among all passages, without labels.
 
     The id stands for the documents too: with others, or where others count as the same, these are other items.
     """
@@ -149,7 +149,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """The longest texts of the data, each with itself less its last three words: who truncates sees no difference."""
+    """The longest texts of the data, each paired with itself without its last three words, which truncation hides."""
     found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in _longest(dataset) if len(t.split()) > TAIL]
     if not found:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")

@@ -12,7 +12,7 @@ from encheck.datasets.oddities import oddities
 from encheck.reporting.text import table
 
 SAMPLES, SHOWN = 3, 160
-ALL = "all that there are"
+ALL = "all"
 
 
 def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
