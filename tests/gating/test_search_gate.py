@@ -94,3 +94,51 @@ def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
     assert f"gate against base: INCONCLUSIVE. {remedy['says']}" in list(gate.lines(entry))
     assert "the primary endpoint is recall@1, reported only" in "\n".join(gate.lines(entry))
     assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(gate.markdown(entry, {}, most=50))
+
+
+NUMBER = "other_number_is_farther"
+
+
+def with_contrasts(found):
+    """Such a run whose search has contrasts too, of which each pair is won."""
+    made = columns([0.9] * 200, [0.5] * 200) | {"case": [f"{NUMBER}/m-d-1"] * 200}
+    row = {**said()["checks"][0], "id": f"{NUMBER}/m-d-1/margin_rate", "check": NUMBER, "property": "number"}
+    results = said()
+    results["checks"].append(row)
+    results["claims"][NUMBER] = {"family": "meaning changed", "gates": "margin_rate", "property": "number"}
+    return results, {**found, f"{NUMBER}/m-d-1": made}
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [(0, "pass"), (40, "block")])
+def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_decide_nothing(tmp_path, lost, outcome):
+    before, after = ({CASE: searched([3] * worse + [1] * (150 - worse))} for worse in (0, lost))
+    save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
+    results, items = with_contrasts(after)
+    found = weigh(read(tmp_path / "base"), results, items, model="m")
+    assert (found.decision.outcome, found.decision.missing) == (outcome, ())
+    assert found.partial == ("retrieval",)
+    assert found.reported[f"{NUMBER}/d/1"] == "new, not compared: the baseline has searches alone of these data"
+    assert found.notes[0].startswith("1 case (number) on d: new, not compared")
+    entry, _ = shown(found, items)
+    assert "(partial: retrieval): PASSED" in "\n".join(gate.lines(entry)) or outcome == "block"
+
+
+def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):
+    results, items = with_contrasts({CASE: searched([1] * 150)})
+    save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
+    found = weigh(read(tmp_path / "base"), results, items, model="m")
+    assert (found.decision.outcome, found.partial) == ("pass", ())
+    assert "number/d/1" in [row.name for row in found.decision.rows]
+    without = weigh(read(tmp_path / "base"), said(), {CASE: items[CASE]}, model="m")
+    assert without.decision.outcome == "inconclusive"
+    assert without.decision.missing == (f"{NUMBER}/d/1 (the baseline)",)
+
+
+def test_a_new_case_beside_contrasts_that_the_baseline_has_keeps_the_gate_from_passing(tmp_path):
+    results, items = with_contrasts({CASE: searched([1] * 150)})
+    save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
+    results["checks"].append({**results["checks"][1], "id": "new/m-d-1/margin_rate", "check": "new"})
+    results["claims"]["new"] = results["claims"][NUMBER]
+    newer = {**items, "new/m-d-1": items[f"{NUMBER}/m-d-1"] | {"case": ["new/m-d-1"] * 200}}
+    found = weigh(read(tmp_path / "base"), results, newer, model="m")
+    assert (found.decision.outcome, found.decision.missing) == ("inconclusive", ("new/d/1 (the candidate)",))
