@@ -107,7 +107,7 @@ def test_the_page_has_its_gate_and_what_was_excluded(two, tmp_path):
     assert "<td>jumble/d/1/steadiness</td>" in page
     assert "Excluded: 3 sentences" in page
     assert "too short" in page
-    assert "0.12" in page
+    assert "0.12" in page  # the surface figure, in the table of figures
 
 
 @pytest.mark.parametrize(

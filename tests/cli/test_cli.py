@@ -284,7 +284,8 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
     assert cases == again.partition("antonym/1/written/0 ")[2] == f"{model} --run='out here'"
     assert encheck(*shlex.split(again)[4:]).exit_code == 0
-    assert f"encheck run -m antonym {model} --data={some_probes} {chosen}<" in page
+    one = "-k antonym_is_farther_than_paraphrase"
+    assert f"encheck run -m antonym {one} {model} --data={some_probes} {chosen}<" in page
 
 
 @pytest.mark.parametrize(

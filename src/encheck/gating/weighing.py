@@ -71,7 +71,8 @@ class Weighed:
     each primary endpoint. `lost_items` has the items of each other row that lost most, `means` what its loss means to
     users of the model, `remedies` what can be done where the gate is inconclusive. `partial` names the properties that
     were weighed, where not all checks of the baseline were, or new ones of a search were not. `reindex` says whether
-    stored vectors stay, None of models that score pairs; `cutoffs` what becomes of a cut-off in use.
+    stored vectors stay, None of models that score pairs; `cutoffs` what becomes of a cut-off in use. `answered` counts
+    the queries of each search that are answered worse and better.
     """
 
     baseline: str
@@ -90,6 +91,7 @@ class Weighed:
     partial: tuple[str, ...] = ()
     reindex: Reindex | None = None
     cutoffs: tuple[CutoffMoved, ...] = ()
+    answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -173,7 +175,14 @@ def weigh(
         pair.properties if not_selected or new or _lacked(pair) else (),
         vectors,
         moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
+        {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
     )
+
+
+def _answered(some: Sequence[Compared]) -> tuple[int, int]:
+    """How many queries score less than before, and how many more."""
+    worse, better = (sum(int((sign * (one.new - one.old) > 0).sum()) for one in some) for sign in (-1, 1))
+    return worse, better
 
 
 def _reindex(baseline: Baseline, space: Space | None) -> Reindex | None:
