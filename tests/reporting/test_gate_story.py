@@ -124,10 +124,11 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, said)
 
 def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
     settings = {"models": ["./new"], "model_args": [], "data": ["probes", "retrieval:my files"], "queries": "log.txt"}
-    found = commands({"command": "encheck gate ./new --baseline old", "settings": settings})
-    assert found.again == "encheck gate ./new --baseline old"
+    found = commands({"command": "encheck gate ./new --baseline old -m 'number or roles'", "settings": settings})
+    assert found.again == "encheck gate ./new --baseline old -m 'number or roles'"
     assert found.keep == (
-        "encheck run --model=./new --data='retrieval:my files' --queries=log.txt --save-baseline=reports/baselines/new"
+        "encheck run --model=./new --data='retrieval:my files' --queries=log.txt -m 'number or roles' "
+        "--save-baseline=reports/baselines/new"
     )
 
 

@@ -196,7 +196,9 @@ class Controller:
 
         recorder = self.recorder
         notes = [*self.notes, *unanswered(settings.cutoff, recorder.rows.values())]
-        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        script = Path(sys.argv[0])
+        program = script.parent.name if script.stem == "__main__" else script.name  # python -m
+        command = shlex.join([program, *sys.argv[1:]])
         self.results = recorder.results(
             settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes,
             for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",

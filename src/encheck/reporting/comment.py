@@ -24,7 +24,7 @@ MOST = 300  # characters of one text that others wrote
 WHERE = "All rows, texts and pictures are in `summary.md` and `report.html` among the job's files."
 TO_DO = {
     "pass": "Nothing that matters was lost in what was measured. After the merge, make the baseline of the new model.",
-    "block": "Do not merge as it is. Mend what blocks. Where you accept the loss, make the baseline of the new model.",
+    "block": "Do not merge as it is. Fix what blocks. If you accept the loss, make the new model the baseline.",
     "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
 }
 BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from encheck.options import model_options
@@ -43,7 +44,17 @@ def commands(run: Mapping[str, Any]) -> Commands:
     asked = model_options(models[0], models[0], settings.get("model_args", ()))
     on = "".join(f" --data={shlex.quote(one)}" for one in settings.get("data", ()) if one != "probes")
     on += f" --queries={shlex.quote(settings['queries'])}" if settings.get("queries") else ""
+    on += _selection(run.get("command", ""))
     return Commands(run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new")
+
+
+def _selection(command: str) -> str:
+    """The checks that were asked for, as they were typed: a baseline of others would leave rows without a partner."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in pairwise(words) if option in ("-m", "-k"))
 
 
 def steps(against: Against, *, candidate: str = NEW, to_type: Commands = UNKNOWN) -> Iterator[Step]:
@@ -70,7 +81,7 @@ def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Ste
 
 def _stay(against: Against, to_type: Commands) -> Iterator[Step]:
     yield Step(f"Keep {against['baseline']} in use.")
-    yield Step("Mend what got worse, then gate the new model again.", to_type.again)
+    yield Step("Fix what got worse, then gate the new model again.", to_type.again)
     yield Step("Do you accept this loss? Then make the new model the baseline.", to_type.keep)
 
 
