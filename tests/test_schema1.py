@@ -107,7 +107,7 @@ def test_the_page_has_its_gate_and_what_was_excluded(two, tmp_path):
     assert "<td>jumble/d/1/steadiness</td>" in page
     assert "Excluded: 3 sentences" in page
     assert "too short" in page
-    assert "0.12" in page
+    assert "0.12" in page  # the surface figure, in the table of figures
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_damaged_one_is_refused(two, spoil):
     found = json.loads(path.read_text("utf-8"))
     spoil(found)
     path.write_text(json.dumps(found), "utf-8")
-    with pytest.raises(UsageError, match=r"is not as encheck writes it.*Run again"):
+    with pytest.raises(UsageError, match=r"is not valid.*Run again"):
         read_results(two[0])
 
 
