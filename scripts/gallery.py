@@ -1,15 +1,14 @@
 """The gallery: pages of five models and of all of them side by side, with an index.
 
-    python scripts/gallery.py [--quick] [--out build/gallery] [--work build/gallery-work]
+    python scripts/gallery.py [--size full] [--out build/gallery] [--work build/gallery-work]
 
-Models and runs are kept in the work folder: what is there is not made again. `--quick` takes the fixed part of the
-probes, at most 2,500 texts.
+Runs take the fixed part of the probes, at most 2,500 texts; with `--size full`, all of them. Models and runs are kept
+in the work folder, and are not made again; pages are.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 import time
@@ -25,6 +24,10 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 STEPS = 30
 TUNED_ON = "probes:fresh=1"  # other groups than those that a run measures
 DIMENSIONS = 64
+SIZES = {
+    "quick": (("--quick",), "fixed part of the embedded probes that a quick run takes"),
+    "full": ((), "embedded probes"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ item by item.</p>
 {% endfor %}
 </ul>
 </main>
-<footer><p>encheck {{ version }}. Made by <code>make gallery{{ " QUICK=1" if quick }}</code>.</p></footer>
+<footer><p>encheck {{ version }}. Made by <code>make gallery SIZE={{ size }}</code>.</p></footer>
 </body>
 </html>
 """
@@ -98,9 +101,9 @@ def main() -> int:
     given = arguments()
     begun = time.monotonic()
     lay_out_models(given.work.resolve())
-    runs = [measured(one, given.work.resolve(), quick=given.quick) for one in EXHIBITS]
+    runs = [measured(one, given.work.resolve(), size=given.size) for one in EXHIBITS]
     given.out.mkdir(parents=True, exist_ok=True)
-    write_pages(runs, given.out.resolve(), quick=given.quick)
+    write_pages(runs, given.out.resolve(), size=given.size)
     print(f"{given.out}/index.html: {len(runs)} models in {time.monotonic() - begun:.0f} s")
     return 0
 
@@ -108,7 +111,7 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--size", choices=tuple(SIZES), default="quick")
     parser.add_argument("--out", type=Path, default=ROOT / "build/gallery")
     parser.add_argument("--work", type=Path, default=ROOT / "build/gallery-work")
     return parser.parse_args()
@@ -128,11 +131,11 @@ def lay_out_models(work: Path) -> None:
     (work / "models.yaml").write_text(yaml.safe_dump(models, sort_keys=False), "utf-8")
 
 
-def measured(one: Exhibit, work: Path, *, quick: bool) -> Path:
+def measured(one: Exhibit, work: Path, *, size: str) -> Path:
     """The folder of the run of one model, made unless it is there."""
-    place = work / ("quick" if quick else "whole") / one.name
-    if not (place / "report.html").exists():
-        call("run", "--model", one.name, f"--report-dir={place}", *["--quick"] * quick, folder=work, fine=(0, 1))
+    place = work / size / one.name
+    if not (place / "results.json").exists():
+        call("run", "--model", one.name, f"--report-dir={place}", *SIZES[size][0], folder=work, fine=(0, 1))
     return place
 
 
@@ -144,22 +147,21 @@ def call(*words: str, folder: Path, fine: tuple[int, ...] = (0,)) -> None:
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
 
-def write_pages(runs: list[Path], out: Path, *, quick: bool) -> None:
+def write_pages(runs: list[Path], out: Path, *, size: str) -> None:
     """The reports, their cards, the comparison and the index."""
     for run in runs:
-        shutil.copy(run / "report.html", out / f"{run.name}.html")
+        call("report", str(run), f"--out={out / run.name}.html", folder=out)
         call("report", str(run), f"--card={out / run.name}.svg", folder=out)
     call("compare", *map(str, runs), "--reference", "sbert", "--out", str(out / "compare.html"), folder=out)
-    (out / "index.html").write_text(index(quick=quick), "utf-8")
+    (out / "index.html").write_text(index(size=size), "utf-8")
 
 
-def index(*, quick: bool) -> str:
+def index(*, size: str) -> str:
     """The first page."""
     from encheck import __version__
 
-    extent = "fixed part of the embedded probes that --quick takes" if quick else "embedded probes"
     page = Environment(autoescape=True, trim_blocks=True, undefined=StrictUndefined).from_string(INDEX)
-    return page.render(exhibits=EXHIBITS, extent=extent, version=__version__, quick=quick)
+    return page.render(exhibits=EXHIBITS, extent=SIZES[size][1], version=__version__, size=size)
 
 
 if __name__ == "__main__":

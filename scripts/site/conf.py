@@ -10,7 +10,7 @@ from typing import Any
 from encheck import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
-LINK = re.compile(r"\]\(([\w./-]+\.md)")
+LINK = re.compile(r"\[([^\]]*)\]\(([\w./-]+\.md)")
 SECTION = re.compile(r"^## (.+)\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
 
 project, author = "encheck", "The encheck authors"
@@ -20,20 +20,23 @@ include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md
 exclude_patterns = [".*", "build", "dist", "node_modules", "reports", "src", "tests"]
 root_doc = "docs/README"
 myst_heading_anchors = 6
+smartquotes = False  # two dashes begin an option
 
 html_title = f"encheck {release}"
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "navbar_center": [],
-    "navbar_persistent": [],
-    "navbar_end": ["search-button-field", "theme-switcher"],
+    "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
     "footer_start": [],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"**": ["contents.html"]}
 html_copy_source = html_show_sourcelink = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 templates_path = ["templates"]
 
 
@@ -52,12 +55,15 @@ def _contents(docname: str, text: str) -> Iterator[str]:
     """A hidden table of contents for each section, of the pages that it is the first to link to."""
     seen = {docname}
     for caption, body in SECTION.findall(text) or [("", text)]:
-        pages = [_page(docname, target) for target in LINK.findall(body)]
-        fresh = [page for page in dict.fromkeys(pages) if page not in seen]
+        linked: dict[str, str] = {}
+        for words, target in LINK.findall(body):
+            linked.setdefault(_page(docname, target), words)
+        fresh = [page for page in linked if page not in seen]
         seen.update(fresh)
         if fresh:
             head = [":hidden:", f":caption: {caption}"] if caption else [":hidden:"]
-            yield "\n".join(["\n\n```{toctree}", *head, "", *(f"/{page}" for page in fresh), "```\n"])
+            lines = [f"{linked[page]} </{page}>" if page == "README" else f"/{page}" for page in fresh]
+            yield "\n".join(["\n\n```{toctree}", *head, "", *lines, "```\n"])
 
 
 def _page(docname: str, target: str) -> str:
