@@ -32,7 +32,7 @@ def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models,
         ("pass", [], "Yes: "),
         ("block", [], "No: "),
         ("inconclusive", [], "Not decided: "),
-        ("pass", ["roles"], "Not decided, since only a part was weighed: "),
+        ("pass", ["roles"], "Yes, by the part that was weighed: "),
         ("block", ["roles"], "No: "),
     ],
 )

@@ -13,7 +13,7 @@ from encheck.reporting.gate import words
 
 COLOURS = {"pass": "good", "block": "bad"}
 SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
-IN_PART = "Not decided, since only a part was weighed"
+IN_PART = "Yes, by the part that was weighed"
 
 
 @dataclass(frozen=True)
