@@ -2,8 +2,8 @@
 
     python scripts/gallery.py [--size full] [--out build/gallery] [--work build/gallery-work]
 
-Runs take the fixed part of the probes, at most 2,500 texts; with `--size full`, all of them. Models and runs are kept
-in the work folder, and are not made again; pages are.
+Runs stop after the first look, at most 2,500 texts of the probes; with `--size full` they take all. Models and runs are
+kept in the work folder, and are not made again; pages are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEPS = 30
 TUNED_ON = "probes:fresh=1"  # other groups than those that a run measures
 DIMENSIONS = 64
 SIZES = {
-    "quick": (("--quick",), "fixed part of the embedded probes that a quick run takes"),
+    "quick": (("--quick",), "embedded probes, stopped after the first look: at most 2,500 texts"),
     "full": ((), "embedded probes"),
 }
 
