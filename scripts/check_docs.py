@@ -157,6 +157,12 @@ def failed_doctests(folder: Path) -> list[str]:
     return ["a doctest failed"] * bool(done.returncode)
 
 
+def site_that_fails(folder: Path) -> list[str]:
+    """Whether the site can be built without a warning, which names each link and anchor that leads nowhere."""
+    done = subprocess.run([sys.executable, ROOT / "scripts/build_site.py", "--out", folder / "site"])
+    return ["make docs-site: the site was not built"] * bool(done.returncode)
+
+
 def stale_figures(folder: Path) -> list[str]:
     """What the run of everything on the default encoder says otherwise than docs/figures.json."""
     runs = [figures(path.parent) for path in folder.glob("*/reports/*/results.json")]
@@ -173,10 +179,11 @@ def main() -> int:
         python = wheel_python(folder)
         readme = [partial(run_block, b, folder / str(i), python) for i, b in enumerate(blocks(ROOT / "README.md"))]
         first, *others = readme  # the first command embeds everything: the others find it in the store
-        jobs = [two.submit(job) for job in (first, partial(failed_doctests, folder), *others)]
+        checks = [partial(check, folder) for check in (failed_doctests, site_that_fails)]
+        jobs = [two.submit(job) for job in (first, *checks, *others)]
         problems += [problem for job in jobs for problem in job.result()]
         problems += stale_figures(folder)
-    print("\n".join(problems) or "links, doctests and the README's commands hold")
+    print("\n".join(problems) or "links, the site, doctests and the README's commands hold")
     return bool(problems)
 
 
