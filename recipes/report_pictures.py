@@ -6,6 +6,7 @@ python recipes/report_pictures.py RUN/report.html [--browser chromium]
 from __future__ import annotations
 
 import argparse
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DOCS, help="folder for the pictures")
     options = parser.parse_args()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=options.browser, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=shutil.which(options.browser), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": 900})
         page.goto(options.page.resolve().as_uri())
         page.wait_for_selector("html[data-ready]")

@@ -51,6 +51,19 @@ def test_a_level_that_is_not_certain_silences_its_check_and_the_first_level_is_q
     assert texts(results(levels[0], levels[1] | {"high": 0.6})) == []
 
 
+def test_a_finding_that_the_surface_explains_says_so_and_gives_way():
+    beside = {"jaccard": {"value": 0.02, "low": 0.01, "high": 0.04}}
+    explained, other = row("edit", 0.1, 0.05, 0.15, surface=beside), row("order", 0.4, 0.35, 0.45)
+    first, second = texts(results(explained, other))
+    assert first.startswith("It cannot tell an order: ")
+    assert second == (
+        "Where the wording misleads, it cannot tell an edit: right in 10% of 235 items; worse than chance "
+        "(one in two); jaccard, which sees only the surface, in 2%."
+    )
+    beside["jaccard"]["high"] = 0.55
+    assert texts(results(explained, other))[0].startswith("It cannot tell an edit: ")
+
+
 def test_a_surface_scorer_that_does_better_is_a_rival():
     beside = {"jaccard": {"value": 0.9, "low": 0.85, "high": 0.95}}
     (said,) = texts(results(row("edit", 0.7, 0.65, 0.75, surface=beside)))

@@ -16,6 +16,7 @@ from encheck.types import Declaration
 
 Line = Literal["baseline", "reference", "chance", "rival", "strength"]
 MOST, OF_A_FAMILY = 5, 2
+EXPLAINED = 0.1  # how much a finding weighs that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
 LONGEST, WORST = 180, 40  # characters of an example's texts; the items among which the shortest is shown
 NOUNS = {"triplet": "comparisons", "crossed": "pairs", "contrast": "pairs", "chain": "chains", "search": "searches",
@@ -128,7 +129,8 @@ def _is_share(row: Row) -> bool:
 def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
     """It cannot tell: at every level the whole interval lies below chance, or leaves room for little more.
 
-    The figure is that of the first level, as in the profile.
+    The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
+    gives way to those that it does not explain.
     """
     if not its.chance:
         return
@@ -140,7 +142,22 @@ def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str
     can = "cannot reliably" if first["params"].get("meaning") == "detected" else "cannot"
     figures = f"right{_where(first)} in {_of(first, noun)}; {tail}"
     claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
-    yield _sentence(claim, figures, "chance", (line - first["high"]) / line, first, its)
+    size = (line - first["high"]) / line
+    if misled := _misled(first, its.chance):
+        claim, figures, size = f"Where the wording misleads, {_inside(claim)}", f"{figures}; {misled}", size * EXPLAINED
+    yield _sentence(claim, figures, "chance", size, first, its)
+
+
+def _misled(row: Row, chance: float) -> str:
+    """That the wording favours the wrong text, if a scorer of the surface is below chance too; else ""."""
+    scorer, beside = best_surface(row) or ("", {})
+    if beside.get("value") is None or (beside.get("high") or beside["value"]) >= chance:
+        return ""
+    return f"{scorer}, which sees only the surface, in {percent(beside['value'])}"
+
+
+def _inside(claim: str) -> str:
+    return claim.replace("It ", "it ", 1) if claim.startswith("It ") else claim
 
 
 def _of_rival(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
