@@ -1,7 +1,7 @@
 """Relations that should hold of a model whatever the texts: each function measures by how much one is broken.
 
-They call the model itself and never a store. What a figure may be is for the test to say: `assert order_drift(model,
-texts) < 1e-5`. Texts that are one or two come without hypothesis too.
+All but `margin` call the model itself (`encoder.model` of the fixture), which reads no store. What a figure may be is for
+the test to say: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
 """
 
 from __future__ import annotations
@@ -76,6 +76,12 @@ def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
 def swap_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
     """Symmetry: the largest change of a score when the two texts of a pair change places."""
     return _largest(model.score_pairs(first, second), model.score_pairs(second, first))
+
+
+def pairs_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
+    """Batches and padding of a model that scores pairs: the largest change when each pair is scored by itself."""
+    alone = [model.score_pairs([a], [b]) for a, b in zip(first, second, strict=True)]
+    return _largest(model.score_pairs(first, second), np.concatenate(alone)) if alone else 0.0
 
 
 def _largest(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:

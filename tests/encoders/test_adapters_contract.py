@@ -28,7 +28,7 @@ DRIFT = 1e-5
 SENTENCES = ["the dog sings", "a cat sleeps", "the red cat", "what is under the cat? a dog.", "on a blue dog", "Dog"]
 WEIGHTS = {".safetensors", ".txt", ".vec", ".bin", ".doc2vec", ".pkl", ".pt", ".pb", ".onnx"}
 CUTS = {"sentence-transformers", "transformers", "roberta", "peft", "model2vec", "onnx", "openvino", "openai", "tei"}
-PLAIN = {*tiny_models.BUILDERS}  # lower-case letters, and no blanks
+PLAIN = CUTS - {"roberta"}  # their tokenizer makes letters lower-case and drops blanks
 PROMPT, LONG = "the red ", "the dog sings " * 200
 
 
@@ -171,7 +171,7 @@ def drift_of(model, texts):
     return DRIFT * max(1.0, float(np.abs(model.encode(texts)).max()))
 
 
-@pytest.mark.parametrize(("examples", "longest"), [(4, 600), pytest.param(60, 100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("examples", "longest"), [(4, 600), pytest.param(40, 20_000, marks=pytest.mark.long)])
 def test_repetition_order_and_company_change_no_vector_whatever_the_texts(model, examples, longest):
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(texts(longest=longest))
@@ -184,8 +184,16 @@ def test_repetition_order_and_company_change_no_vector_whatever_the_texts(model,
     hold()
 
 
-@pytest.mark.parametrize(("examples", "longest"), [(4, 60), pytest.param(60, 10_000, marks=pytest.mark.long)])
+def test_a_text_of_unknown_words_alone_has_the_vector_that_it_has_in_company(model):
+    strange = "zq1 zq2 zq3 zq4 zq5 zq6 zq7 zq8 zq9 zq10 zq11"
+    model.encode(["the dog sings"])
+    assert company_drift(model, [strange, "the dog sings"]) <= drift_of(model, [strange])
+
+
+@pytest.mark.parametrize(("examples", "longest"), [(4, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])
 def test_a_prompt_is_what_stands_before_the_text(entry, examples, longest):
+    if "prompts" not in ADAPTERS[entry[1].adapter].takes:
+        return
     model = opened(dataclasses.replace(entry[1], prompts={"query": PROMPT}))
 
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from encheck.errors import UsageError
@@ -30,7 +32,11 @@ def hostile_texts(*, max_size: int = MOST) -> st.SearchStrategy[str]:
     if max_size < 1:
         raise UsageError(f"hostile_texts(max_size={max_size}) leaves no text, but should be 1 or more")
     register()
-    return st.one_of(st.sampled_from(BLANKS), _mixed(), st.text(), _long(max_size)).map(lambda text: text[:max_size])
+    return st.one_of(_shorter(max_size), _long(max_size))
+
+
+def _shorter(max_size: int) -> st.SearchStrategy[str]:
+    return st.one_of(st.sampled_from(BLANKS), _mixed(), st.text()).map(lambda text: text[:max_size])
 
 
 def _mixed() -> st.SearchStrategy[str]:
@@ -43,5 +49,29 @@ def _mixed() -> st.SearchStrategy[str]:
 def _long(max_size: int) -> st.SearchStrategy[str]:
     """One piece again and again: a long word, many words, or many marks."""
     units = ("a", "the dog ", "é", "\u0301", "\u200b", "犬", "👩‍👩‍👧", "\ud800", "\x00", "\n", ".", "1,000 ")
-    sizes = st.sampled_from([1, 10, 100, 513, 1_000, 10_000, max_size])
-    return st.builds(lambda unit, size: unit * -(-size // len(unit)), st.sampled_from(units), sizes)
+    sizes = sorted({min(size, max_size) for size in (1, 10, 100, 513, 1_000, 10_000, max_size)})
+    return st.builds(repeated, st.sampled_from(units), st.sampled_from(sizes))
+
+
+class Repeated(str):
+    """A text whose description is short: a failing example of 100,000 characters takes one line."""
+
+    unit: str
+    __slots__ = ("unit",)
+
+    def __repr__(self) -> str:
+        return f"repeated({self.unit!r}, {len(self)})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002 - hypothesis calls it so
+        printer.text(repr(self))
+
+
+def repeated(unit: str, size: int) -> str:
+    """The unit again and again, cut to this many characters.
+
+    >>> repeated("ab", 5), str(repeated("ab", 5))
+    (repeated('ab', 5), 'ababa')
+    """
+    text = Repeated((unit * -(-size // len(unit)))[:size])
+    text.unit = unit
+    return text

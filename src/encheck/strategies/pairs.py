@@ -73,11 +73,13 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
         raise UsageError(unknown("side of the surface", favours, SIDES))
     register()
     if name in WRITTEN:
-        return st.sampled_from(_favouring(_written(name), favours, name))
-    drawables = frames_of(name)
-    if favours and not all(frame.form.near for drawable in drawables for frame in drawable.forms):
-        drawables = _crossed(drawables, favours, name)
-    return _framed_pairs(drawables, favours)
+        if favours:
+            raise _favours_neither(name, favours)
+        _written(name)  # reading the probes takes a second, which no example should wait for
+        return _written_pairs(name)
+    if favours and not _frames(name, favours):
+        raise _favours_neither(name, favours)
+    return _framed_pairs(name, favours)
 
 
 def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
@@ -86,7 +88,8 @@ def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
     Raises:
         UsageError: there are no frames of this property.
     """
-    return _paraphrases(_drawables(name))
+    _refuse_unframed(name)
+    return _paraphrases(name)
 
 
 def sentences(name: str | None = None) -> st.SearchStrategy[str]:
@@ -95,20 +98,23 @@ def sentences(name: str | None = None) -> st.SearchStrategy[str]:
     Raises:
         UsageError: there are no frames of this property.
     """
-    return _groups(_drawables(name)).map(lambda made: made[1].source)
+    _refuse_unframed(name)
+    return _groups(name).map(lambda made: made[1].source)
 
 
-def _drawables(name: str | None) -> Sequence[Drawable]:
+def _refuse_unframed(name: str | None) -> None:
     register()
-    if name is None:
-        return _all_frames()
-    _refuse(name, names())
-    return frames_of(name)
+    if name is not None:
+        _refuse(name, names())
 
 
 @cache
-def _all_frames() -> Sequence[Drawable]:
-    return sorted((one for name in names() for one in frames_of(name)), key=length)
+def _frames(name: str | None, favours: str | None = None) -> Sequence[Drawable]:
+    """The frames of a property, or of all; with `favours` those that are crossed with the surface."""
+    found = (
+        sorted((one for each in names() for one in frames_of(each)), key=length) if name is None else frames_of(name)
+    )
+    return [one for one in found if one.forms[0].form.near or not favours]
 
 
 def _refuse(name: str, known: Collection[str]) -> None:
@@ -116,19 +122,16 @@ def _refuse(name: str, known: Collection[str]) -> None:
         raise UsageError(unknown("property", name, known))
 
 
-def _crossed(drawables: Sequence[Drawable], favours: str, name: str) -> Sequence[Drawable]:
-    """The frames that are crossed with the surface; a mirrored one favours neither text."""
-    found = [one for one in drawables if one.forms[0].form.near]
-    if not found:
-        raise UsageError(f"the surface of minimal pairs of {name} favours neither text: leave favours={favours!r} out")
-    return found
+def _favours_neither(name: str, favours: str) -> UsageError:
+    return UsageError(f"the surface of minimal pairs of {name} favours neither text: leave favours={favours!r} out")
 
 
 @st.composite
-def _groups(draw: st.DrawFn, drawables: Sequence[Drawable]) -> tuple[Drawable, Group]:
+def _groups(draw: st.DrawFn, name: str | None, favours: str | None = None) -> tuple[Drawable, Group]:
     """A group of one of the frames; hypothesis makes each choice, so that it can make it smaller."""
-    drawable = draw(st.sampled_from(drawables))
-    frame = draw(st.sampled_from([drawable.forms[0], drawable.forms[-1]]))  # a choice for every frame: fewer are simpler
+    drawables = _frames(name, favours)
+    drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
+    frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
     group = filled(frame, draw(st.randoms(use_true_random=False)))
     hypothesis.assume(group is not None)
     assert group is not None
@@ -136,18 +139,25 @@ def _groups(draw: st.DrawFn, drawables: Sequence[Drawable]) -> tuple[Drawable, G
 
 
 @st.composite
-def _framed_pairs(draw: st.DrawFn, drawables: Sequence[Drawable], favours: str | None) -> MinimalPair:
-    drawable, group = draw(_groups(drawables))
-    found = [pair for pair in _pairs_in(group, drawable.property, drawable.id) if favours in (None, pair.favours)]
-    pair = draw(st.sampled_from(found))
-    hypothesis.event(f"{pair.property}: the surface favours {pair.favours or 'neither'}")
+def _framed_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
+    drawable, group = draw(_groups(name, favours))
+    found = [pair for pair in _pairs_in(group, name, drawable.id) if favours in (None, pair.favours)]
+    pair = found[draw(st.sampled_from(range(len(found))))]
+    hypothesis.event(f"{name}: the surface favours {pair.favours or 'neither'}")
     return pair
 
 
 @st.composite
-def _paraphrases(draw: st.DrawFn, drawables: Sequence[Drawable]) -> Paraphrase:
-    drawable, group = draw(_groups(drawables))
-    kept = draw(st.sampled_from([v for v in group.variants if v.relation.endswith("_kept")]))
+def _written_pairs(draw: st.DrawFn, name: str) -> MinimalPair:
+    found = _written(name)
+    return found[draw(st.sampled_from(range(len(found))))]
+
+
+@st.composite
+def _paraphrases(draw: st.DrawFn, name: str | None) -> Paraphrase:
+    drawable, group = draw(_groups(name))
+    found = [variant for variant in group.variants if variant.relation.endswith("_kept")]
+    kept = found[draw(st.sampled_from(range(len(found))))]
     return Paraphrase(group.source, kept.text, drawable.property, _why(kept))
 
 
@@ -168,13 +178,6 @@ def _beside(group: Group, changed: Variant) -> Variant | None:
 
 def _why(variant: Variant) -> str:
     return variant.certificate or "written by hand for the embedded probes"
-
-
-def _favouring(pairs: Sequence[MinimalPair], favours: str | None, name: str) -> Sequence[MinimalPair]:
-    found = [pair for pair in pairs if favours in (None, pair.favours)]
-    if not found:
-        raise UsageError(f"the surface of minimal pairs of {name} favours neither text: leave favours={favours!r} out")
-    return found
 
 
 @cache

@@ -10,7 +10,7 @@ PROFILE = "encheck"
 
 
 def register() -> None:
-    """Register the profile: the user's own settings without a deadline. It is not loaded, so other tests keep theirs."""
+    """Register the profile, the user's settings without a deadline; it is not loaded, so other tests keep theirs."""
     now = settings()
     settings.register_profile(PROFILE, now, deadline=None, suppress_health_check=_spared(now))
 
