@@ -1,7 +1,7 @@
 """Relations that should hold of a model whatever the texts: each function measures by how much one is broken.
 
-All but `margin` call the model itself (`encoder.model` of the fixture), which reads no store. What a figure may be is for
-the test to say: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
+All but `margin` call the model itself (`encoder.model` of the fixture), which reads no store. What a figure may be is
+for the test to say: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
 """
 
 from __future__ import annotations

@@ -36,6 +36,9 @@ class Live:
                 "own have none. Remedy: name another model with --encheck-model"
             )
 
+    def __repr__(self) -> str:
+        return f"<encoder {self.label!r}>"
+
     @property
     def label(self) -> str:
         """The name of the model in messages."""
