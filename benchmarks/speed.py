@@ -139,7 +139,7 @@ def warm_mrpc(path: Path, folder: Path) -> tuple[list[float], bool]:
 
 def warm_args(path: Path) -> list[str]:
     """What `encheck` is given for criteria 1 and 4 on all of MRPC."""
-    return ["run", "-m", "paraphrase or jumble", "--data", f"mrpc:{path}", "--sample=all", "-q"]
+    return ["run", "--full", "-m", "paraphrase or jumble", "--data", f"mrpc:{path}", "--sample=all", "-q"]
 
 
 def warm_run(python: str | Path, path: Path, folder: Path) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from encheck.strategies.frames import frames_of, names
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/strategies.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-FEW = settings(max_examples=20, database=None, deadline=None)
+FEW = settings(max_examples=6, database=None, deadline=None)
 
 
 def smallest(strategy, wrong=lambda drawn: True):
@@ -45,13 +45,15 @@ def test_a_minimal_pair_has_three_texts_and_says_why(name):
     hold()
 
 
-@pytest.mark.parametrize("name", names())
-def test_pairs_that_favour_a_side_are_of_that_side_and_none_where_the_frames_are_mirrored(name):
-    if name in ("entity", "number"):
-        with pytest.raises(UsageError, match=f"the surface of minimal pairs of {name} favours neither text"):
-            minimal_pair(name, favours="changed")
-        return
-    assert smallest(minimal_pair(name, favours="changed")).favours == "changed"
+def test_pairs_that_favour_a_side_are_of_that_side_and_none_where_the_frames_are_mirrored():
+    @FEW
+    @given(minimal_pair("negation", favours="changed"))
+    def hold(pair):
+        assert pair.favours == "changed"
+
+    hold()
+    with pytest.raises(UsageError, match="the surface of minimal pairs of entity favours neither text"):
+        minimal_pair("entity", favours="changed")
 
 
 def test_a_pair_shrinks_to_a_clause_on_which_the_model_still_errs():
@@ -64,8 +66,7 @@ def test_a_pair_shrinks_to_a_clause_on_which_the_model_still_errs():
     found = smallest(minimal_pair("role_reversal"), lambda pair: errs(pair) and pair.frame)
     assert errs(found)
     assert len(found.source.split()) <= 5
-    assert len(smallest(minimal_pair("number")).source.split()) <= 6
-    assert len(smallest(sentences()).split()) <= 6
+    assert len(smallest(sentences("number")).split()) <= 6
 
 
 def test_a_clause_alone_keeps_the_form_and_the_fillers_of_its_frame():
@@ -78,7 +79,6 @@ def test_a_clause_alone_keeps_the_form_and_the_fillers_of_its_frame():
 def test_paraphrases_and_sentences_come_from_the_frames_of_a_property():
     drawn = smallest(paraphrases("temporal"))
     assert (drawn.property, drawn.source == drawn.kept) == ("temporal", False)
-    assert smallest(sentences("entity"), lambda text: len(text) > 30)
 
 
 @pytest.mark.parametrize(

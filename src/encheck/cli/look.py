@@ -12,7 +12,7 @@ from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, 
 
 @app.command()
 def models() -> None:
-    """List what --model takes by name: whether it can be loaded here, from where or what it lacks, what pins it."""
+    """List the models that --model knows by name: whether they can be loaded here, where from, and what pins them."""
     from encheck.encoders.load import where
     from encheck.encoders.models_file import known_models
     from encheck.encoders.pins import pinned
@@ -31,13 +31,15 @@ def models() -> None:
 
 @app.command()
 def show(
-    item: Annotated[str, typer.Argument(help="An item's id, or its beginning.")],
-    run_folder: Annotated[Path | None, typer.Option("--run", help="The run. Default: the newest in reports/.")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="Score the item again with this model.")] = None,
+    item: Annotated[str, typer.Argument(help="Id of an item, or the start of it.")],
+    run_folder: Annotated[
+        Path | None, typer.Option("--run", help="Run directory. Default: the newest in reports/.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Also score the item with this model now.")] = None,
     model_arg: ModelArgs = None,
     store: StorePath = None,
 ) -> None:
-    """Show one item of a past run: its texts, its scores, and with --model the scores as they are now."""
+    """Show one item of a past run with its texts and scores, and with --model its scores now."""
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
     from encheck.options import Settings

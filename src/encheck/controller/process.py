@@ -1,4 +1,4 @@
-"""Which part of a run this process has: xdist's controller or a worker. A run without xdist is its own controller."""
+"""The role of this process in a run: xdist's controller or a worker. A run without xdist is its own controller."""
 
 from __future__ import annotations
 
@@ -196,12 +196,22 @@ class Controller:
 
         recorder = self.recorder
         notes = [*self.notes, *unanswered(settings.cutoff, recorder.rows.values())]
-        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        script = Path(sys.argv[0])
+        program = script.parent.name if script.stem == "__main__" else script.name  # python -m
+        command = shlex.join([program, *sys.argv[1:]])
         self.results = recorder.results(
-            settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes
-        )
+            settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes,
+            for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
+        )  # fmt: skip
         self.page = place / "report.html"
+        self._tell_rest()
         write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
+
+    def _tell_rest(self) -> None:
+        """Keep what is left after a first look for the last lines."""
+        from encheck.reporting.first_look import rest_lines
+
+        self.verdict += rest_lines(self.results)
 
     def _decide(self, settings: Settings, status: int, place: Path) -> Conclusion:
         """What the gate concludes; wrong use where the run and a baseline cannot be compared."""
@@ -224,14 +234,14 @@ class Controller:
 
         if end.status not in ENDED:
             return end
-        found = contamination_of(self.recorder, settings, self.baselines)
+        found = [] if self.recorder.first_look else contamination_of(self.recorder, settings, self.baselines)
         return replace(end, contamination=found, references=references_of(self.recorder, settings))
 
     def _note_properties(self, end: Conclusion) -> None:
         """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""
         if end.gate:
             from encheck.controller.junit import note_gate
-            from encheck.reporting.gate import headline
+            from encheck.reporting.gate.words import headline
 
             self.verdict = [*headline(end.gate)]
             note_gate(self.config.pluginmanager.get_plugins(), end.gate)
@@ -253,6 +263,10 @@ class Controller:
             _tell(terminal, problem)
         if self.page and self.page.exists():
             _tell(terminal, f"report: {self.page}")
+            if self.results.get("gate"):
+                from encheck.controller.write import GATE
+
+                _tell(terminal, f"gate: {self.page.with_name(GATE)}")
 
     def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
         """The verdict of the gate, as the last line of the output."""

@@ -1,4 +1,4 @@
-"""What the processes of a run send, gathered until its end."""
+"""Collect what the processes of a run send, until it ends."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from encheck.types import CheckResult, Estimate
 if TYPE_CHECKING:
     from encheck.controller.session import Session
     from encheck.gating.dropin import Space
+    from encheck.gating.kept import Part
     from encheck.gating.weighing import Searched
     from encheck.running.case import Case
 
@@ -46,6 +47,7 @@ def payload(session: Session, case: Case, rows: list[CheckResult], entry: dict[s
         "rows": [as_row(row) for row in rows],
         "items": session.table(case) if measured else {},
         "parent": session.parents_scores(case) if measured else {},
+        "part": session.part_of_whole(case) if measured else {},
         "documents": session.documents(case) if measured else [],
         "claim": entry,
     }
@@ -115,6 +117,7 @@ class Recorder:
         self.rows: dict[str, Row] = {}
         self.items: dict[str, dict[str, list[Any]]] = {}
         self.parents_scores: dict[str, dict[str, list[Any]]] = {}
+        self.parts: dict[str, Part] = {}
         self.documents: dict[str, dict[int, tuple[str, str]]] = {}
         self.claims: dict[str, dict[str, Any]] = {}
         self.described: list[dict[str, Any]] = []
@@ -124,17 +127,23 @@ class Recorder:
 
     def add(self, report: Any) -> None:
         """Take what a test report carries."""
-        sent = getattr(report, "encheck", None)
-        if not sent:
-            if report.when == CRASHED and _check_named(report.nodeid) in self.selected:
-                self.cut_short.append(f"{report.nodeid} was cut short: its process died")
-            return
+        if sent := getattr(report, "encheck", None):
+            self.take(sent, report.duration)
+        elif report.when == CRASHED and _check_named(report.nodeid) in self.selected:
+            self.cut_short.append(f"{report.nodeid} was cut short: its process died")
+
+    def take(self, sent: Mapping[str, Any], seconds: float = 0.0) -> None:
+        """Take the `payload` of one case, which took so long to measure."""
         for row in sent["rows"]:
             self.rows[row["id"]] = row
             self.measuring.setdefault(row["property"], 0.0)
             self.claims[row["check"]] = sent["claim"]
         if sent["items"]:
             self.items[sent["items"]["case"][0]] = sent["items"]
+            if part := sent.get("part"):
+                from encheck.gating.kept import Part
+
+                self.parts[CaseId.of(sent["rows"][0]).of_any_model] = Part(part["lock"], tuple(part["at"]))
             if sent.get("parent"):
                 self.parents_scores[sent["items"]["case"][0]] = sent["parent"]
         if sent["documents"]:
@@ -142,7 +151,7 @@ class Recorder:
             found = {row: (name, text) for row, name, text in sent["documents"]}
             self.documents.setdefault(named, {}).update(found)  # what another model of the run found stays
         if sent["rows"]:
-            self.measuring[sent["rows"][0]["property"]] += report.duration
+            self.measuring[sent["rows"][0]["property"]] += seconds
 
     def select(self, ids: Iterable[str]) -> None:
         """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
@@ -185,15 +194,18 @@ class Recorder:
         folder: str = "",
         command: str = "",
         notes: Sequence[str] = (),
+        for_the_rest: str = "",
     ) -> dict[str, Any]:
         """results.json: `run` may differ between equal runs, the rest may not.
 
         `notes` were logged before any check was selected.
+        `for_the_rest` is the command that goes on after a first look.
         """
         from encheck.reporting.results import SCHEMA_VERSION, versions
 
         first = self.described[0] if self.described else {"models": [], "data": []}
-        named = {"id": folder, "command": command, "versions": versions(), "settings": settings}
+        looked = self.first_look
+        named = {"id": folder, "command": command, "versions": versions(), "settings": settings, "rest": for_the_rest}
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self._run(named, end, notes),
@@ -201,6 +213,7 @@ class Recorder:
             "data": self._data(),
             "claims": {name: self.claims[name] for name in sorted(self.claims)},
             "checks": [self.rows[key] | {"baseline": end.baseline.get(key)} for key in sorted(self.rows)],
+            **({"first_look": looked["look"]} if looked else {}),
             **({"gate": end.gate} if end.gate else {}),
             **({"contamination": list(end.contamination)} if end.contamination else {}),
             **({"references": list(end.references)} if end.references else {}),
@@ -223,7 +236,17 @@ class Recorder:
             "generate_seconds": self._seconds("generate"),
             "encoded": self._encoded(),
             "properties": self._properties(),
+            **({"rest": self._rest(named["rest"])} if self.first_look else {}),
         }
+
+    def _rest(self, command: str) -> dict[str, Any]:
+        assert self.first_look
+        return {**self.first_look["rest"], **({"command": command} if command else {})}
+
+    @property
+    def first_look(self) -> Mapping[str, Any] | None:
+        """What was seen and what is left, of a run that stopped after its first look; None of another one."""
+        return next((found for described in self.described if (found := described.get("first_look"))), None)
 
     def _seconds(self, what: str) -> float:
         """Of the process that took longest."""

@@ -32,16 +32,33 @@ def references_of(recorder: Recorder, settings: Settings) -> list[dict[str, Any]
     ]
 
 
+def for_profile(recorder: Recorder, settings: Settings) -> list[dict[str, Any]]:
+    """What a profile is paired with: of each model the properties against the reference, and no capabilities."""
+    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    references = [one for one in shipped(results) if SHIPPED[one.model["label"]] == "reference"]
+    found = []
+    for model in results["models"]:
+        side = side_of(results, recorder.items, model["label"])
+        for baseline in references:
+            if model["fingerprint"] != baseline.model["fingerprint"]:
+                before = side_of_baseline(baseline, side, recorder.parts)
+                properties = of_properties(before, side, is_look=recorder.first_look is not None)
+                name = baseline.model["label"]
+                found.append(as_dict(model["label"], name, "reference", (), properties))
+    return found
+
+
 def _against_all(
     baselines: Sequence[Baseline], recorder: Recorder, model: Mapping[str, Any], side: Side
 ) -> Iterator[dict[str, Any]]:
     """One model against each reference but itself; a reference that is its parent is called so."""
     parent = recorder.parent(model["label"]) or {}
+    is_look = recorder.first_look is not None
     for baseline in baselines:
         name, is_same = baseline.model["label"], _is_same(model, baseline.model)
         is_itself = model["fingerprint"] == baseline.model["fingerprint"]
-        both = (side_of_baseline(baseline, side), side)
-        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both))
+        both = (side_of_baseline(baseline, side, recorder.parts), side)
+        rows, properties = ((), ()) if is_itself else (differences(*both), of_properties(*both, is_look=is_look))
         is_parent = parent.get("label") == name
         role: Role = "parent" if is_parent else SHIPPED[name]
         by = parent["named_by"] if is_parent else ""

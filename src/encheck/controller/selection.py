@@ -1,4 +1,4 @@
-"""Which checks run: unknown names are refused, what decides nothing is left out, and a session opens for the others."""
+"""Select the checks that run: refuse unknown names, leave out what cannot decide, open a session for the rest."""
 
 from __future__ import annotations
 
@@ -67,11 +67,14 @@ def _open_session(
 def _session_of(config: pytest.Config, process: Process, checks: list[pytest.Item]) -> Session:
     """The session of these checks; those that have the name of another one are marked."""
     from encheck.controller.cases import clashes
+    from encheck.controller.first_look import mode_of
     from encheck.controller.session import Session
 
     for item, problem in clashes([(item, item.nodeid, collection.case_of(item)) for item in checks]):
         item.stash[CLASH] = problem
-    return Session(settings_of(config, process.store), list(map(collection.case_of, checks)), run=process.run)
+    settings = settings_of(config, process.store)
+    mode = mode_of(settings, is_junit=bool(getattr(config.option, "xmlpath", None)))
+    return Session(settings, list(map(collection.case_of, checks)), run=process.run, mode=mode)
 
 
 def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
@@ -92,7 +95,13 @@ def prepare(session: pytest.Session, process: Process) -> None:
     if SESSION in config.stash and not session.testsfailed:
         with process.preparing():
             _clear_report(config)
-            config.stash[SESSION].prepare()
+            config.stash[SESSION].prepare(lambda looked: _show(looked, collection.checks_among(session.items)))
+
+
+def _show(session: Session, checks: list[pytest.Item]) -> None:
+    from encheck.controller.first_profile import show
+
+    show(session, {str(collection.case_of(one).id): one.function for one in checks})  # type: ignore[attr-defined]
 
 
 def _clear_report(config: pytest.Config) -> None:

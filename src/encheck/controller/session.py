@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from encheck.claims import CONTRACT
+from encheck.controller.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.controller.locks import Locks
 from encheck.encoders.weights import weights_of
-from encheck.gating.baseline import Baseline, read
+from encheck.errors import NothingToMeasure
+from encheck.gating.baseline import Baseline, read, scored_table
+from encheck.gating.kept import Part
+from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import MADE
 from encheck.generators.validity import READ, validity_of
 from encheck.ids import ItemId
@@ -20,8 +26,9 @@ from encheck.items.lock import VariantLock
 from encheck.items.variants import Maker
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
-from encheck.running.bench import Bench
+from encheck.running.bench import Bench, Request
 from encheck.running.case import Case
+from encheck.running.first_look import Look
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
 from encheck.running.parents import Parent, known_parent
@@ -47,8 +54,15 @@ from encheck.types import (
 from encheck.verdict import judge, known_failure, lines, with_meaning
 
 PROBES = "probes"
+PAUSE = 0.1  # seconds between two looks whether another worker has decided
+UNSEEN = "not measured in a first look"
 PARENTS_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
+Show = Callable[["Session"], object]
+
+
+def no_show(_session: Session) -> None:
+    """Show nothing."""
 
 
 class Session:
@@ -58,9 +72,17 @@ class Session:
     """
 
     def __init__(
-        self, settings: Settings, cases: Sequence[Case], *, quiet: bool = False, run: str | None = None
+        self,
+        settings: Settings,
+        cases: Sequence[Case],
+        *,
+        quiet: bool = False,
+        run: str | None = None,
+        mode: Mode = "",
     ) -> None:
-        self.settings, self.cases, self.quiet = settings, list(cases), quiet
+        self.settings, self.cases, self.quiet, self.mode = settings, list(cases), quiet, mode
+        self.decision, self._shared = Decision(), Shared(run)
+        self._in_look: frozenset[str] | None = None
         self.unweighed: list[str] = []  # checks that were left out, since a gate only reports them
         self.parents: dict[str, Parent] = {}
         self._scored: tuple[Case, Scores] | None = None
@@ -74,25 +96,80 @@ class Session:
         locked = VariantLock.read(settings.lock) if settings.lock else None
         writers = resolve_writers(settings, self.store, locks=self.locks.encoding)
         maker = Maker(settings.seed, self.english, locked, writers)
-        self.bench = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
+        self.bench = self.whole = Bench(subjects, resolve_data(settings), self.store, maker=maker, clock=self.clock)
 
-    def prepare(self) -> None:
-        """Encode everything that the cases need.
+    def prepare(self, show: Show = no_show) -> None:
+        """Encode everything that the cases need, or what a first look needs that the run stops after.
 
         The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
         A model whose device another run has is not tried out: there is enough to do before it is waited for.
+        `show` shows the first look of a run that goes on, from a session that stands there.
         """
-        requests = [(c.model, c.data, c.claim, c.level) for c in self.cases]
         progress = Progress(quiet=self.quiet)
+        while not self._prepared(show, progress):
+            with self.clock.standing(for_others=False):
+                time.sleep(PAUSE)
+
+    def _prepared(self, show: Show, progress: Progress) -> bool:
+        """Prepare the run; False where another of its workers has yet to decide whether it stops."""
         with self.locks.run_if_free() as is_ours:
-            if is_ours:
-                self.bench.try_out(requests, locks=self.locks.if_free, progress=progress)
-            self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
-            if self.settings.baseline or self.settings.save_baseline:
-                asked = [baseline.space for baseline in self._baselines if baseline.space]
-                self.bench.compare(asked, locks=self.locks.encoding, progress=progress)
+            decision, look = self._shared.read() if self.mode else Decision(), None
+            if is_ours and (decision is None or not self.mode):
+                self.bench.try_out(self._requests, locks=self.locks.if_free, progress=progress)
+            if is_ours and decision is None:
+                look, decision = self._look(show, progress)
+            if decision is None:
+                return False
+            if decision.stops:
+                self._stop(look, decision, progress)
+            else:
+                self._prepare_all(progress)
+        return True
+
+    @property
+    def _requests(self) -> list[Request]:
+        return [(c.model, c.data, c.claim, c.level) for c in self.cases]
+
+    def _look(self, show: Show, progress: Progress) -> tuple[Look | None, Decision]:
+        """Decide after a first look; show it where the run goes on."""
+        found, decision = decide(self.bench, self._requests, self.mode, locks=self.locks.encoding, progress=progress)
+        self._shared.write(decision)
+        if found and not decision.stops:
+            self.bench.count_time_of(found.drawn)
+            self.bench.count_time_of(found.bench)
+            show(self._at(found, decision))
+        return found, decision
+
+    def _at(self, look: Look | None, decision: Decision) -> Session:
+        """This session on the part of the data that a first look is at."""
+        other = copy.copy(self)
+        other.decision, other._scored = decision, None
+        seen = look.requests if look else ()
+        other._in_look = frozenset(
+            str(case.id) for case, request in zip(self.cases, self._requests, strict=True) if request in seen
+        )
+        other.bench = look.bench if look else self.bench
+        return other
+
+    def _stop(self, look: Look | None, decision: Decision, progress: Progress) -> None:
+        """Leave this session at the first look, whose texts this process or another worker has encoded."""
+        look = look or look_of(self.bench, self._requests, self.mode)
+        if look:
+            plan = look.plan
+            look.bench.encode(plan.pairs, roles=plan.roles, locks=self.locks.encoding, progress=progress)
+        vars(self).update(vars(self._at(look, decision)))
+
+    def _prepare_all(self, progress: Progress) -> None:
+        self.bench.prepare(self._requests, locks=self.locks.encoding, progress=progress)
+        if self.settings.baseline or self.settings.save_baseline:
+            asked = [baseline.space for baseline in self._baselines if baseline.space]
+            self.bench.compare(asked, locks=self.locks.encoding, progress=progress)
         if PROBES in self.bench.data and not self.settings.baseline:
             self.parents = dict(self._known_parents())
+
+    def sees(self, case: Case) -> bool:
+        """Whether the case is measured: all are, but where the run stops after a first look."""
+        return self._in_look is None or str(case.id) in self._in_look
 
     def _known_parents(self) -> Iterator[tuple[str, Parent]]:
         for label, subject in self.bench.subjects.items():
@@ -112,6 +189,8 @@ class Session:
         if self._scored is None or self._scored[0] is not case:
             self._scored = None
             self.bench.refuse_failed(case.model)
+            if not self.sees(case):
+                raise NothingToMeasure(UNSEEN)
             self._scored = case, self.bench.scores(case.model, case.data, self.items(case))
         return self._scored[1]
 
@@ -220,6 +299,21 @@ class Session:
         """The items of a case with their scores, column by column."""
         return self.scores(case).frame(case.id, self.items(case).kept).to_columns()
 
+    def part_of_whole(self, case: Case) -> dict[str, Any]:
+        """Where the items of a first look stand among all of their case, where a reference was measured on these data.
+
+        Nothing of a run on all items.
+        """
+        if self._in_look is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
+            return {}
+        row = {"check": case.check, "model": case.model, "data": case.data, "level": str(case.level)}
+        row["property"] = case.property
+        items = self.whole.items(case.data, case.claim, case.level)
+        listed = self.whole.scorer.unmeasured(items).frame(case.id, items.kept).to_columns()
+        mine, every = (scored_table(row, some, case.claim.declared) for some in (self.table(case), listed))
+        found = Part.of(mine, every)
+        return {"lock": found.lock, "at": list(found.at)} if found else {}
+
     def parents_scores(self, case: Case) -> dict[str, list[Any]]:
         """The scores of a case's items under the model's parent, as columns of `table`; nothing where it has none."""
         parent, items = self.parents.get(case.model), self.items(case)
@@ -251,11 +345,12 @@ class Session:
         """Models, data, notes and times of this run, for results.json."""
         return {
             "models": [self._describe_model(s) for s in self.bench.subjects.values()],
-            "data": [self._describe_data(name) for name in self.bench.data],
+            "data": [self._describe_data(name) for name in self.whole.data],
             "notes": self.notes.lines,
             "unweighed": self.unweighed,
             "parents": {model: parent.described(self.bench.data) for model, parent in self.parents.items()},
             "seconds": {**self.bench.seconds, "wait": self.clock.for_others},
+            "first_look": {"look": self.decision.look, "rest": self.decision.rest} if self.decision.look else None,
             "texts": self._texts(),
             "encoded": {s.label: s.encoded for s in self.bench.subjects.values()},
             "spaces": {s.label: s.state.space.packed() for s in self.bench.subjects.values() if s.state.space},
@@ -264,7 +359,7 @@ class Session:
     def _texts(self) -> dict[str, int]:
         """Distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
-        for case in self.cases:
+        for case in filter(self.sees, self.cases):
             found = self.bench.found(case.data, case.claim, case.level)
             pairs = (pair for item in (*found.kept, *found.tuning) for pair in item.pairs) if found else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
@@ -274,7 +369,7 @@ class Session:
         return {name: len(found) for name, found in texts.items()}
 
     def _describe_data(self, name: str) -> dict[str, Any]:
-        data = self.bench.data[name]
+        data = self.whole.data[name]
         scales = {m: self.bench.scale(m, name) for m in self.bench.subjects}
         return {
             "name": name,

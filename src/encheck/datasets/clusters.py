@@ -43,8 +43,13 @@ def _bag(text: str) -> int:
 
 def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:
     """`count` of the clusters, chosen by the hash of their name: rows added later reshuffle nothing."""
+    return set(in_seeded_order(clusters, seed=seed)[:count])
+
+
+def in_seeded_order(clusters: Iterable[str], *, seed: int) -> list[str]:
+    """The clusters, each once, by the hash of seed and name."""
 
     def rank(cluster: str) -> bytes:
         return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
 
-    return set(sorted(set(clusters), key=rank)[:count])
+    return sorted(set(clusters), key=rank)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -44,7 +44,7 @@ class Dataset:
         """Number of pairs a label."""
         return dict(sorted(Counter(str(p.label) for p in self.pairs).items()))
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Changes when any text, label, score or judgement changes."""
         if self.collection is not None:
@@ -63,6 +63,17 @@ class Dataset:
         sources = {g.source for g in groups}
         pairs = tuple(p for p in self.pairs if p.first in sources)
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
+
+    def part(self, clusters: Container[str]) -> Self:
+        """The pairs, groups and contrasts of these clusters; of a collection nothing."""
+        return replace(
+            self,
+            pairs=tuple(pair for pair in self.pairs if pair.cluster in clusters),
+            groups=tuple(group for group in self.groups if group.cluster in clusters),
+            contrasts=tuple(one for one in self.contrasts if one.cluster in clusters),
+            universe=tuple(name for name in self.universe if name in clusters),
+            collection=None,
+        )
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:

@@ -26,6 +26,22 @@ FIGURE = ("value", "low", "high", "n")  # of a row
 
 
 @dataclass(frozen=True)
+class Part:
+    """Where the items of a first look stand among all items of their case: `at`, in their order; `lock` is of all."""
+
+    lock: str
+    at: tuple[int, ...]
+
+    @classmethod
+    def of(cls, table: Table, whole: Table) -> Self | None:
+        """The place of a table's items in the whole; None where one is not there."""
+        ordered = whole.of(_order(whole))
+        places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
+        at = [places.get(named) for named in zip(table.items, table.texts, strict=True)]
+        return None if None in at else cls(_lock(ordered), tuple(i for i in at if i is not None))
+
+
+@dataclass(frozen=True)
 class Kept:
     """The scores of one case, shape [n], its items sorted by id and texts.
 
@@ -70,6 +86,13 @@ class Kept:
         at = np.argsort(_order(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
+
+    def facing_part(self, table: Table, part: Part) -> Table | None:
+        """These scores as a table on a part of the items; None where the case has other items than these."""
+        if part.lock != self.lock:
+            return None
+        at = np.array(part.at, np.intp)
+        return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
     def others(self, table: Table) -> tuple[int, int]:
         """At least how many items the run lacks, and how many it has besides; by their sources, not by all texts."""

@@ -1,4 +1,4 @@
-"""How a model compares with those whose item scores ship with encheck, on the same items, capability by capability.
+"""Compare a model with those whose item scores ship with encheck, on the same items, capability by capability.
 
 Nothing is decided: the gate asks whether a loss that matters is excluded, this says which differences are no chance.
 `recipes/reference.py` makes what ships.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from encheck.gating.capabilities import alone, pooled, pools_of
 from encheck.gating.decision import Figures, Weights, measure
 from encheck.gating.declared import declared_of
 from encheck.gating.pairing import Compared
-from encheck.gating.types import DEFAULT, Kind, Paired
+from encheck.gating.types import DEFAULT, Kind, Paired, Rule
 from encheck.gating.weighing import Side, compare_all
 from encheck.scoring.scale import Floats
 from encheck.statistics import paired as stats
@@ -29,6 +30,7 @@ Role = Literal["reference", "surface", "parent"]
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
 RULE = replace(DEFAULT, level=0.975)  # both ends of a 95% interval
+FIRST_LOOK = replace(RULE, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
 OWN_SPACE = "health"  # the family of what describes a model's own space
 
 
@@ -51,11 +53,21 @@ class Difference:
 def shipped(results: Mapping[str, Any]) -> Iterator[Baseline]:
     """The references that were measured on data of this run; none of other data, other editions, or a part of them."""
     here = {(data["name"], data["fingerprint"]) for data in results["data"]}
-    for name in SHIPPED:
-        folder = Path(str(resources.files("encheck.gating") / "shipped" / name))
-        there = {(data["name"], data["fingerprint"]) for data in json_of(folder / SUMMARY)["data"]}
-        if here & there:
-            yield read(folder)
+    yield from (read(_folder(name)) for name in SHIPPED if here & _measured_on(name))
+
+
+def has_shipped(data: str, fingerprint: str) -> bool:
+    """Whether a reference was measured on this data."""
+    return any((data, fingerprint) in _measured_on(name) for name in SHIPPED)
+
+
+@cache
+def _measured_on(name: str) -> frozenset[tuple[str, str]]:
+    return frozenset((data["name"], data["fingerprint"]) for data in json_of(_folder(name) / SUMMARY)["data"])
+
+
+def _folder(name: str) -> Path:
+    return Path(str(resources.files("encheck.gating") / "shipped" / name))
 
 
 def differences(before: Side, after: Side) -> tuple[Difference, ...]:
@@ -64,22 +76,26 @@ def differences(before: Side, after: Side) -> tuple[Difference, ...]:
     return _differences([one for one in pooled(compared, RULE) if not one.part_of])
 
 
-def of_properties(before: Side, after: Side) -> tuple[Difference, ...]:
-    """The headline check of each property, named check/data, on the items that both sides have; its first level."""
+def of_properties(before: Side, after: Side, *, is_look: bool = False) -> tuple[Difference, ...]:
+    """The headline check of each property, named check/data, on the items that both sides have; its first level.
+
+    Of a first look all checks: a profile shows another one where few items give the headline no figure.
+    """
+    rule = FIRST_LOOK if is_look else RULE
     compared, _ = compare_all(before.seen(), after.seen())
     pools, first = pools_of(compared), dict[str, Compared]()
     for one in compared:
-        if declared_of(one.after).headline:
+        if is_look or declared_of(one.after).headline:
             first.setdefault(f"{one.before.check}/{one.before.data}", one)
-    return _differences([alone(name, one, pools.get(one.before.data)) for name, one in first.items()])
+    return _differences([alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
 
 
-def _differences(weighed: Sequence[Paired]) -> tuple[Difference, ...]:
+def _differences(weighed: Sequence[Paired], rule: Rule = RULE) -> tuple[Difference, ...]:
     paired = [one for one in weighed if one.family != OWN_SPACE and _has_figure(one)]
     if not paired:
         return ()
-    figures = measure(paired, rule=RULE)
-    weights = Weights.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=RULE)
+    figures = measure(paired, rule=rule)
+    weights = Weights.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
     gates = [i for i in range(len(paired)) if weights.gates[i]]
     certain = dict(zip(gates, stats.holm(_p_of_change(figures, weights)[gates]) <= CERTAIN, strict=True))
     return tuple(_difference(paired[i], figures, weights, i, is_certain=bool(certain[i])) for i in gates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -32,7 +32,10 @@ class Writers:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes variants for one seed, with the language resources of a run; remembers what it has made."""
+    """Makes variants for one seed, with the language resources of a run; remembers what it has made.
+
+    `wholes` has, by a group's id, all groups of data that it is asked for a part of: names are taken of all of them.
+    """
 
     seed: int = 0
     english: English = field(default_factory=English)
@@ -40,6 +43,7 @@ class Maker:
     writers: Writers = Writers()
     _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
     _surveyed: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    wholes: Mapping[str, Sequence[Group]] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         """The variant of each group, or the reason why it has none."""
@@ -73,7 +77,8 @@ class Maker:
         is_on_trial = getattr(generator, "is_experimental", False) and not self.english.experimental
         if surveys is None or is_on_trial or self.english.mode == "paper":
             return
-        texts = tuple(group.source for group in islice((g for g in groups if not g.variants), CHUNK))
+        whole = self.wholes.get(groups[0].id, groups) if groups else groups
+        texts = tuple(group.source for group in islice((g for g in whole if not g.variants), CHUNK))
         if texts not in self._surveyed:
             self.english.parse_all(texts)
             self._surveyed[texts] = surveys(self.english, texts)
@@ -129,7 +134,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
     if group.is_contrast and not _is_written(generator, group):
-        return "this sentence has written contrasts and no paraphrase: nothing else is made of it"
+        return "this sentence has written contrasts and no paraphrase, so nothing else is made from it"
     rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
@@ -170,7 +175,7 @@ def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
     if len(reasons) > REASONS:
         raise CheckError(
             f"{_place(generator)} gave {len(reasons)} different reasons why there is no variant, the first "
-            f"{reasons[0]!r}: a new sentence is wanted as a Variant, and reasons in a few fixed words"
+            f"{reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
         )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol
 
 from encheck.errors import UsageError, unknown
@@ -60,3 +62,17 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
     for name in (arg.partition("=")[0] for arg in args if arg.startswith("--")):
         if difflib.get_close_matches(name, known, cutoff=0.75):
             raise UsageError(unknown("option", name, known))
+
+
+def without_quick(argv: Sequence[str]) -> str:
+    """The command that goes on after a first look; empty where nobody typed one.
+
+    >>> without_quick(["/bin/encheck", "run", "--model", "./my model", "--quick"])
+    "encheck run --model './my model' --full"
+    """
+    place = Path(argv[0])
+    program = place.parent.name if place.stem == "__main__" else place.name
+    if program not in ("encheck", "pytest", "py.test"):
+        return ""
+    kept = [arg for arg in argv[1:] if arg not in ("--quick", f"--{PREFIX}quick")]
+    return shlex.join([program, *kept, *(["--full"] if program == "encheck" else [])])

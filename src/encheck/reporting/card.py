@@ -38,6 +38,7 @@ def badge(results: Mapping[str, Any], *, model: str | None = None, data: str | N
     name, on = _named(results, "models", "label", model), _named(results, "data", "name", data)
     found = facts(profile(results, model=name, data=on))
     said = f"{found[0][0]} above chance" if found else "no figures"
+    said += " (first look)" if results.get("first_look") else ""
     return picture("badge.svg", said=said, width=round(70 + 6.6 * len(said)))
 
 
@@ -63,4 +64,5 @@ def _made(results: Mapping[str, Any], data: str) -> str:
     run = results["run"]
     edition = f", {data} {its['version']}" if its.get("version") else ""
     seed = f", seed {its['seed']}" if "seed" in its else ""
-    return f"{run['started'][:10]}, encheck {run['versions']['encheck']}{edition}{seed}"
+    look = "first look, " if results.get("first_look") else ""
+    return f"{look}{run['started'][:10]}, encheck {run['versions']['encheck']}{edition}{seed}"

@@ -16,6 +16,7 @@ from encheck.errors import CheckError, EncheckError, NothingToMeasure
 from encheck.gating.dropin import Space
 from encheck.items.variants import Maker
 from encheck.running.encoding import Encoding
+from encheck.running.plan import Plan
 from encheck.running.roles import Texts, texts_of
 from encheck.running.scorer import Scorer
 from encheck.running.subject import Pair, Subject
@@ -46,21 +47,21 @@ class Bench:
         self.seed = maker.seed
         self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
         self.scorer = Scorer(subjects, data, seed=maker.seed)
-        self._clock = clock or WorkClock()
-        self.encoding = Encoding(subjects, store, clock=self._clock)
+        self.clock = clock or WorkClock()
+        self.encoding = Encoding(subjects, store, clock=self.clock)
         self._generating = 0.0
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
         """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
         key = (data, claim.items, level)
         if key not in self._items:
-            start = self._clock.now()
+            start = self.clock.now()
             try:
                 with seldom_collected():
                     self._items[key] = _built(claim, self.data[data], level, self.maker)
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
-            self._generating += self._clock.now() - start
+            self._generating += self.clock.now() - start
         found = self._items[key]
         if not isinstance(found, Items):
             raise found
@@ -78,22 +79,27 @@ class Bench:
     def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other."""
         requests = list(requests)
-        wanted: dict[str, list[Pair]] = {}
-        roles: dict[str, Texts] = {}
+        plan = self.plan(requests)
+        self.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
+        self._repeat(requests, locks)
+
+    def plan(self, requests: Iterable[Request]) -> Plan:
+        """What the requests need of each model that has not failed; their items are made."""
+        plan = Plan()
         for model, data, claim, level in requests:
             if self.subjects[model].error:
                 continue
             with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
                 items = self.items(data, claim, level)
                 self._refuse_lacking(model, data, items)
-                wanted.setdefault(model, []).extend(pair for i in (*items.kept, *items.tuning) for pair in i.pairs)
+                wanted = plan.pairs.setdefault(model, [])
+                wanted += [pair for i in (*items.kept, *items.tuning) for pair in i.pairs]
                 if texts := texts_of(items.kept):
-                    self._search(model, items.kept, texts, wanted[model], roles.setdefault(model, {}))
+                    self._search(model, items.kept, texts, wanted, plan.roles.setdefault(model, {}))
                     continue
-                wanted[model] += [pair for item in self.reference(data) for pair in item.pairs]
-                wanted[model] += [(text, text) for text in self.scorer.identical(data)]
-        self.encode(wanted, roles=roles, locks=locks, progress=progress)
-        self._repeat(requests, locks)
+                wanted += [pair for item in self.reference(data) for pair in item.pairs]
+                wanted += [(text, text) for text in self.scorer.identical(data)]
+        return plan
 
     def compare(self, asked: Sequence[Space], *, locks: Locks, progress: Progress) -> None:
         """Encode the texts by which each model's vectors are compared with those of others, `asked`."""
@@ -144,7 +150,8 @@ class Bench:
         if missing or any(isinstance(item, Repeated) for item in items.kept):
             total = len({text for some in texts.values() for text in some})
             raise NothingToMeasure(
-                f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and computes none"
+                f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and cannot compute "
+                f"them"
             )
 
     def refuse_failed(self, model: str) -> None:
@@ -160,6 +167,11 @@ class Bench:
     def seconds(self) -> dict[str, float]:
         """How long generating and encoding took, without what this process waited meanwhile."""
         return {"generate": self._generating, "encode": self.encoding.seconds}
+
+    def count_time_of(self, other: Bench) -> None:
+        """Count the time of a bench on a part of the data as this one's."""
+        self._generating += other._generating
+        self.encoding.seconds += other.encoding.seconds
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, with word overlap beside them."""

@@ -18,13 +18,23 @@ class Notes(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
+        self.is_muted = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note one line."""
         line = record.getMessage()
-        if line not in self.lines:
+        if line not in self.lines and not self.is_muted:
             self.lines.append(line)
-            print(visible(f"encheck: {line}", keep=LINES), file=_stderr(), flush=True)
+            tell(f"encheck: {line}")
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Neither keep nor show what is logged in the block."""
+        self.is_muted = True
+        try:
+            yield
+        finally:
+            self.is_muted = False
 
 
 @contextmanager
@@ -37,6 +47,11 @@ def store_notes() -> Iterator[list[str]]:
         yield notes.lines
     finally:
         log.removeHandler(notes)
+
+
+def tell(message: str) -> None:
+    """Write a message to standard error, whatever pytest captures."""
+    print(visible(message, keep=LINES), file=_stderr(), flush=True)
 
 
 def _stderr() -> Any:

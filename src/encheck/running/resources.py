@@ -73,7 +73,6 @@ def resolve_data(settings: Settings) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file."""
     how: dict[str, Any] = {
         "sample": settings.sample, "seed": settings.seed, "skip_bad_rows": settings.skip_bad_rows,
-        "quick": settings.quick,
     }  # fmt: skip
     labelled = data_labels(settings.data)
     _refuse_stray_queries(settings)

@@ -55,12 +55,12 @@ class Doc2VecEncoder(LocalEncoder):
         return {"trained": self.source.name}
 
     def model(self, texts: list[str]) -> Any:
-        """gensim's model; EncoderError where it knows none of the words of these texts, nor of those before."""
+        """gensim's model; EncoderError if it has none of the words of these texts, nor of those before."""
         words = {word for text in texts for word in _words(text)}
         self._fits = self._fits or not words.isdisjoint(self._model.wv.key_to_index)
         if len(words) >= MIN_WORDS_TO_DOUBT and not self._fits:
             raise EncoderError(
-                f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
+                f"{self.source} has none of the {len(words)} words of these texts, such as {min(words)!r}: the "
                 "vocabulary does not match. Remedy: a model of texts of this language, in lower case"
             )
         return self._model

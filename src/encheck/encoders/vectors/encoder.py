@@ -91,14 +91,14 @@ class VectorsEncoder(LocalEncoder):
         return np.asarray(total / len(words), np.float32)
 
     def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
-        """EncoderError where the file knew no word yet, and none of these: each text would get one and the same vector.
+        """EncoderError if the file has had no word so far, and none of these: all texts would get one vector.
 
-        A file that knew one is not doubted for a strange text, which would be refused alone and encoded beside others.
+        A file that had one is not doubted for a strange text, which would be refused alone and encoded beside others.
         """
         words = set() if any(known) or self._known else {word for text in texts for word in self.words(text)}
         if len(words) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(
-                f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
+                f"{self.source} has none of the {len(words)} words of these texts, such as {min(words)!r}: the "
                 "vocabulary does not match. Remedy: vectors of the texts' language"
             )
 
@@ -107,7 +107,7 @@ class VectorsEncoder(LocalEncoder):
         known = self.learn(texts)
         self._refuse_strange(texts, known)
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
-            log.warning("%s knows no word of %d of %d texts", self.source.name, lost, len(texts))
+            log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
         for positions in slices(len(texts), 1_024):
             yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
 
