@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,14 @@ from encheck.store import Store
 from encheck.system.progress import Progress
 
 
-@dataclass(frozen=True)
 class Live:
     """What the fixture `encoder` gives to tests: a model whose texts are encoded once, whoever asks.
 
     UsageError for a model that learns from the texts of a run: here there is no run to learn from.
     """
 
-    subject: Subject
-    store: Store
-
-    def __post_init__(self) -> None:
+    def __init__(self, subject: Subject, store: Store) -> None:
+        self.subject, self.store = subject, store
         if isinstance(self.model, Fitted) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
