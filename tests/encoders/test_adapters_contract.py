@@ -171,7 +171,7 @@ def drift_of(model, texts):
     return DRIFT * max(1.0, float(np.abs(model.encode(texts)).max()))
 
 
-@pytest.mark.parametrize(("examples", "longest"), [(4, 600), pytest.param(40, 20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("examples", "longest"), [(3, 300), pytest.param(40, 20_000, marks=pytest.mark.long)])
 def test_repetition_order_and_company_change_no_vector_whatever_the_texts(model, examples, longest):
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(texts(longest=longest))
@@ -190,7 +190,7 @@ def test_a_text_of_unknown_words_alone_has_the_vector_that_it_has_in_company(mod
     assert company_drift(model, [strange, "the dog sings"]) <= drift_of(model, [strange])
 
 
-@pytest.mark.parametrize(("examples", "longest"), [(4, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("examples", "longest"), [(3, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])
 def test_a_prompt_is_what_stands_before_the_text(entry, examples, longest):
     if "prompts" not in ADAPTERS[entry[1].adapter].takes:
         return
@@ -205,7 +205,7 @@ def test_a_prompt_is_what_stands_before_the_text(entry, examples, longest):
     hold()
 
 
-@pytest.mark.parametrize("examples", [4, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [3, pytest.param(60, marks=pytest.mark.long)])
 def test_what_follows_the_cut_changes_nothing(model, entry, examples):
     if entry[0] not in CUTS:
         return
@@ -219,7 +219,7 @@ def test_what_follows_the_cut_changes_nothing(model, entry, examples):
     hold()
 
 
-@pytest.mark.parametrize("examples", [4, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [3, pytest.param(60, marks=pytest.mark.long)])
 def test_case_and_blanks_change_nothing_where_the_tokenizer_drops_them(model, entry, examples):
     if entry[0] not in PLAIN:
         return

@@ -498,7 +498,7 @@ def test_bertscore_is_that_of_the_bert_score_package(plain, weighted):
 
 
 @pytest.mark.parametrize("name", ["cross-encoder", "bertscore"])
-@pytest.mark.parametrize(("examples", "longest"), [(4, 300), pytest.param(60, 20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("examples", "longest"), [(3, 300), pytest.param(60, 20_000, marks=pytest.mark.long)])
 def test_scores_are_finite_and_depend_on_no_other_pair_whatever_the_texts(name, examples, longest, binary, plain):
     model = cross_encoder(binary) if name == "cross-encoder" else scorer(name, plain)
     any_text = st.one_of(sentences(), hostile_texts(max_size=longest))
