@@ -51,7 +51,7 @@ LAYERS = [
     {"scoring", "claims", "options"},
     {"generators"},
     {"items", "metrics", "verdict"},
-    {"gating"},
+    {"gating", "shrinking"},
     {"running"},
     {"reporting"},
     {"deciding", "comparing"},

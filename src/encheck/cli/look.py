@@ -34,10 +34,20 @@ def show(
     item: Annotated[str, typer.Argument(help="An item's id, or its beginning.")],
     run_folder: Annotated[Path | None, typer.Option("--run", help="The run. Default: the newest in reports/.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="Score the item again with this model.")] = None,
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Also the shortest form on which --model still errs by half its margin.")
+    ] = False,
     model_arg: ModelArgs = None,
     store: StorePath = None,
 ) -> None:
-    """Show one item of a past run: its texts, its scores, and with --model the scores as they are now."""
+    """Show one item of a past run: its texts, its scores, and with --model the scores as they are now.
+
+    With --shrink, also the shortest, plainest form of it that the model still gets wrong.
+
+    Example:
+
+        encheck show probes/0b7d59ab9a4a7370 --model sbert --shrink
+    """
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
     from encheck.options import Settings
@@ -45,6 +55,8 @@ def show(
     from encheck.reporting.results import find_item, newest_run
 
     with told():
+        if shrink and not model:
+            raise UsageError("--shrink asks a model again and again: name it with --model")
         folder = run_folder or newest_run(Path("reports"))
         rows = find_item(folder, item)
         if not rows:
@@ -53,4 +65,8 @@ def show(
         scorer = rescore(asked, rows) if model else None
         with as_written(folder):
             lines = list(describe(rows, scorer))
+        if shrink:
+            from encheck.cli import shrinking
+
+            lines += shrinking.lines(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
         say(lines)
