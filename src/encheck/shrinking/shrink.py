@@ -16,8 +16,8 @@ from encheck.language.english import English, Waiting
 from encheck.language.parse import Parse
 from encheck.shrinking.cut import SIDES, cut_all, edits_between, mapped, pieces, reads_alike
 from encheck.shrinking.plainer import replacements
-from encheck.shrinking.units import AMOUNT, is_whole, same_units, units
-from encheck.types import Edit, Triplet, changes
+from encheck.shrinking.units import AMOUNT, has_verb, is_whole, same_units, units
+from encheck.types import Edit, Triplet
 
 BUDGET = 600  # pairs that an item may have scored
 SHARE = 0.5  # of the margin that has to be left
@@ -95,10 +95,10 @@ def refusal(item: Triplet, remake: Remake | None) -> str:
     """Why this item is not shrunk; empty where nothing speaks against it."""
     if any(part in item.id for name in NO_ENGLISH for part in (f"/{name}/", f"/{name}+")):
         return "its words are mixed up on purpose, and what goes with what is not known"
+    if any(not edits and not why for edits, why in ((item.near_edits, item.near_why), (item.far_edits, item.far_why))):
+        return "which words of its texts belong together is not known: a text has no edits"
     if item.near_why or item.far_why:
         return "" if remake else "its edits cannot be made again here"
-    if not (item.near_edits and item.far_edits):
-        return "nobody said which words of its texts belong together: there are no edits"
     return ""
 
 
@@ -170,7 +170,8 @@ class _Search:
 
     def _reads(self, item: Triplet, made: Triplet, parses: tuple[Parse, ...], change: Change) -> bool:
         after = self._parses(made)
-        if not all(map(is_whole, after)):
+        verbs = all(has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(parses, after, strict=True))
+        if not verbs or not all(map(is_whole, after)):
             return False
         own: tuple[Change, ...] = ((), item.near_edits, item.far_edits)
         sides = range(3) if self.remake is None else range(1)
@@ -189,13 +190,19 @@ def _alone(item: Triplet) -> Triplet:
 
 
 def _same(item: Triplet, made: Triplet | None) -> Triplet | None:
-    """What was made again, where the same words give way to the same words."""
+    """What was made again, where the same words give way in both texts; to what, may have been drawn anew."""
     if made is None:
         return None
     for edits, again in ((item.near_edits, made.near_edits), (item.far_edits, made.far_edits)):
-        if changes(item.source, edits).lower() != changes(made.source, again).lower():
+        if _given_up(item.source, edits) != _given_up(made.source, again):
             return None
     return made
+
+
+def _given_up(source: str, edits: Sequence[Edit]) -> list[str]:
+    """The words that edits replace, but for articles, which follow their words."""
+    words = [source[edit.start : edit.end].lower() for edit in edits]
+    return [word for word in words if word not in ("a", "an")]
 
 
 def _span(change: Change) -> tuple[int, int]:

@@ -28,6 +28,7 @@ PLACES_AND_TIMES = frozenset(
     """in on at during after before since until till near behind along across throughout within despite under inside
     outside beside because amid""".split()
 )
+OF_A_NOUN = frozenset("by with from".split())
 NEEDS_ADJUNCT = frozenset(
     """be live stay put place set lay lie stand sit last reside dwell behave act treat get go come head belong depend
     rely consist refer lead differ result range weigh become seem look feel sound taste smell keep bring send turn
@@ -40,7 +41,11 @@ NEEDS_MODIFIER = frozenset(
     idea thing things one ones place terms basis luck deal bit lot majority minority hand case reason state position
     quality role job move step day year week month hour minute morning evening afternoon night people man woman person
     fan seat school house life death care voice eye eyes hair face chance point view word note scale size share school
-    figure act pace degree distance""".split()
+    figure act pace degree distance price speed temperature pressure height angle""".split()
+)
+NEEDS_RELATIVE = frozenset(
+    """thing things one ones place time times way ways day reason case kind sort type part side end idea point fact sign
+    person people degree extent""".split()
 )
 NO_MODIFIER = frozenset(
     """same other another first second third next last only own different several certain particular various few many
@@ -66,6 +71,8 @@ SAYING = frozenset(
     suggest admit declare estimate predict stress""".split()
 )
 FACTIVE = SAYING - {"tell"} | frozenset("know find show mean learn hear hope see understand".split())
+TELLING_APART = ("modifier", "number", "clause")
+OF_NOUNS = ("amod", "compound", "nmod", "nummod", "acl")
 SUBORDINATING = frozenset("because although though while when whenever after before since until unless if once".split())
 SYMMETRIC = frozenset("meet mix combine compare exchange agree differ marry join connect merge share both".split())
 LINKING = frozenset("and or but".split())
@@ -131,7 +138,14 @@ def _unit(lexicon: Lexicon, parse: Parse, at: int) -> Unit | None:
     if base == "conj":
         return _coordinate(parse, at, span)
     kind = _kind(lexicon, parse, at, base, span)
+    if kind in TELLING_APART and base in OF_NOUNS and _is_repeated(parse, parse.heads[at]):
+        return None
     return None if kind is None else _with_commas(parse, *span, kind)
+
+
+def _is_repeated(parse: Parse, at: int) -> bool:
+    """Whether the noun, or "one", stands elsewhere too: what hangs on it then tells the two apart."""
+    return parse.lower_lemmas.count(parse.lower_lemmas[at]) > 1 or not {"one", "ones", "other"}.isdisjoint(parse.lowers)
 
 
 def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
@@ -185,6 +199,9 @@ def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     before = all(parse.pos[i] in ("ADJ", "NOUN") for i in range(at + 1, head))
     beside = parse.lowers[at - 1] not in COMPARING | NEGATIVE if at else True
     linked = any(parse.bases[i] in ("conj", "cc") for i in parse.children[head])
+    article = parse.child(head, "det")
+    if article is not None and parse.lowers[article] in ("a", "an") and parse.child(head, "case") is not None:
+        return False  # at a good price
     return plain and noun and alone and stands and before and beside and not linked
 
 
@@ -236,7 +253,7 @@ def _is_free_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, i
     if parse.lowers[span[0]] == "according":
         return in_front or _is_between_commas(parse, span)
     if _is_time(parse, at) and (not cases or (len(cases) == 1 and cases <= OF_TIME)):
-        return lemma not in NEVER_WITHOUT_TIME and parse.child(head, "cop") is None
+        return lemma not in NEVER_WITHOUT_TIME and (parse.child(head, "cop") is None or parse.pos[head] == "ADJ")
     if len(cases) != 1 or not cases <= PLACES_AND_TIMES:
         return False
     if parse.pos[head] == "ADJ":
@@ -272,7 +289,7 @@ def _is_free_nominal(parse: Parse, at: int) -> bool:
     if parse.pos[head] != "NOUN" or parse.lower_lemmas[head] in NEEDS_MODIFIER or at < head:
         return False
     is_named = parse.child(head, "det", "nmod:poss") is not None
-    return len(cases) == 1 and cases <= PLACES_AND_TIMES and is_named and _has_no_negation(parse, at)
+    return len(cases) == 1 and cases <= PLACES_AND_TIMES | OF_A_NOUN and is_named and _has_no_negation(parse, at)
 
 
 def _has_no_negation(parse: Parse, at: int) -> bool:
@@ -300,7 +317,7 @@ def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
     head = parse.heads[at]
     if parse.lowers[span[0]] in ("which", "who", "whose") and at > head and _is_between_commas(parse, span):
         return True
-    named = parse.pos[head] in ("NOUN", "PROPN") and parse.lower_lemmas[head] not in NEEDS_MODIFIER
+    named = parse.pos[head] in ("NOUN", "PROPN") and parse.lower_lemmas[head] not in NEEDS_RELATIVE
     if not named or at < head or parse.child(head, "cop", "expl") is not None:
         return False
     if any(parse.tags[i] in ("JJS", "RBS") or parse.lowers[i] in NO_MODIFIER for i in parse.children[head]):
@@ -379,16 +396,25 @@ def _around(parse: Parse) -> Iterator[Unit]:
         return
     for at in parse.children[root]:
         span = _span(parse, at)
+        if span and parse.bases[at] == "ccomp" and _is_said_after(parse, root, at, span):
+            yield Unit(span[1] + 1, root, "aside")
         if span is None or at < root or not _is_end(parse, span[1] + 1) or span[1] + 2 != len(parse):
             continue
-        if parse.child(at, "nsubj") is None or not _is_finite(parse, at) or _points_back(parse, *span):
+        marked = parse.bases[span[0]] == "mark"
+        if parse.child(at, "nsubj") is None or not _is_finite(parse, at) or _points_back(parse, span[0] + marked, span[1]):
             continue
         if parse.bases[at] == "ccomp" and parse.lower_lemmas[root] in FACTIVE and _is_plain_frame(parse, root):
-            opened = parse.lowers[span[0]] == "that" and parse.bases[span[0]] == "mark"
-            if opened or parse.bases[span[0]] != "mark":
+            opened = parse.lowers[span[0]] == "that" and marked
+            if opened or not marked:
                 yield Unit(0, span[0] - 1 + opened, "clause")
         elif parse.bases[at] == "conj" and parse.lowers[span[0]] in LINKING and parse.child(at, "cc") == span[0]:
             yield Unit(0, span[0], "coordinate")
+
+
+def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
+    """Whether a text ends with who said the rest, behind a comma."""
+    ends = root + 2 == len(parse) and _is_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
+    return ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)
 
 
 def _is_finite(parse: Parse, at: int) -> bool:
@@ -410,7 +436,7 @@ def _sentences(parse: Parse) -> Iterator[Unit]:
         return
     for k, (first, last) in enumerate(spans):
         behind = spans[k + 1 :]
-        if last - first >= 2 and not any(_points_back(parse, a, b) for a, b in behind[:1]):
+        if last - first >= 2 and not any(_points_back(parse, a, b) for a, b in behind):
             yield Unit(first, last, "sentence")
 
 
@@ -424,6 +450,11 @@ def _closes(parse: Parse, at: int) -> bool:
 
 def _points_back(parse: Parse, first: int, last: int) -> bool:
     return not BACK.isdisjoint(parse.lowers[first : last + 1])
+
+
+def has_verb(parse: Parse) -> bool:
+    """Whether a text has a finite verb, a request's among them."""
+    return any(tag in ("VBD", "VBZ", "VBP", "MD", "VB") for tag in parse.tags)
 
 
 def is_whole(parse: Parse) -> bool:
