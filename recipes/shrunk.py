@@ -49,7 +49,9 @@ def failures(folder: Path, split: str, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def shrunk(rows: list[dict[str, Any]], args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Shrunk | str, float]]:
+def shrunk(
+    rows: list[dict[str, Any]], args: argparse.Namespace
+) -> Iterator[tuple[dict[str, Any], Shrunk | str, float]]:
     """Each row with what became of it, and the seconds that it took; the model has been asked once before."""
     one = shrinker(Settings(models=(args.model,)), run_settings(args.run))
     one(rows[0])
@@ -69,12 +71,13 @@ def figures(found: list[tuple[dict[str, Any], Shrunk | str, float]]) -> Iterator
             before, after = (statistics.median(form.words for form in forms) for forms in _forms(some))
             gone = statistics.median(one.gone for one in some)
             any_gone = sum(one.gone > 0 for one in some)
-            yield f"{name}: {len(some)} items, words in the median {before:g} before, {after:g} after, {gone:.0%} gone; "
+            yield f"{name}: {len(some)} items, words in the median {before:g} before, {after:g} after, {gone:.0%} gone"
             yield f"  shrunk at all: {any_gone} ({any_gone / len(some):.0%})"
     if some := [one.gone for one in done if one.gone > 0]:
         yield f"of those that were shrunk: {statistics.median(some):.0%} gone in the median"
     seconds = sorted(took for *_, took in found)
-    yield f"seconds an item: median {statistics.median(seconds):.2f}, 95% {seconds[math.ceil(0.95 * len(seconds)) - 1]:.2f}"
+    late = seconds[math.ceil(0.95 * len(seconds)) - 1]
+    yield f"seconds an item: median {statistics.median(seconds):.2f}, 95% {late:.2f}, longest {seconds[-1]:.2f}"
 
 
 def _forms(some: list[Shrunk]) -> tuple[Iterator[Any], Iterator[Any]]:

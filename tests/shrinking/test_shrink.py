@@ -22,7 +22,9 @@ ENGLISH = English()
 
 def triplet(source, near, far, **more):
     given_edits = {"near_edits": edits_between(source, near), "far_edits": edits_between(source, far)}
-    return Triplet(ItemId("own/8f51134ccd0afd90/antonym/1/written/0"), source, near, far, "c", **{**given_edits, **more})
+    return Triplet(
+        ItemId("own/8f51134ccd0afd90/antonym/1/written/0"), source, near, far, "c", **{**given_edits, **more}
+    )
 
 
 def always_wrong(pairs):
@@ -175,6 +177,21 @@ def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
     printed = "\n".join(shrinking.lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed
+
+
+def test_the_worst_items_of_a_case_are_those_that_are_lost_by_most_one_a_source():
+    columns = {
+        "item": ["a", "b", "c", "d"], "kind": ["triplet"] * 4, "source": ["x", "x", "y", "z"],
+        "near_score": [0.1, 0.2, 0.4, 0.9], "far_score": [0.5, 0.5, 0.5, 0.5],
+    }  # fmt: skip
+    assert [row["item"] for row in shrinking.worst("check/m-d-1", columns)] == ["a", "c"]
+    assert shrinking.worst("check/m-d-1", columns, count=1)[0]["case"] == "check/m-d-1"
+    assert shrinking.worst("check/m-d-1", {**columns, "kind": ["pair"] * 4}) == []
+
+
+def test_the_claim_of_a_packaged_check_is_found_by_its_name():
+    assert shrinking.claim_named("antonym_is_farther_than_paraphrase").declared.property == "antonym"
+    assert shrinking.claim_named("of_your_own") is None
 
 
 WORDS = st.lists(st.sampled_from(["the", "dog", "barks", "a", "cat", "sleeps", ".", ",", "old"]), max_size=9)

@@ -31,7 +31,12 @@ def models() -> None:
 
 @app.command()
 def show(
-    item: Annotated[str, typer.Argument(help="An item's id, or its beginning.")],
+    item: Annotated[
+        str | None,
+        typer.Argument(
+            help="An item's id, or its beginning. With --shrink, default: the worst of what is red or below."
+        ),
+    ] = None,
     run_folder: Annotated[Path | None, typer.Option("--run", help="The run. Default: the newest in reports/.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="Score the item again with this model.")] = None,
     shrink: Annotated[
@@ -42,11 +47,14 @@ def show(
 ) -> None:
     """Show one item of a past run: its texts, its scores, and with --model the scores as they are now.
 
-    With --shrink, also the shortest, plainest form of it that the model still gets wrong.
+    With --shrink, also the shortest, plainest form of it that the model still gets wrong. Without an item, that of the
+    three worst items of each check that failed or is below its aim.
 
-    Example:
+    Examples:
 
         encheck show probes/0b7d59ab9a4a7370 --model sbert --shrink
+
+        encheck show --model sbert --shrink
     """
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
@@ -57,11 +65,18 @@ def show(
     with told():
         if shrink and not model:
             raise UsageError("--shrink asks a model again and again: name it with --model")
+        if item is None and not shrink:
+            raise UsageError("name an item: its id stands in the report, and in items.parquet")
         folder = run_folder or newest_run(Path("reports"))
+        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
+        if item is None:
+            from encheck.cli import shrinking
+
+            say(shrinking.of_run(folder, asked))
+            return
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
-        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         scorer = rescore(asked, rows) if model else None
         with as_written(folder):
             lines = list(describe(rows, scorer))

@@ -10,7 +10,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+from encheck.ids import CaseId
 from encheck.reporting.text import marked
+from encheck.running.labels import labels
 
 if TYPE_CHECKING:
     from encheck.claims import Claim
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Shrink = Callable[[Row], "Shrunk | str"]
 SHRUNK = ("triplet", "crossed")
+WANTED = ("fail", "below_aim", "known_failure")
 
 
 def shrinker(settings: Settings, run: Mapping[str, Any] | None = None) -> Shrink:
@@ -86,6 +89,40 @@ def claim_named(check: str) -> Claim | None:
     return None
 
 
+def of_run(folder: Path, settings: Settings) -> Iterator[str]:
+    """What became of the three worst items of each check of a run that failed or is below its aim, case by case."""
+    from encheck.reporting.results import read_items, read_results
+
+    results, items = read_results(folder), read_items(folder)
+    shrink = shrinker(settings, results["run"].get("settings"))
+    (model,) = labels(settings.models)
+    wanted = [row for row in results["checks"] if row["verdict"] in WANTED and row["model"] == model]
+    if not wanted:
+        yield f"no check of {folder} failed or is below its aim for {model}"
+    for row in wanted:
+        case = str(CaseId(row["check"], row["model"], row["data"], str(row["level"])))
+        yield f"{row['property']}  ({case}, {row['verdict'].replace('_', ' ')})"
+        rows = worst(case, items.get(case))
+        yield from (
+            lines(rows, shrink, whole=True)
+            if rows
+            else [f"  not shrunk: its items are no {' or '.join(SHRUNK)} items", ""]
+        )
+
+
+def worst(case: str, columns: Mapping[str, Sequence[Any]] | None, count: int = 3) -> list[Row]:
+    """The rows of a case's worst items that are lost, the smallest margin first; one a source."""
+    if not columns or columns["kind"][0] not in SHRUNK:
+        return []
+    rows = [{**dict(zip(columns, values, strict=True)), "case": case} for values in zip(*columns.values(), strict=True)]
+    lost = sorted((row for row in rows if row["near_score"] <= row["far_score"]), key=_margin)
+    return list({row["source"]: row for row in reversed(lost)}.values())[::-1][:count]
+
+
+def _margin(row: Row) -> tuple[float, str]:
+    return row["near_score"] - row["far_score"], row["item"]
+
+
 def run_settings(folder: Path) -> dict[str, Any]:
     """The settings of a run, out of its results.json; nothing where they are not there."""
     try:
@@ -95,16 +132,21 @@ def run_settings(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def lines(rows: Sequence[Row], shrink: Shrink) -> Iterator[str]:
-    """What became of each row: its shortest form with the least shrunk one beside it, or why there is none."""
+def lines(rows: Sequence[Row], shrink: Shrink, *, whole: bool = False) -> Iterator[str]:
+    """What became of each row: its shortest form with the least shrunk one beside it, or why there is none.
+
+    With `whole`, the row as it was stands before it.
+    """
     for row in rows:
         found = shrink(row)
         yield f"{row['item']}, shrunk"
         if isinstance(found, str):
             yield f"  not shrunk: {found}"
         elif found.shortest is found.whole:
-            yield f"  nothing can go: what is left out makes the margin less than half of {found.whole.margin:+.4f}"
+            yield from _form("whole", found.whole, found) if whole else ()
+            yield f"  nothing can go without half of the margin of {found.whole.margin:+.4f}"
         else:
+            yield from _form("whole", found.whole, found) if whole else ()
             yield from _both(found)
         yield ""
 

@@ -43,7 +43,8 @@ def cut_all(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
     if source is None or any(edits is None for edits in sides):
         return None
     near_edits, far_edits = (
-        tuple(_raised(e) if e.start == 0 and triplet.source[:1].isupper() else e for e in edits or ()) for edits in sides
+        tuple(_raised(e) if e.start == 0 and triplet.source[:1].isupper() else e for e in edits or ())
+        for edits in sides
     )
     near, far = apply_edits(source, near_edits), apply_edits(source, far_edits)
     made = replace(triplet, source=source, near=near, far=far, near_edits=near_edits, far_edits=far_edits)

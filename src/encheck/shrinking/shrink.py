@@ -163,14 +163,18 @@ class _Search:
             plain = [cut_all(_alone(item), change) for change in found]
             texts = [one.source for one in plain if one]
             again = dict(zip(texts, self.remake(item, texts), strict=True))
-            tried = [(c, _same(item, again.get(one.source) if one else None)) for c, one in zip(found, plain, strict=True)]
+            tried = [
+                (c, _same(item, again.get(one.source) if one else None)) for c, one in zip(found, plain, strict=True)
+            ]
         there = [(change, made) for change, made in tried if made is not None]
         self.english.parse_all(getattr(made, side) for _, made in there for side in SIDES)
         return [made for change, made in there if self._reads(item, made, parses, change)]
 
     def _reads(self, item: Triplet, made: Triplet, parses: tuple[Parse, ...], change: Change) -> bool:
         after = self._parses(made)
-        verbs = all(has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(parses, after, strict=True))
+        verbs = all(
+            has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(parses, after, strict=True)
+        )
         if not verbs or not all(map(is_whole, after)):
             return False
         own: tuple[Change, ...] = ((), item.near_edits, item.far_edits)

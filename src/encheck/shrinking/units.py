@@ -52,7 +52,9 @@ NO_MODIFIER = frozenset(
     much more most less least such former latter main whole entire half double very previous following total average
     single sole full due able available key mere real fake false alleged so-called would-be no public""".split()
 )
-NEVER_WITHOUT_TIME = frozenset("be last date take happen occur fall become lie run total spend remain stay keep".split())
+NEVER_WITHOUT_TIME = frozenset(
+    "be last date take happen occur fall become lie run total spend remain stay keep".split()
+)
 TIMES = frozenset(
     """today yesterday tomorrow tonight morning evening afternoon night week weekend month year decade century hour
     minute second monday tuesday wednesday thursday friday saturday sunday january february march april may june july
@@ -149,27 +151,32 @@ def _is_repeated(parse: Parse, at: int) -> bool:
 
 
 def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
+    """What hangs so on its word, where the word stands without it; else None."""
+    if base in OF_NOUNS:
+        return _kind_of_noun(lexicon, parse, at, base, span)
+    if base == "advmod":
+        return "adjunct" if _is_free_adverb(parse, at, span) else None
+    if base == "obl":
+        return "adjunct" if _is_free_oblique(lexicon, parse, at, span) else None
+    if base == "advcl":
+        return "clause" if _is_free_clause(parse, at, span) else None
+    if base == "parataxis":
+        return "aside" if _says(parse, at, span) else None
+    if base in ("appos", "discourse", "vocative"):
+        return "aside" if _is_set_off(parse, at, span) else None
+    return None
+
+
+def _kind_of_noun(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
     if base == "compound":
         return "modifier" if _is_free_noun(lexicon, parse, at, span) else None
     if base == "amod":
         return "modifier" if _is_free_adjective(parse, at, span) else None
     if base == "nummod":
         return "number" if _is_free_number(parse, at, span) else None
-    if base == "advmod":
-        return "adjunct" if _is_free_adverb(parse, at, span) else None
-    if base == "obl":
-        return "adjunct" if _is_free_oblique(lexicon, parse, at, span) else None
     if base == "nmod":
         return "modifier" if _is_free_nominal(parse, at) else None
-    if base == "advcl":
-        return "clause" if _is_free_clause(parse, at, span) else None
-    if base == "acl":
-        return "clause" if _is_free_relative(parse, at, span) else None
-    if base == "parataxis":
-        return "aside" if _says(parse, at, span) else None
-    if base in ("appos", "discourse", "vocative"):
-        return "aside" if _is_set_off(parse, at, span) else None
-    return None
+    return "clause" if _is_free_relative(parse, at, span) else None
 
 
 def _span(parse: Parse, at: int) -> tuple[int, int] | None:
@@ -401,7 +408,11 @@ def _around(parse: Parse) -> Iterator[Unit]:
         if span is None or at < root or not _is_end(parse, span[1] + 1) or span[1] + 2 != len(parse):
             continue
         marked = parse.bases[span[0]] == "mark"
-        if parse.child(at, "nsubj") is None or not _is_finite(parse, at) or _points_back(parse, span[0] + marked, span[1]):
+        if (
+            parse.child(at, "nsubj") is None
+            or not _is_finite(parse, at)
+            or _points_back(parse, span[0] + marked, span[1])
+        ):
             continue
         if parse.bases[at] == "ccomp" and parse.lower_lemmas[root] in FACTIVE and _is_plain_frame(parse, root):
             opened = parse.lowers[span[0]] == "that" and marked
@@ -414,7 +425,9 @@ def _around(parse: Parse) -> Iterator[Unit]:
 def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
     """Whether a text ends with who said the rest, behind a comma."""
     ends = root + 2 == len(parse) and _is_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
-    return ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)
+    return (
+        ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)
+    )
 
 
 def _is_finite(parse: Parse, at: int) -> bool:
