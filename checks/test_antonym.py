@@ -1,7 +1,7 @@
-"""Criterion 3: an antonym turns the meaning (Mahajan et al. 2023, section 4, Figure 1), and its controls.
+"""Criterion 3: an antonym reverses the meaning (Mahajan et al. 2023, section 4, Figure 1), and its controls.
 
-A search for "tests that passed" that brings up "tests that failed", a duplicate filter that merges a praise with a
-complaint: one word turns the statement, and most of the other words stay.
+A search for "tests that passed" should not bring up "tests that failed", and a duplicate filter should not merge praise
+with a complaint. One word reverses the statement, while most of the other words stay.
 """
 
 from encheck import claim
@@ -17,6 +17,7 @@ from encheck.metrics.crossed import figures
 @claim(
     against_paraphrase(antonym),
     property="antonym",
+    tells="a rewording of a sentence from its opposite",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="Mahajan et al. 2023, section 4, Figure 1",
@@ -25,7 +26,7 @@ from encheck.metrics.crossed import figures
     means="A search for one statement more often ranks its opposite above the same statement in other words.",
 )
 def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
-    """Sim(S, paraphrase) - Sim(S, antonym) > epsilon."""
+    """A paraphrase is nearer than an antonym: Sim(S, paraphrase) - Sim(S, antonym) > epsilon."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -33,6 +34,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
 @claim(
     contrast(beside(antonym, synonym_beside), antonym),
     property="antonym",
+    tells="a synonym from an antonym",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -43,7 +45,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
     headline=True,
 )
 def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report, epsilon):
-    """Of two edits of one word, the synonym leaves the sentence nearer than the antonym."""
+    """When one word is replaced, its synonym leaves the sentence nearer than its antonym does."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -52,12 +54,13 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report,
 @claim(
     contrast(beside(antonym, control), antonym),
     property="antonym",
+    tells="an antonym from an unrelated word",
     metric=margin_rate.calibrated,
-    unjudged="the control fits nowhere: an antonym that is farther tells of nonsense and not of opposites",
+    unjudged="the control word fits nowhere, so the figure tells of nonsense and not of opposites",
     source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
 )
 def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
-    """Of two edits of one word, an unrelated word leaves the sentence nearer than the antonym: shown, no verdict."""
+    """When one word is replaced, an unrelated word leaves the sentence nearer than an antonym: shown, no verdict."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -65,14 +68,15 @@ def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
 @claim(
     crossed("antonym"),
     property="antonym",
+    tells="a statement from its opposite",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
-    means="The model mixes up a statement and its opposite more often, whichever of the two is asked for.",
+    means="The model mixes up a statement and its opposite more often, whichever of the two you search for.",
 )
 def test_antonym_is_seen_in_both_directions(scores, judge, report, epsilon):
-    """Of two opposites, each source is nearer to the synonym of its own word."""
+    """Of two statements with opposite words, each is nearer to the version with a synonym of its own word."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))

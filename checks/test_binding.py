@@ -1,7 +1,7 @@
 """Which attribute belongs to which thing decides the meaning (docs/probes.md#fresh-probes).
 
-"A red car and a blue truck" and "a blue car and a red truck" hold the same words. An order, a dose or a rota that mixes
-them up is wrong in every line.
+"A red car and a blue truck" and "a blue car and a red truck" contain the same words. An order, a dose or a rota that
+mixes them up is wrong in every line.
 """
 
 from encheck import claim
@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     crossed("binding"),
     property="binding",
+    tells="which attribute belongs to which thing",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,
@@ -21,10 +22,10 @@ from encheck.metrics.crossed import figures
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
-    means="A red car with a blue truck and a blue car with a red truck are mixed up more often.",
+    means='"A red car and a blue truck" and "a blue car and a red truck" are mixed up more often.',
 )
 def test_attributes_are_seen_in_both_directions(scores, judge, report, epsilon):
-    """Whichever of the two edits keeps more of the word order, the one that exchanges the attributes is farther."""
+    """Swapping the attributes is farther than a rewording, whichever of the two keeps more of the word order."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))
 
@@ -32,6 +33,7 @@ def test_attributes_are_seen_in_both_directions(scores, judge, report, epsilon):
 @claim(
     contrast(phenomenon("binding", "kept"), phenomenon("binding", "changed")),
     property="binding",
+    tells="which attribute belongs to which thing",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -43,7 +45,7 @@ def test_attributes_are_seen_in_both_directions(scores, judge, report, epsilon):
     headline=True,
 )
 def test_exchange_of_attributes_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
-    """Exchanging the attributes moves the sentence farther than another construction that keeps them."""
+    """Swapping the attributes of two things moves the sentence farther than a rewording that keeps them."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -52,15 +54,16 @@ def test_exchange_of_attributes_is_farther_than_edit_that_keeps_the_meaning(scor
 @claim(
     contrast(phenomenon("binding", "kept"), phenomenon("binding", "control")),
     property="binding",
+    tells="a rewording that keeps the attributes from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
-    means="A text that says something else ranks above one that keeps the attributes more often.",
+    means="Texts that say something else more often rank above texts that keep the attributes.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_attributes(scores, judge, report, epsilon):
-    """Another statement in the same construction moves the sentence farther than one that keeps the attributes."""
+    """A different statement in the same construction is farther than a rewording that keeps the attributes."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))

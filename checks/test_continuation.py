@@ -1,7 +1,7 @@
-"""A sentence that goes on to say more means less the same (Peng, Weir and Weeds 2023, section 3.3, Figure 1).
+"""The more a text adds to a sentence, the less it means the same (Peng, Weir and Weeds 2023, section 3.3, Figure 1).
 
-Long answers and chunks say the sentence and more. If their score says nothing of how much more, thresholds that were
-tuned on short texts mean something else on long ones.
+Long answers and chunks contain the sentence and more. If their score does not show how much more, a threshold that was
+tuned on short texts means something else on long ones.
 """
 
 from encheck import claim
@@ -13,6 +13,7 @@ from encheck.metrics.ranking import figures, lengths, measured, r_precision
     continuation_chains,
     levels=(30,),
     property="continuation",
+    tells="a paraphrase from one that goes on to say more",
     capability="context",
     metric=r_precision,
     chance=1 / 7,
@@ -21,10 +22,10 @@ from encheck.metrics.ranking import figures, lengths, measured, r_precision
     part="test",
     pictures=("profile",),
     step="five words more, each time",
-    means="A cut-off that fits short texts fails on long ones: scores tell less of what they say besides.",
+    means="A cut-off that fits short texts fails on long ones: scores show less of what a long text adds.",
     headline=True,
 )
 def test_sentence_is_nearer_to_its_paraphrase_before_it_goes_on(scores, judge, report, threshold):
-    """Five words more, ten more, and so on: length and word overlap tell these apart too, so see the overlap column."""
+    """The paraphrase scores lower with each five words added. Word overlap shows this too: see the surface column."""
     report(*figures(scores, threshold=threshold), *lengths(scores))
     judge(r_precision(measured(scores)))

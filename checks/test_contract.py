@@ -1,7 +1,7 @@
-"""What every caller takes for granted: numbers, one shape, the same answer twice, and no text cut off unsaid.
+"""What every caller assumes: finite numbers of one shape, the same answer twice, and no silent truncation.
 
-Caches, indexes and retries assume that a text has one vector. Without that, every other figure of this report is
-luck.
+Caches, indexes and retries assume that a text has one vector. Without that, no other figure of this report can be
+trusted.
 """
 
 from encheck import claim
@@ -17,10 +17,10 @@ from encheck.metrics.health import contract_kept, ends_seen
     floor=1.0,
     aim=1.0,
     source="docs/probes.md",
-    means="Caches and indexes hold vectors that the model does not give again.",
+    means="Caches and indexes hold vectors that the model does not reproduce.",
 )
 def test_same_text_gets_the_same_answer_twice(scores, judge):
-    """Finite, of one shape (a model that breaks this ends in an error), and the same in other company."""
+    """Answers are finite, have one shape (anything else ends in an error), and are the same in every batch."""
     judge(contract_kept(scores))
 
 
@@ -32,8 +32,8 @@ def test_same_text_gets_the_same_answer_twice(scores, judge):
     floor=1.0,
     aim=1.0,
     source="docs/probes.md",
-    means="What stands at the end of a long text cannot be found.",
+    means="The end of a long text cannot be found.",
 )
 def test_end_of_a_long_text_is_seen(scores, judge):
-    """The longest texts of the data are told from themselves less their last three words: nothing is cut off."""
+    """The longest texts of the data score differently without their last three words: nothing is truncated."""
     judge(ends_seen(scores))

@@ -1,7 +1,7 @@
 """An edit still shows when the sentence stands in a longer text (150 groups of the probes, docs/probes.md).
 
-Documents are embedded in chunks. A fact that turns in one sentence has to move the chunk's vector, or search cannot
-tell the corrected page from the wrong one.
+Documents are embedded in chunks. If one sentence of a chunk changes its meaning, the chunk's vector has to move.
+Otherwise search cannot tell the corrected page from the wrong one.
 """
 
 from encheck import claim
@@ -14,6 +14,7 @@ from encheck.metrics import margin_rate, mean_margin
     in_passages(PHENOMENA),
     levels=(1, 3, 8),
     property="dilution",
+    tells="a changed fact from a reworded one inside a passage",
     capability="context",
     metric=margin_rate.calibrated,
     aim=0.8,
@@ -22,6 +23,6 @@ from encheck.metrics import margin_rate, mean_margin
     headline=True,
 )
 def test_changed_meaning_shows_in_a_passage(scores, judge, report, epsilon):
-    """In a passage of one, three or eight sentences, a kept meaning is nearer than a changed one."""
+    """In a passage of one, three or eight sentences, a rewording is nearer than a change of meaning."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -1,7 +1,7 @@
-"""Whether the space is sound: room between texts, no noise, no hubs (Radovanovic et al. 2010; Ethayarajh 2019).
+"""The vector space is sound: room between texts, little noise, no hubs (Radovanovic et al. 2010; Ethayarajh 2019).
 
-A space that is crowded into a cone, or in which some texts are near to everything, gives thresholds no room and
-search the same few hits; it is the first thing that a bad fine-tune breaks.
+If all vectors crowd into a cone, thresholds have no room. If a few texts are near to everything, every search returns
+them. A bad fine-tune breaks this first.
 """
 
 from encheck import claim
@@ -21,7 +21,7 @@ from encheck.metrics.health import evenness, hubness, recall_at_1, room, steadin
     means="Unrelated texts score closer to identical ones, so cut-offs in use let more wrong matches through.",
 )
 def test_random_pairs_are_apart(scores, judge, report):
-    """Unrelated texts are not as near as identical ones: the space has not collapsed into a cone."""
+    """Unrelated texts are farther apart than identical ones: the space has not collapsed into a cone."""
     report(mean_similarity(scores))
     judge(room(scores))
 
@@ -37,19 +37,20 @@ def test_random_pairs_are_apart(scores, judge, report):
     means="Scores of unrelated texts vary more, so one cut-off fits fewer queries.",
 )
 def test_random_pairs_are_alike_in_distance(scores, judge):
-    """Unrelated texts are about equally unrelated: noise does not hide what is near."""
+    """Unrelated texts are about equally far apart: noise does not hide what is near."""
     judge(steadiness(scores))
 
 
 @claim(
     queries(),
     property="health",
+    tells="a sentence's paraphrase from texts about something else",
     family="health",
     metric=recall_at_1,
     floor=0.9,
     aim=0.9,
     source="Radovanovic et al. 2010; Ethayarajh 2019",
-    means="Search finds the right text less often even where all others are about something else.",
+    means="Search finds the right text less often, even if all other texts are about something else.",
 )
 def test_sentence_finds_its_paraphrase_among_other_topics(scores, judge):
     """Without hard negatives, the nearest text is the paraphrase."""
@@ -67,6 +68,6 @@ def test_sentence_finds_its_paraphrase_among_other_topics(scores, judge):
     means="The same few texts turn up in more and more searches.",
 )
 def test_no_sentence_is_near_to_all(scores, judge, report):
-    """Every text is an answer to about as many queries: there are no hubs."""
+    """Every text is an answer to about the same number of queries: there are no hubs."""
     report(hubness(scores), unseen(scores))
     judge(evenness(scores))

@@ -1,7 +1,7 @@
 """What changes no meaning moves a sentence less than what does (Ribeiro et al. 2020, CheckList, section 2: INV).
 
 Users type in lower case, paste double spaces and write "don't". If that moves a text farther than a change of meaning
-does, results depend on who typed.
+does, results depend on who typed the query.
 """
 
 from encheck import claim
@@ -16,13 +16,14 @@ from encheck.metrics import margin_rate, mean_margin
 @claim(
     contrast(casing, antonym),
     property="invariance",
+    tells="lower case from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
-    means="Whoever types in lower case gets other results than whoever does not.",
+    means="Users who type in lower case get different results more often.",
     headline=True,
 )
 def test_lower_case_is_nearer_than_antonym(scores, judge, report):
@@ -34,16 +35,17 @@ def test_lower_case_is_nearer_than_antonym(scores, judge, report):
 @claim(
     contrast(spacing, antonym),
     property="invariance",
+    tells="other spacing from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
     selects=True,
-    means="Pasted text with double spaces or line breaks gets other results than the same text typed.",
+    means="Pasted text with double spaces or line breaks gets different results more often.",
 )
 def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
-    """So is a sentence with a blank doubled and one behind it."""
+    """A sentence with a double space and a space at the end is nearer than one with an antonym."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated))
 
@@ -51,6 +53,7 @@ def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
 @claim(
     contrast(contraction, antonym),
     property="invariance",
+    tells="a contraction from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
     aim=0.9,
@@ -59,6 +62,6 @@ def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
     means='"Don\'t" and "do not" lead to different results more often.',
 )
 def test_contraction_is_nearer_than_antonym(scores, judge, report):
-    """So is a sentence with "do not" for "don't", or the other way round."""
+    """A sentence with "do not" for "don't", or the reverse, is nearer than one with an antonym."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated))

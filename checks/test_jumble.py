@@ -1,7 +1,7 @@
 """Criterion 4: word order matters (Mahajan et al. 2023, section 4, Figures 2 to 6), and its controls.
 
-An encoder that reads a bag of words cannot tell who did what. Jumbles are no sentences at all: what cannot keep them
-apart cannot keep apart sentences that differ in order alone.
+An encoder that reads a bag of words cannot tell who did what. Jumbled sentences are not even grammatical: a model that
+cannot tell them apart cannot tell apart sentences that differ only in word order.
 """
 
 from encheck import claim
@@ -16,6 +16,7 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     against_paraphrase(jumble),
     levels=(1, 2, 3),
     property="jumble",
+    tells="a rewording of a sentence from its own words jumbled",
     capability="word-order",
     family="order",
     metric=margin_rate.calibrated,
@@ -23,10 +24,13 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     source="Mahajan et al. 2023, section 4, Figures 2 to 6",
     criterion=4,
     selects=True,
-    means="Word salad ranks as high as a good paraphrase more often: the order of words counts for less.",
+    means="Word salad more often ranks as high as a good paraphrase: word order counts for less.",
 )
 def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
-    """Sim(S, paraphrase) - Sim(S, jumble) > epsilon, with one, two or three pairs of words exchanged."""
+    """A paraphrase is nearer than a jumble: Sim(S, paraphrase) - Sim(S, jumble) > epsilon.
+
+    A jumble swaps one, two or three pairs of words.
+    """
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -35,6 +39,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     contrast(reorder, jumble),
     levels=(1, 2, 3),
     property="jumble",
+    tells="a sentence whose parts were moved from one whose words were jumbled",
     capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -43,11 +48,11 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     aim=0.9,
     source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
-    means="A broken sentence is told less well from one whose parts were moved and that still says the same.",
+    means="A broken sentence is harder to tell from one that was reordered and still means the same.",
     headline=True,
 )
 def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
-    """A reorder that keeps the meaning is nearer than a jumble of the same words."""
+    """A reordering that keeps the meaning is nearer than a jumble of the same words."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -56,6 +61,7 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
 @claim(
     contrast(roles_kept, role_reversal),
     property="jumble",
+    tells="who did what to whom",
     capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -64,10 +70,10 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
     aim=0.8,
     source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
-    means='Who did it and to whom is mixed up more often, as in "the client sued the bank".',
+    means='Who did what to whom is mixed up more often, as in "the client sued the bank".',
 )
 def test_role_reversal_is_farther_than_reorder(scores, judge, report, epsilon):
-    """Who did what to whom matters more than in which order it is told."""
+    """Swapping who did what to whom moves the sentence farther than a reordering that keeps the meaning."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))

@@ -1,4 +1,4 @@
-"""Must and may are not the same, an edit of the same place that keeps it does not (docs/probes.md).
+"""Must and may are not the same; other words for either are (docs/probes.md).
 
 "May" and "must" are the difference between a right and a duty, in contracts, manuals and medical advice.
 """
@@ -13,6 +13,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("modality", "kept"), phenomenon("modality", "changed")),
     property="modality",
+    tells="a duty from an option",
     capability="assertion",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -23,7 +24,7 @@ from encheck.metrics.crossed import figures
     headline=True,
 )
 def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
-    """Another modality moves the sentence farther than a word for the same modality."""
+    """Another modality moves the sentence farther than other words for the same modality."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -32,15 +33,16 @@ def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judg
 @claim(
     contrast(phenomenon("modality", "kept"), phenomenon("modality", "control")),
     property="modality",
+    tells="a rewording that keeps the modality from another statement",
     capability="assertion",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
     source="docs/probes.md",
-    means="A text that says something else ranks above one that keeps the modality more often.",
+    means="Texts that say something else more often rank above texts that keep the modality.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, judge, report, epsilon):
-    """Another statement in the same place moves the sentence farther than a word for the same modality."""
+    """A different statement in the same place is farther than other words for the same modality."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -48,15 +50,16 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, ju
 @claim(
     crossed("modality"),
     property="modality",
+    tells="a duty from an option",
     capability="assertion",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,
     aim=0.8,
     source="docs/probes.md",
-    means="Texts that say must and texts that say may are mixed up more often.",
+    means='Texts that say "must" and texts that say "may" are mixed up more often.',
 )
 def test_modality_is_seen_in_both_directions(scores, judge, report, epsilon):
-    """Of two modalities in other words, each source is nearer to its own."""
+    """Of two sentences that differ in modality, each is nearer to its own rewording."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))

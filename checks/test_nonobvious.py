@@ -1,7 +1,7 @@
 """Where word overlap misleads, meaning decides (Peinelt et al. 2019, sections 4 and 5, Tables 3, 5 and 6 to 8).
 
-Shared words give most pairs of the usual data sets away, and a benchmark score made of such pairs says little. These
-are the pairs on which overlap points the wrong way.
+In the usual data sets, shared words give most pairs away, so a benchmark score on them says little. These are the pairs
+where word overlap points the wrong way.
 """
 
 from encheck import claim
@@ -12,6 +12,7 @@ from encheck.metrics.nonobvious import auc_n, cases_of, figures
 @claim(
     labelled_pairs,
     property="nonobvious",
+    tells="a paraphrase in other words from a lookalike",
     family="meaning kept",
     metric=auc_n,
     aim=0.6,

@@ -1,7 +1,7 @@
 """Criterion 1: paraphrases are nearer than non-paraphrases (Mahajan et al. 2023, section 4, Tables 3 and 4).
 
-It is the first thing that anybody wants of an encoder: the same thing said otherwise is near, another thing is not.
-What fails here is not worth testing further.
+This is the first thing that anyone wants of an encoder: the same statement in other words is near, a different
+statement is not. A model that fails here is not worth testing further.
 """
 
 from encheck import claim
@@ -13,13 +13,14 @@ from encheck.metrics.classification import accuracy, by_head, f1
 @claim(
     labelled_pairs,
     property="paraphrase",
+    tells="a paraphrase from a near miss",
     family="meaning kept",
     metric=similarity_gap.calibrated,
     floor="surface",
     aim=0.1,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
-    means="Duplicates and near misses are told apart less well at any cut-off.",
+    means="Duplicates and near misses are harder to tell apart at any cut-off.",
     headline=True,
 )
 def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, threshold):
@@ -35,16 +36,17 @@ def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, thresho
 @claim(
     against_random_pairs,
     property="paraphrase",
+    tells="a paraphrase from an unrelated text",
     family="meaning kept",
     metric=similarity_gap.calibrated,
     floor="surface",
     aim=0.5,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",
     criterion=1,
-    means="The same thing in other words scores less far above unrelated text.",
+    means="Paraphrases score less far above unrelated text.",
 )
 def test_paraphrase_is_nearer_than_random_pair(scores, judge, report):
-    """Paraphrases are nearer than sentences of other topics (Table 4, alternative set-up)."""
+    """Paraphrases are nearer than sentences about other topics (Table 4, alternative set-up)."""
     report(mean_of_label(scores, label=1), mean_of_label(scores, label=0), similarity_gap(scores))
     report(mean_of_label(scores.calibrated, label=1), mean_of_label(scores.calibrated, label=0))
     report(auc(scores), cohens_d(scores))

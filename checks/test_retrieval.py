@@ -1,7 +1,7 @@
-"""A sentence finds its paraphrase, which is what embeddings are bought for (Reimers and Gurevych 2019, section 1).
+"""A sentence finds its paraphrase, and a query its documents (Reimers and Gurevych 2019, section 1).
 
-Search is what most encoders are bought for. A gain in sensitivity that costs recall is no gain, so the two are read
-side by side.
+Search is what most encoders are used for. A gain in sensitivity that costs recall is no gain, so read the two side by
+side.
 """
 
 from encheck import claim
@@ -15,6 +15,7 @@ from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
 @claim(
     queries("hard_negative"),
     property="retrieval",
+    tells="a sentence's paraphrase from near misses",
     family="retrieval",
     metric=recall_at_1,
     floor="surface",
@@ -25,7 +26,7 @@ from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
     headline=True,
 )
 def test_sentence_finds_its_paraphrase(scores, judge, report):
-    """Of all sentences, paraphrases and hard negatives, its own paraphrase is the nearest."""
+    """Among all sentences, paraphrases and hard negatives, its own paraphrase is the nearest to a sentence."""
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(recall_at_1(scores))
 
@@ -33,17 +34,18 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
 @claim(
     ranked_queries,
     property="retrieval",
+    tells="the documents that answer a query from all others",
     family="retrieval",
     metric=ndcg_at_10,
     gates=ndcg_at_10,
     primary=True,
-    unjudged="how much is enough depends on the documents: BM25 stands beside it, and a gate compares two models",
+    unjudged="how much is enough depends on the documents: compare it with BM25, or gate two models",
     source="Thakur et al. 2021 (BEIR), section 4.4",
     means="Your queries find the documents that answer them less often, or further down.",
     headline=True,
 )
 def test_query_finds_its_documents(scores, judge, report):
-    """Of all documents, those that are right for a query stand first."""
+    """Among all documents, those that are right for a query rank first."""
     report(*figures(scores))
     judge(ndcg_at_10(scores))
 
@@ -53,12 +55,12 @@ def test_query_finds_its_documents(scores, judge, report):
     property="retrieval",
     family="retrieval",
     metric=agreement_with_bm25,
-    gates="nobody said which answers are right: the gate goes by how many of them change",
-    unjudged="nobody said which answers are right: with a baseline, the gate goes by how many of them change",
+    gates="without labels, the gate goes by how many answers change",
+    unjudged="without labels, only a gate can judge: it goes by how many answers change",
     source="docs/search.md",
 )
 def test_logged_query_keeps_its_answers(scores, judge):
-    """Queries of a log, without labels: how often BM25 has the same first answer; a gate sees which answers change."""
+    """How often the first answer to a logged query is the one of BM25. A gate sees which answers change."""
     judge(agreement_with_bm25(scores))
 
 
@@ -68,14 +70,14 @@ def test_logged_query_keeps_its_answers(scores, judge):
     property="retrieval",
     family="retrieval",
     metric=ndcg_at_10,
-    unjudged="an optimistic proxy: BM25 stands beside it, and a gate compares two models",
+    unjudged="an optimistic proxy: compare it with BM25, or gate two models",
     gates=ndcg_at_10,
     proxy=PROXY,
     source="Azzopardi et al. 2007",
     means="A search for an article's title finds that article less often, or further down.",
 )
 def test_title_finds_its_article(scores, judge, report):
-    """Of the texts of all articles, those of its own stand first."""
+    """Among the texts of all articles, those of its own article rank first for a title."""
     report(*figures(scores))
     judge(ndcg_at_10(scores))
 
@@ -86,13 +88,13 @@ def test_title_finds_its_article(scores, judge, report):
     property="retrieval",
     family="retrieval",
     metric=ndcg_at_10,
-    unjudged="an optimistic proxy: BM25 stands beside it, and a gate compares two models",
+    unjudged="an optimistic proxy: compare it with BM25, or gate two models",
     gates=ndcg_at_10,
     proxy=PROXY,
     source="Azzopardi et al. 2007",
     means="A search for a section's heading finds that section less often, or further down.",
 )
 def test_heading_finds_its_section(scores, judge, report):
-    """Of the texts of all sections, those under it stand first."""
+    """Among the texts of all sections, those under it rank first for a heading."""
     report(*figures(scores))
     judge(ndcg_at_10(scores))

@@ -1,7 +1,7 @@
-"""Who does what to whom decides the meaning, an edit of the same place that keeps it does not (docs/probes.md).
+"""Who does what to whom decides the meaning; how it is told does not (docs/probes.md).
 
-"The client sued the bank" and "the bank sued the client" hold the same words. Who did it is most of what a sentence
-says.
+"The client sued the bank" and "the bank sued the client" contain the same words. Who did what to whom is most of what a
+sentence says.
 """
 
 from encheck import claim
@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "changed")),
     property="roles",
+    tells="who did what to whom",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -26,7 +27,7 @@ from encheck.metrics.crossed import figures
     headline=True,
 )
 def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
-    """The roles exchanged moves the sentence farther than the same words with the roles kept."""
+    """Swapping who did what to whom moves the sentence farther than a rewording that keeps the roles."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -35,6 +36,7 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "control")),
     property="roles",
+    tells="a rewording that keeps the roles from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,
@@ -42,10 +44,10 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
     aim=0.8,
     source="docs/probes.md",
     selects=True,
-    means="A text that says something else ranks above one that keeps the roles more often.",
+    means="Texts that say something else more often rank above texts that keep the roles.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge, report, epsilon):
-    """Another statement in the same place moves the sentence farther than the same words with the roles kept."""
+    """A different statement in the same place is farther than a rewording that keeps the roles."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -53,6 +55,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge
 @claim(
     crossed("role_reversal"),
     property="roles",
+    tells="who did what to whom",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,
@@ -61,9 +64,9 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge
     aim=0.8,
     source="docs/probes.md",
     selects=True,
-    means="Who did what to whom is mixed up more often, whichever of the two is asked for.",
+    means="Who did what to whom is mixed up more often, whichever of the two you search for.",
 )
 def test_roles_are_seen_in_both_directions(scores, judge, report, epsilon):
-    """Whichever of the two edits keeps more of the word order, the one that exchanges the roles is farther."""
+    """Swapping the roles is farther than a rewording, whichever of the two keeps more of the word order."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))

@@ -1,7 +1,7 @@
 """Similarity is graded as people grade it (Agirre et al. 2012 to 2016, Cer et al. 2017: SemEval's STS tasks).
 
-Thresholds and rankings use the score as a degree. It should grow as people say that the meaning does; published
-benchmarks measure this, so it is the bridge to them.
+Thresholds and rankings use the score as a degree, so it should rise as people judge the meaning to be more alike.
+Published benchmarks measure this, which makes it the bridge to them.
 """
 
 from encheck import claim
@@ -29,7 +29,7 @@ from encheck.metrics.correlation import (
     headline=True,
 )
 def test_similarity_ranks_pairs_as_people_do(scores, judge, report):
-    """Scores and people's judgments put the pairs in the same order, all of them together."""
+    """Scores rank all pairs together in the same order as people's judgements do."""
     report(*by_set(scores), mean_spearman(scores), mean_pearson(scores), pearson(scores))
     report(weighted_mean_spearman(scores), weighted_mean_pearson(scores))
     judge(spearman(scores))

@@ -1,10 +1,10 @@
 """Partial paraphrases: every swap takes meaning away (Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7).
 
-Ranking needs degrees and not only yes or no: of several near copies the one that says less of it should come later,
-even where all of them share every word.
+Ranking needs degrees, not only yes or no. Of several near copies, the one that keeps less of the meaning should rank
+lower, even if all of them share every word.
 
-`pivot=a`: sentence and paraphrase against sentence and swapped paraphrase, as one who searches compares them.
-`pivot=b`, as printed: each swapped paraphrase stands beside the paraphrase it was made of, which rewards copies.
+`pivot=a`: the sentence with its paraphrase against the sentence with a swapped paraphrase, as in a search. `pivot=b`,
+as printed: each swapped paraphrase is compared with the paraphrase that it was made from, which rewards copies.
 """
 
 from encheck import claim
@@ -16,6 +16,7 @@ from encheck.metrics.ranking import figures, measured, oddities, r_precision
     swap_chains(),
     levels=PIVOTS,
     property="swapchain",
+    tells="a paraphrase from the same paraphrase with words swapped",
     capability="word-order",
     family="order",
     metric=r_precision,
@@ -29,7 +30,7 @@ from encheck.metrics.ranking import figures, measured, oddities, r_precision
     headline=True,
 )
 def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
-    """The paraphrase is nearer than the same paraphrase with one, two or three pairs of words exchanged."""
+    """The paraphrase is nearer than the same paraphrase with one, two or three pairs of words swapped."""
     report(*figures(scores, threshold=threshold), *oddities(scores))
     judge(r_precision(measured(scores)))
 
@@ -38,6 +39,7 @@ def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
     swap_chains(restated),
     levels=PIVOTS,
     property="swapchain",
+    tells="a rewrite from a near copy with words swapped",
     capability="word-order",
     family="order",
     metric=r_precision,
@@ -50,6 +52,6 @@ def test_paraphrase_ranks_above_its_swaps(scores, judge, report, threshold):
     means="Near copies with swapped words rank above true rewrites more often.",
 )
 def test_rewrite_ranks_above_swaps(scores, judge, report, threshold):
-    """So is a rewrite that shares few words with the paraphrase (Table 7: low lexical overlap)."""
+    """A rewrite that shares few words with the paraphrase is nearer than its swaps (Table 7: low lexical overlap)."""
     report(*figures(scores, threshold=threshold), *oddities(scores))
     judge(r_precision(measured(scores)))

@@ -1,10 +1,10 @@
-"""Exchanging the two sentences changes no prediction ("Predicate-Argument Based Bi-Encoder ...", section 3).
+"""Swapping the two sentences changes no prediction ("Predicate-Argument Based Bi-Encoder ...", section 3).
 
-"A duplicates B" and "B duplicates A" are one statement. A scorer that answers them differently makes the result
-depend on the order of the input.
+"A duplicates B" and "B duplicates A" are the same statement. A scorer that answers them differently makes the result
+depend on the order of its input.
 
-A model with a trained head decides by it, and any model by the cut-off that a run gives (`--cutoff`); another one by
-the threshold that is best on the validation part. The test part is measured.
+A model with a trained head decides by it, and any model by the cut-off of the run (`--cutoff`) if there is one. Every
+other model decides by the threshold that is best on the validation part. The test part is measured.
 """
 
 from encheck import claim
@@ -22,10 +22,10 @@ from encheck.metrics.symmetry import consistency, flip_rate, largest_asymmetry, 
     aim=0.97,
     source="Predicate-Argument Based Bi-Encoder for Paraphrase Identification, section 3",
     part="test",
-    means="Whether two texts count as duplicates depends more on which of them comes first.",
+    means="Whether two texts count as duplicates depends more often on which of them comes first.",
     headline=True,
 )
 def test_prediction_stays_when_the_sentences_are_exchanged(scores, judge, report, threshold):
-    """A pair is a paraphrase, or is none, in whichever order it comes."""
+    """A pair gets the same prediction in either order."""
     report(flip_rate(scores, threshold=threshold), largest_asymmetry(scores))
     judge(consistency(scores, threshold=threshold))

@@ -1,7 +1,7 @@
 """Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023, section 4, Table 5), and its control.
 
-People and documents choose different words for the same thing. That one word is exchanged for its like must cost
-little, and less than one exchanged for any other.
+People and documents choose different words for the same thing. Replacing a word by its synonym should cost little, and
+less than replacing it by any other word.
 """
 
 from encheck import claim
@@ -24,7 +24,7 @@ from encheck.metrics import margin_rate, mean_margin, mean_similarity
     selects=True,
 )
 def test_synonym_keeps_the_similarity(scores, judge, report):
-    """A sentence with one, two or three words replaced by synonyms stays near to its source."""
+    """A sentence with one, two or three words replaced by synonyms stays near its source."""
     report(mean_similarity(scores))
     judge(mean_similarity(scores.calibrated))
 
@@ -32,19 +32,21 @@ def test_synonym_keeps_the_similarity(scores, judge, report):
 @claim(
     contrast(synonym, beside(synonym, control)),
     property="synonym",
+    tells="a synonym from an unrelated word",
     family="meaning kept",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.8,
     source="docs/checks.md: a control beside criterion 2 of Mahajan et al. 2023",
     selects=True,
-    means="A text with another word for the same thing is told less well from one that says something else.",
+    means="A text with a synonym is harder to tell from a text that says something else.",
     headline=True,
 )
 def test_synonym_is_nearer_than_control(scores, judge, report, epsilon):
     """A synonym moves a sentence less than another word of the same tag and frequency in its place.
 
-    The other word often fits nowhere, so this shows that nonsense is heard, and not that the synonym is understood.
+    The other word often does not fit, so this shows that the model notices nonsense, not that it understands the
+    synonym.
     """
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))

@@ -1,6 +1,6 @@
-"""What came first decides the meaning, an edit of the same place that keeps it does not (docs/probes.md).
+"""What came first decides the meaning; how it is told does not (docs/probes.md).
 
-"After" and "before" decide causes, liabilities and instructions; the two orders of events share all their other
+"After" and "before" decide causes, liabilities and instructions, yet the two orders of events share all their other
 words.
 """
 
@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("temporal", "kept"), phenomenon("temporal", "changed")),
     property="temporal",
+    tells="what happened first",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -25,7 +26,7 @@ from encheck.metrics.crossed import figures
     headline=True,
 )
 def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(scores, judge, report, epsilon):
-    """The order of events turned round moves the sentence farther than the same order told the other way round."""
+    """Reversing the order of events moves the sentence farther than a rewording that keeps it."""
     report(margin_rate(scores, epsilon=epsilon), margin_rate(scores.calibrated, epsilon=epsilon))
     report(mean_margin(scores), mean_margin(scores.calibrated))
     judge(adjusted_rate(scores.calibrated, epsilon=epsilon))
@@ -34,15 +35,16 @@ def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(score
 @claim(
     contrast(phenomenon("temporal", "kept"), phenomenon("temporal", "control")),
     property="temporal",
+    tells="a rewording that keeps the order of events from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="docs/probes.md",
-    means="A text that says something else ranks above one that keeps the order of events more often.",
+    means="Texts that say something else more often rank above texts that keep the order of events.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(scores, judge, report, epsilon):
-    """Another statement in the same place moves the sentence farther than the same order told the other way round."""
+    """A different statement in the same place is farther than a rewording that keeps the order of events."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -50,6 +52,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(sco
 @claim(
     crossed("temporal"),
     property="temporal",
+    tells="what happened first",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,
@@ -60,6 +63,6 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(sco
     means="Texts that differ in what came first are mixed up more often.",
 )
 def test_order_of_events_is_seen_in_both_directions(scores, judge, report, epsilon):
-    """Whichever of the two edits keeps more of the word order, the one that turns the events round is farther."""
+    """Reversing the events is farther than a rewording, whichever of the two keeps more of the word order."""
     report(*figures(scores.calibrated, epsilon=epsilon))
     judge(both_directions(scores.calibrated, epsilon=epsilon))

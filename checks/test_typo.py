@@ -1,7 +1,7 @@
 """Noise moves a text less than a change of meaning of as many characters (Ribeiro et al. 2020, CheckList: INV).
 
-People mistype, paste and copy: a typing error, a curly quote or a list mark says nothing else. One digit or two letters
-can. A model that goes by how many characters differ finds the wrong record for whoever types in a hurry.
+People mistype, paste and copy. A typing error, a curly quote or a list mark changes no meaning; one digit or two
+letters can. A model that goes by how many characters differ finds the wrong record for anyone who types in a hurry.
 """
 
 from encheck import claim
@@ -14,14 +14,15 @@ from encheck.metrics import margin_rate, mean_margin
     contrast_of_noise(typo, other_meaning),
     levels=(1, 2, 3),
     property="typo",
+    tells="a typing error from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="A word mistyped leads farther off than another number, day or name of a thing.",
+    means="A typing error more often changes results than another number, day or name does.",
 )
 def test_typing_errors_are_nearer_than_other_meaning(scores, judge, report, epsilon):
-    """A text with one, two or three words mistyped is nearer than one that says another thing by as many letters."""
+    """One, two or three mistyped words move a text less than a change of meaning of as many letters."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -30,15 +31,16 @@ def test_typing_errors_are_nearer_than_other_meaning(scores, judge, report, epsi
     contrast_of_noise(SLIPPED, other_meaning),
     levels=tuple(SLIPPED),
     property="typo",
+    tells="a typing error from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
-    gates="the typing errors of the check before, kind by kind",
+    gates="the same typing errors as in the check above, by kind",
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="This kind of typing error hurts.",
+    means="This kind of typing error changes results more often.",
 )
 def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, report, epsilon):
-    """So it is by each kind of slip: a key beside the right one, two letters exchanged, a letter missing."""
+    """The same by kind of typing error: a neighbouring key, two letters swapped, a letter missing."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -47,15 +49,16 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(scores, judge, r
     contrast_of_noise(WRITTEN_OTHERWISE, other_meaning),
     levels=tuple(WRITTEN_OTHERWISE),
     property="typo",
+    tells="another notation from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
     floor=0.5,
     aim=0.95,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="Text that was pasted or exported gets other results than the same text typed.",
+    means="Text that was pasted or exported gets different results more often.",
 )
 def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsilon):
-    """So is the same text with other quotes, blanks, Unicode forms, accents or capitals."""
+    """Other quotes, spaces, Unicode forms, accents or capitals move a text less than a change of meaning."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))
 
@@ -64,13 +67,14 @@ def test_other_notation_is_nearer_than_other_meaning(scores, judge, report, epsi
     contrast_of_noise(ADDED, other_meaning),
     levels=tuple(ADDED),
     property="typo",
+    tells="stray markup from another number, day or name",
     family="invariance",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="Ribeiro et al. 2020, CheckList, section 2: INV",
-    means="A list mark, a stray tag or an emoji leads farther off than another number, day or name of a thing.",
+    means="A list mark, a stray tag or an emoji more often changes results than another number, day or name does.",
 )
 def test_markup_is_nearer_than_other_meaning(scores, judge, report, epsilon):
-    """So is the same text with markup of HTML, Markdown or a list, or with an emoji that points at it."""
+    """Markup of HTML, Markdown or a list, or an emoji, moves a text less than a change of meaning."""
     report(margin_rate(scores, epsilon=epsilon), mean_margin(scores), mean_margin(scores.calibrated))
     judge(margin_rate(scores.calibrated, epsilon=epsilon))

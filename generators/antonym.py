@@ -36,7 +36,7 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     if english.mode == "paper":
         return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
-        return "an antonym edit exchanges one word"
+        return "an antonym edit replaces only one word"
     slots = english.read(turning_slots, group.source)
     if isinstance(slots, str):
         return slots
@@ -89,12 +89,12 @@ def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: E
     """The opposite in `base`, a negated antonym, without its "not": "is impossible" for "is not impossible"."""
     left = tuple(edit for edit in base.edits if edit.text.strip().lower() != NOT)
     if len(left) == len(base.edits) or not left:
-        return "its negation is no edit of its own"
+        return "its negation is not a separate edit"
     return Variant(apply_edits(group.source, left), "antonym", level, left, "unnegated", base.certificate)
 
 
 def _complementary(slot: Slot) -> Slot | None:
-    """The slot with its complementary opposites alone; None where it has none."""
+    """The slot with its complementary opposites alone; None if it has none."""
     choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
     return Slot(slot.at, slot.pos, choices) if choices else None
 
@@ -106,15 +106,15 @@ def _why_not_negated(parse: Parse, at: int) -> str | None:
     subject = parse.child(at, "nsubj", "csubj", "expl")
     bases = {parse.bases[i] for i in below}
     if copula is None or parse.lowers[copula] not in FINITE or "aux" in bases:
-        return "no finite form of be alone"
+        return "no finite form of 'be' by itself"
     if "?" in parse.text or subject is None or parse.child(at, "expl", "nsubj", "csubj", "cop") == copula:
         return "no plain statement"
     if not clause.isdisjoint(QUANTIFIED):
         return "negated or quantified"
     if copula != at - 1 or parse.tags[at] != "JJ" or "advmod" in bases or not clause.isdisjoint(INTENSE):
-        return "a word that changes the predicate"
+        return "a word that modifies the predicate"
     if "conj" in bases or parse.bases[at] == "conj" or "advcl" in bases or any(_is_timed(parse, i) for i in below):
-        return "more said with the predicate"
+        return "more belongs to the predicate"
     return None
 
 

@@ -32,7 +32,7 @@ def back_translation(texts: Mapping[str, str]) -> Generator:
 
 
 def why_not(source: str, text: str) -> str:
-    """Why a translation cannot stand for its source; empty where it can.
+    """Why a translation cannot stand for its source; empty if it can.
 
     >>> why_not("The mill closed on Monday.", "the mill closed on monday")
     'the back-translation is a copy'
@@ -41,11 +41,11 @@ def why_not(source: str, text: str) -> str:
     if not after:
         return "the back-translation is empty"
     if before == after:
-        return "the back-translation is a copy"
+        return "the back-translation is a copy of the sentence"
     if not SHORTEST <= len(after) / max(len(before), 1) <= LONGEST:
         return "the back-translation is much longer or shorter"
     if len(set(after)) < REPEATED * len(after):
         return "the back-translation repeats itself"
     if sum(word in FUNCTION_WORDS for word in after) < ENGLISH * len(after) and not set(before) & set(after):
-        return "the back-translation is no English"
+        return "the back-translation is not English"
     return ""

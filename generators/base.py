@@ -15,7 +15,7 @@ Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language
 
 
 class Generator(Protocol):
-    """Makes a variant of a group's sentence, or says why there is none (None: nothing more is to be said)."""
+    """Return a variant, a reason string, or None if there is no variant and no specific reason."""
 
     __name__: str
 

@@ -1,4 +1,4 @@
-"""One generator at the place of another."""
+"""Run one generator at the place of another's edit."""
 
 from __future__ import annotations
 

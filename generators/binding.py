@@ -1,4 +1,4 @@
-"""Attributes of two things exchanged, and the two things named in the other order: of any English text.
+"""Attributes of two things swapped, and the two things named in the other order: of any English text.
 
 "A red car and a blue truck" is kept by "a blue truck and a red car" and changed by "a blue car and a red truck".
 """
@@ -16,7 +16,7 @@ from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\band\b", re.IGNORECASE)
-NONE = "no two things with an attribute of one sort"
+NONE = "no two things with the same kind of attribute"
 SORTS = tuple(
     tuple(words.split())
     for words in (
@@ -60,11 +60,11 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
         return "a word that refers to the other thing"
     one = inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else text_of(parse, pair.first)
     if one is None:
-        return "a capital in doubt"
+        return "an uncertain capital letter"
     kept = _told(parse, pair, one, text_of(parse, pair.second))
     changed = _told(parse, pair, *_exchanged(parse, pair, one))
     if not set(kept).isdisjoint(changed):
-        return "things that differ by the attribute alone"
+        return "things that differ only in the attribute"
     return Ways(kept, changed, "two attributes", _control(parse, pair, rng))
 
 
@@ -83,7 +83,7 @@ def _pair(parse: Parse, at: int) -> _Pair | None:
 
 
 def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
-    """The two phrases without the "and" and without the preposition of both; None where they are not in one piece."""
+    """The two phrases without the "and" and without the preposition of both; None if they are not in one piece."""
     second, link = span_of(parse, other), parse.child(other, "cc")
     outside = {i for i in parse.children[at] if parse.bases[i] in ("case", "punct", "mark", "cop", "nsubj", "aux")}
     rest = sorted(set(parse.subtree(at)) - set(parse.subtree(other)) - outside)

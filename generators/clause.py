@@ -82,7 +82,7 @@ class Clause:
 
 
 def clause_of(parse: Parse, english: English) -> Clause | None:
-    """The main clause with an object, in the active; None where there is none."""
+    """The main clause with an object, in the active; None if there is none."""
     root = root_of(parse)
     if root is None or parse.pos[root] != "VERB":
         return None
@@ -96,7 +96,7 @@ def clause_of(parse: Parse, english: English) -> Clause | None:
 
 
 def refusal(clause: Clause) -> str | None:
-    """Why this clause gets no passive, in a few words; None where nothing speaks against one."""
+    """Why this clause gets no passive, in a few words; None if nothing speaks against one."""
     return next((reason for reason, holds in REFUSALS if holds(clause)), None)
 
 
@@ -283,19 +283,19 @@ REFUSALS: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
     ("negated", _has_words(NEGATIVE)),
     ("a word that stresses another", _has_words(FOCUS)),
     ("a verb that has no passive", lambda clause: clause.parse.lemmas[clause.verb].lower() in NO_PASSIVE),
-    ("a form of the verb in doubt", _has_no_form),
-    ("one side points at the other", _points_back),
-    ("each of the two sides of the other", _has_words(RECIPROCAL)),
+    ("an uncertain verb form", _has_no_form),
+    ("one side refers to the other", _points_back),
+    ("each side refers to the other", _has_words(RECIPROCAL)),
     ("a clause or another complement of the verb", _has_complements),
-    ("a phrase that could be read with the doer", _has_other_circumstance),
+    ("a phrase that could attach to the agent", _has_other_circumstance),
     ("words between verb and object", _is_scattered),
-    ("a subject that is no plain noun phrase", _has_no_plain_subject),
-    ("an amount for an object", _is_amount),
-    ("an object that is no plain noun phrase", _has_no_plain_object),
+    ("a subject that is not a plain noun phrase", _has_no_plain_subject),
+    ("an object that is an amount", _is_amount),
+    ("an object that is not a plain noun phrase", _has_no_plain_object),
     ("verb and object are one expression", _is_expression),
     ("a noun without its article", _lacks_article),
-    ("quantifiers whose order counts", lambda c: changes_scope(c.parse, c.doer, c.done)),
-    ("what holds of a kind", _is_general),
+    ("quantifiers whose order matters", lambda c: changes_scope(c.parse, c.doer, c.done)),
+    ("a statement about a kind", _is_general),
     ("a pronoun that does something to what is new", _is_new_to_a_pronoun),
     ("too long", _is_long),
 )

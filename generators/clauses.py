@@ -1,4 +1,4 @@
-"""A main clause and a clause that a conjunction opens, to be told in either order."""
+"""A main clause and a subordinate clause that can be told in either order."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoCla
     root = root_of(parse)
     marks = [i for i, word in enumerate(parse.lowers) if word in words and parse.bases[i] == "mark"]
     if root is None or len(marks) != 1 or parse.bases[parse.heads[marks[0]]] != "advcl":
-        return "no clause of the main clause that the word opens"
+        return "no clause that depends on the main clause and starts with the word"
     at, verb = marks[0], parse.heads[marks[0]]
     span = span_of(parse, verb)
     if parse.heads[verb] != root or span is None or span[0] != at:
-        return "no clause of the main clause that the word opens"
+        return "no clause that depends on the main clause and starts with the word"
     if not MARKS.isdisjoint(parse.text) or " '" in parse.text or "--" in parse.text or parse.words[-1] != ".":
         return "a quotation, an insertion or no full stop"
     if not _is_whole(parse, root, verb) or not (_is_whole(parse, verb, None) or _has_no_subject(parse, verb)):
@@ -76,7 +76,7 @@ def _own(parse: Parse, verb: int, clause: int) -> set[int]:
 
 
 def tense(parse: Parse, verb: int) -> str:
-    """The Penn tag of the finite word of a clause; nothing where it has none, or a perfect, or a "did" for a verb."""
+    """The Penn tag of the finite word of a clause; nothing if it has none, or a perfect, or a "did" for a verb."""
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
         return ""

@@ -1,4 +1,4 @@
-"""A comparison turned round, and the same comparison in other words: of any English text.
+"""A comparison reversed, and the same comparison in other words: of any English text.
 
 "More than 50 people" is kept by "over 50 people" and changed by "fewer than 50 people"; "the attic is larger than the
 cellar" is kept by "the cellar is smaller than the attic" and changed by "the attic is smaller than the cellar".
@@ -15,7 +15,7 @@ from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\b(?:than|at\s+least|at\s+most)\b", re.IGNORECASE)
-NONE = "no comparison that is turned round"
+NONE = "no comparison that can be reversed"
 BOUND = frozenset(  # what denies a comparison, or stands with one direction alone
     """not n't n’t no never nobody nothing none neither nor hardly barely even much far slightly rather other t 't
     ’t""".split()
@@ -54,7 +54,7 @@ HALF = "half"
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
     """The only comparison of a sentence: a bound of a number, or one of two things by an adjective."""
     if not BOUND.isdisjoint(set(parse.lowers) - {"no"}) or parse.lowers.count("than") > 1:
-        return "two comparisons, or a word that goes with one direction alone"
+        return "two comparisons, or a word that fits only one direction"
     bounds = [i for i in range(1, len(parse) - 1) if _is_bound(parse, i)]
     if len(bounds) == 1:
         return _of_number(parse, bounds[0])
@@ -74,9 +74,9 @@ def _of_number(parse: Parse, at: int) -> Ways | str:
     first = at - 1 - (parse.lowers[at - 2 : at - 1] == ("no",))
     written = [parse.words[i] for i in range(max(first, 1), at + 1)]
     if parse.lowers[at + 1] in ("one", "once") or not " ".join(written).islower() or parse.tags[first - 1] == "DT":
-        return "a bound that is no plain one"
+        return "a bound that is not plain"
     if parse.lower_lemmas[first - 1] in CLIMBING:
-        return "a bound that is no plain one"
+        return "a bound that is not plain"
     less = "fewer" if _is_counted(parse, at) else "less"
     said = " ".join(parse.lowers[first : at + 1]).replace("fewer", "less")
     for pair in BOUNDS:

@@ -1,4 +1,4 @@
-"""A condition turned into its exception, and the same condition told otherwise: of any English text.
+"""A condition turned into its exception, and the same condition in other words: of any English text.
 
 "The shop closes if it rains" is kept by "If it rains, the shop closes" and changed by "The shop closes unless it
 rains".
@@ -39,7 +39,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
         return "a condition on the reader's wishes"
     is_denied = not NEGATIVE.isdisjoint(parse.lowers)
     if is_denied or not BOUND.isdisjoint(parse.lowers):
-        return "a word that goes with a condition or an exception alone"
+        return "a word that fits only a condition or only an exception"
     kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
     return Ways(kept, changed, "a condition", arranged(found, found.main, "even if", found.other))
 

@@ -19,7 +19,7 @@ AT_CUT = ".,;:!?…-–—\"'”’()"
 
 
 def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with `level` more words, or why there are none."""
+    """The sentence with `level` more words, or why there is no continuation."""
     if group.continuation is None:
         return "no continuation: give --continuation-model"
     words = ["and", *group.continuation.split()]

@@ -13,7 +13,7 @@ from encheck.types import Group, Variant, apply_edits, changes
 
 @listed(1)
 def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with its contractions written in full, or contracted where it has none; or why there is none."""
+    """The sentence with its contractions written in full, or contracted if it has none; or why there is no variant."""
     if left := "" if group.variants else why_left(group.source):
         return left
     edits = tuple(contractions(group.source))

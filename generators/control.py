@@ -54,7 +54,7 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
         return "no single word to replace"
     fitting = allowed(english.lexicon, parse, at)
     if not fitting:
-        return "no list of words that surely fit this place"
+        return "no list of words that are sure to fit this place"
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
     for lemma in _candidates(english.lexicon, parse, at, word, fitting, rng):
         if (formed := form(parse, at, lemma)) is None:

@@ -62,7 +62,7 @@ class Giving:
 
 
 def shifted(parse: Parse, english: English) -> Move | str | None:
-    """The edits that put the first pair of objects in the other order, or why not; None where there is no pair."""
+    """The edits that put the first pair of objects in the other order, or why not; None if there is no pair."""
     reasons: list[str] = []
     for verb in range(len(parse)):
         giving = _giving(parse, english, verb)
@@ -99,25 +99,25 @@ def _preposition(verb: str) -> str | None:
 
 
 def _refusal(giving: Giving) -> str | None:
-    """Why these objects stay, in a few words; None where nothing speaks against the other order."""
+    """Why these objects stay, in a few words; None if nothing speaks against the other order."""
     parse, gets, given = giving.parse, giving.gets, giving.given
     if parse.pos[giving.thing] in ("PRON", "PROPN", "DET"):
-        return "a pronoun or name is given"
+        return "the thing given is a pronoun or a name"
     if not _is_thing(giving):
         return "no thing is given"
     if not _is_somebody(giving):
-        return "nobody gets it"
+        return "there is no recipient"
     if points_back(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
-        return "one object points at the other"
+        return "one object refers to the other"
     if changes_scope(parse, gets, given):
-        return "quantifiers of two objects"
+        return "both objects have quantifiers"
     sizes = gets[1] - gets[0], given[1] - given[0]
     if sizes[0] > LONGEST_RECIPIENT or sizes[1] > LONGEST_THING or (not giving.is_double and sizes[0] > sizes[1] + 1):
-        return "objects too long"
+        return "the objects are too long"
     if not giving.is_double and not _stands_apart(giving):
         return "two objects that would be read as one"
     if not _ends_well(giving):
-        return "what follows goes with the second object"
+        return "what follows belongs to the second object"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Another name in the place of one, and the same name written otherwise: of any English text.
+"""Another name in place of a name, and the same name in another notation: of any English text.
 
 Of "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" another. The other name comes of the same data
 where they have one of that kind, else of a list. A mirror has the other name in the notation that the changed text

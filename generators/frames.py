@@ -108,7 +108,7 @@ def _is_free(parse: Parse, at: int) -> bool:
 
 
 def _sort(lexicon: Lexicon, parse: Parse, at: int) -> str:
-    """What a noun names: a person, an artifact or an idea; nothing where it names anything else."""
+    """What a noun names: a person, an artifact or an idea; nothing if it names anything else."""
     if parse.pos[at] == "PRON":
         return "person" if parse.lowers[at] in {*OBJECT_FORMS, *OBJECT_FORMS.values()} - {"it"} else ""
     if parse.entities[at].endswith("PER"):

@@ -17,7 +17,7 @@ from encheck.language.predicates import MAIN, Predicate, number_of
 from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\b(?:must|may|might|will|should|can)\b", re.IGNORECASE)
-NONE = "no modal verb that is exchanged"
+NONE = "no modal verb that can be exchanged"
 SUBJECTS = ("nsubj", "csubj")
 BOUND = frozenset(  # what goes with one modality alone, or makes a modal verb say something else
     """not n't n’t no never nobody nothing none neither nor hardly barely unless if whether or possibly perhaps maybe
@@ -68,7 +68,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
     if subject is None or not subject < at or parse.tags[at + 1 : at + 2] != ("VB",) or not parse.words[at].islower():
         return "a modal verb that is not between subject and verb"
     if not BOUND.isdisjoint(parse.lowers):
-        return "a word that goes with one of the two modalities alone"
+        return "a word that fits only one of the two modalities"
     if parse.bases[verb] in ("advcl", "acl", "csubj"):
         return "a modal verb of a clause that depends on another"
     if not _suits(parse, english, modal, verb, at, subject):
@@ -85,7 +85,7 @@ def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
 
 def _ways(parse: Parse, modal: Modal, at: int, agreement: str) -> Ways | str:
     if agreement not in FORMS:
-        return "a plural in doubt"
+        return "an uncertain plural"
     forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
 
     def put(words: str) -> str:

@@ -80,7 +80,7 @@ def capital(text: str) -> str:
 
 
 def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
-    """The text of a span that opens the sentence, as it is written within one; None where that is in doubt."""
+    """The text of a span that opens the sentence, as it is written within one; None if that is in doubt."""
     at, text = span[0], text_of(parse, span)
     lower = text[0].lower() + text[1:]
     if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":

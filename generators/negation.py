@@ -153,7 +153,7 @@ def _planning(seed: int) -> Callable[[English, Parse], Plan | str]:
 
 
 def _free(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates whose denial goes with the rest of the text; or why there is none."""
+    """The predicates whose denial goes with the rest of the text; or the reason why there is none."""
     found = predicates(parse)
     if isinstance(found, str):
         return SENTENCES if has_more_sentences(parse) and found not in STATELESS else found
@@ -245,7 +245,7 @@ def _unlike(own: str, ways: Sequence[str]) -> list[str]:
 
 
 def _short(one: Predicate) -> str:
-    """The contraction of an operator with the pronoun before it: "'s"; "" where there is none."""
+    """The contraction of an operator with the pronoun before it: "'s"; "" if there is none."""
     parse, at = one.parse, one.finite
     is_clear = one.operator not in ("has", "have") or at != one.head  # nobody writes "she's a car" for what she has
     pronoun = at > 0 and parse.lowers[at - 1] in PRONOUNS and one.subject == at - 1
@@ -380,7 +380,7 @@ def _distance(own: str, text: str, around: int) -> float:
 
 
 def _control(one: Predicate, rng: Draws) -> str:
-    """Another statement about the subject in the place of the predicate; "" where there is none."""
+    """Another statement about the subject in the place of the predicate; "" if there is none."""
     parse, operator = one.parse, one.operator
     word = rng.choice(EXPECTED)
     if operator in MODALS:

@@ -1,4 +1,4 @@
-"""The published recipe with its warts, for reproduction: `--generator-mode paper` (Mahajan et al. 2023, authors' code).
+"""The published recipe as it is, for reproduction: `--generator-mode paper` (Mahajan et al. 2023, authors' code).
 
 Words are what stands between blanks. Candidates are those that are no stop word, compared with their capitals; any part
 of speech, all senses together; every occurrence is replaced, nothing is inflected; antonyms keep WordNet's underscores.

@@ -66,14 +66,14 @@ def _lacking(name: str, what: str) -> Lacking:
 
 @cache
 def phenomenon(name: str, side: Side) -> Generator:
-    """The generator of one side of a phenomenon, of the probes or made; ValueError for a name that is none.
+    """The generator of one side of a phenomenon, of the probes or made; ValueError for an unknown name.
 
     >>> phenomenon("number", "kept").__name__
     'number_kept'
     """
     known = dict.fromkeys((*PHENOMENA, *MADE))
     if name not in known:
-        raise ValueError(f"{name!r} is no phenomenon; there are {', '.join(known)}")
+        raise ValueError(f"{name!r} is not a phenomenon; there are {', '.join(known)}")
     relation = name if side == "changed" else f"{name}_{side}"
     made = MADE.get(name, {}).get(side)
     is_experimental = side in EXPERIMENTAL.get(name, ())

@@ -1,4 +1,4 @@
-"""Another quantity in the place of "all", "every", "many" or "nobody", and the same one in other words.
+"""Another quantity in the place of "all", "every", "many" or "nobody", and the same quantity in other words.
 
 "Every student passed" is kept by "each student passed" and changed by "no student passed".
 """
@@ -17,7 +17,7 @@ from encheck.statistics.draws import Draws
 TRIGGER = re.compile(
     r"\b(?:all|every|each|many|most|several|no|everyone|everybody|someone|somebody|no\s+one|nobody)\b", re.IGNORECASE
 )
-NONE = "no quantifier that is exchanged"
+NONE = "no quantifier that can be exchanged"
 TWO = "two quantifiers, or a negation beside one"
 NEGATIVE = frozenset("not n't n’t no nobody none neither nor never hardly barely scarcely few nothing without".split())
 UNIVERSAL = frozenset("all every each everyone everybody many most several someone somebody both any".split())
@@ -50,7 +50,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
         return TWO if found else NONE
     at = found[0]
     if any(word in BOUND for i, word in enumerate(lowers) if i != at) or parse.entities[at]:
-        return "a word that goes with one of the two quantifiers alone"
+        return "a word that fits only one of the two quantifiers"
     ways = _of_persons(parse, at) or _of_things(parse, at)
     return ways or NONE
 

@@ -91,7 +91,7 @@ def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
                 return "code or an address would move"
             return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
         reasons += [found] if found else []
-    return reasons[0] if reasons else "nothing that can be moved safely"
+    return reasons[0] if reasons else "nothing can be moved safely"
 
 
 def _divides_code(source: str, edits: tuple[Edit, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""One word for another, where a sentence has a substitute.
+"""Replace a word of a sentence by a substitute.
 
 Shared by `synonym` and `antonym`. Which words may go stands in `encheck.language.edits.places`, what can take their
 place in `encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.
@@ -54,7 +54,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
                     break
             else:
                 fitting.append(option)
-        outcome = _slot(english, parse, at, fitting) if fitting else "the place of no word fits its {}"
+        outcome = _slot(english, parse, at, fitting) if fitting else "no word is in a place that fits its {}"
         if isinstance(outcome, str):
             reason = outcome
         else:
@@ -65,11 +65,11 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
 def _why_none(known: ByKey, parse: Parse) -> str:
     """Why no word that may be replaced has a substitute."""
     stays = any(map(known.__getitem__, places_of(parse).staying))
-    return "only words that have to stay" if stays else "no {} that holds in nearly every sentence"
+    return "only words that must stay" if stays else "no {} that holds in nearly every sentence"
 
 
 def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slot | str:
-    """The slot with these substitutes; or why there is none."""
+    """The slot with these substitutes; or the reason why there is none."""
     if english.substitutes.expressions.hold(parse, at):
         fitting = [option for option in fitting if option.in_expressions]
         if not fitting:
@@ -81,7 +81,7 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[Option]) -> Slo
     there = parse.lower_words
     choices = [(word, substitute) for word, substitute in words if word is not None and word not in there]
     if not choices:
-        return "no {} has the form that is asked"
+        return "no {} has the required form"
     return Slot(at, fitting[0].pos, tuple(choices))
 
 
@@ -97,7 +97,7 @@ def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> 
 
 
 def replaced(english: English, parse: Parse, found: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
-    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is none."""
+    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is no variant."""
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
     made: tuple[Edit, ...] = ()

@@ -83,7 +83,7 @@ class Roles(NamedTuple):
 
 
 def why_not_reversed(parse: Parse, subject: int, thing: int, verb: int) -> str:
-    """Why the two are not exchanged, in a few words; empty where nothing speaks against it."""
+    """Why the two are not exchanged, in a few words; empty if nothing speaks against it."""
     roles = Roles(parse, subject, thing, verb)
     return next((reason for reason, holds in REFUSALS if holds(roles)), "")
 
@@ -212,12 +212,12 @@ def _is_denied(roles: Roles) -> bool:
 
 
 REFUSALS: tuple[tuple[str, Callable[[Roles], bool]], ...] = (
-    ("a verb that need not hold between two actors", _is_no_verb_between_actors),
+    ("a verb that may not relate two actors", _is_no_verb_between_actors),
     ("neither the main clause nor what somebody says", _is_no_clause_of_its_own),
     ("no finite form of the verb", _has_no_finite_form),
     ("negated", _is_denied),
-    ("more is said of one of the two", _says_more),
-    ("one side points at the other", _points_back),
+    ("more is said about one of the two", _says_more),
+    ("one side refers to the other", _points_back),
     ("somebody's somebody", _is_owned),
-    ("a side that is no plain phrase", _is_no_plain_phrase),
+    ("a side that is not a plain phrase", _is_no_plain_phrase),
 )

@@ -1,4 +1,4 @@
-"""Role reversals: the same words, who does what to whom exchanged."""
+"""Role reversals: the same words, with who does what to whom swapped."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
 def _reversed(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
     """The edits that exchange subject and object of a verb, or why they are not exchanged."""
     if parse.lower_lemmas[verb] in SYMMETRIC:
-        return "the verb says the same both ways round"
+        return "the verb means the same in both directions"
     if not (_acts(lexicon, parse, subject) and _acts(lexicon, parse, thing)):
         return "subject and object cannot both act"
     if parse.lower_lemmas[subject] == parse.lower_lemmas[thing]:
@@ -144,7 +144,7 @@ def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: in
         elif first != "I" and parse.pos[start] != "PROPN" and not parse.entities[start]:
             to_back = None
     if to_back is None:
-        return "a capital in doubt"
+        return "an uncertain capital letter"
     agreement = _agreement(parse, subject, thing, verb)
     if agreement is None:
         return "the verb cannot be made to agree"
@@ -173,7 +173,7 @@ def _person(parse: Parse, head: int) -> str | None:
 
 
 def _agreement(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] | None:
-    """The edit that makes the finite verb agree with its new subject; None where that is not safe."""
+    """The edit that makes the finite verb agree with its new subject; None if that is not safe."""
     before, after = _person(parse, subject), _person(parse, thing)
     finite = next((i for i in (*parse.children[verb], verb) if parse.tags[i] in ("VBZ", "VBP", "VBD")), None)
     past = finite is not None and parse.tags[finite] == "VBD" and parse.words[finite].lower() not in ("was", "were")

@@ -1,4 +1,4 @@
-"""Who does what to whom exchanged, and the same told in another construction: of any English text.
+"""Who does what to whom swapped, and the same roles in another construction: of any English text.
 
 "The nurse called the surgeon" is kept by "The surgeon was called by the nurse" and by "It was the nurse who called the
 surgeon", and changed by the same three constructions with the two exchanged.
@@ -19,7 +19,7 @@ from encheck.types import Group, Variant, apply_edits
 
 TRIGGER = re.compile(r"\w")
 NONE = "no verb with subject and object"
-NO_PASSIVE = "no passive of the sentence, or of its exchange"
+NO_PASSIVE = "no passive of the sentence, or of its swapped form"
 PERSON, OTHER = 18, frozenset({4, 5, 13})  # lexicographer's files: noun.person; noun.act, animal and food
 MOST = 4  # senses
 
@@ -33,7 +33,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     if not isinstance(exchanged, Variant):
         return str(exchanged or NONE)
     if not _are_persons(parse, english):
-        return "subject and object cannot both act as persons do"
+        return "subject and object cannot both act as people do"
     other = english.parse(exchanged.text)
     turned = passive(other, english)
     if (

@@ -112,7 +112,7 @@ def _plan(parse: Parse, english: English, rng: Draws, read: Reading) -> _Plan | 
 
 
 def chosen(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[str, str] | str:
-    """Kept text, changed text and, where there are two ways to say it, mirror; or why there are none.
+    """Kept text, changed text and, where there are two ways to say it, mirror; or the reason why there are none.
 
     Where no choice favours the sides as the coin has them, one that comes near.
     """

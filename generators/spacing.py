@@ -1,4 +1,4 @@
-"""Spacing: a blank doubled and one at the end, as copying from a page leaves them."""
+"""Spacing: a doubled space and one at the end, as copying from a page leaves them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from encheck.types import Edit, Group, Variant, apply_edits
 
 @listed(1)
 def spacing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with one of its blanks doubled and another behind it, or why there is none."""
+    """The sentence with one space doubled and one at the end, or why there is no variant."""
     blanks = [m.start() for m in re.finditer(r"(?<=\S) (?=\S)", group.source)]
     if not blanks:
         return "one word"

@@ -95,7 +95,7 @@ def material(english: English, parse: Parse) -> Material | str:
 def _too_few(parse: Parse, tags: Counter[str]) -> str:
     """Why there are too few groups; `tags` counts the words that could be moved, equal ones too."""
     if not len(parse) and parse.text.strip():
-        return "longer than what is parsed"
+        return "longer than the parser's limit"
     different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
     return f"fewer than {SWAPS} groups of {different}words with the same tag"
 

@@ -1,4 +1,4 @@
-"""The order of two events turned round, and the same order told otherwise: of any English text.
+"""The order of two events reversed, and the same order in other words: of any English text.
 
 "Ann paid before she called" is kept by "Before she called, Ann paid" and changed by "Ann paid after she called". Where
 no pronoun forbids it, the clauses change places too: "The shop closed after Ann left" is "Ann left before the shop
@@ -32,9 +32,9 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
     if isinstance(found, str):
         return found
     if not found.agrees:
-        return "tenses that go with one order of events alone"
+        return "tenses that fit only one order of events"
     if not BOUND.isdisjoint(parse.lowers):
-        return "a word that goes with one order of events alone"
+        return "a word that fits only one order of events"
     kept, changed = _told(found, found.word), _told(found, OTHER[found.word])
     control = arranged(found, found.main, "because", found.other) if found.is_past else ""
     return Ways(kept, changed, "the order of events", control)

@@ -1,4 +1,4 @@
-"""Where an opposite turns what is said: not beside the opposite, under a negative, or where more hangs on the word."""
+"""Where an opposite reverses the statement: not beside the opposite, under a negation, or if more hangs on it."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
     if _is_coordinated(parse, slot.at):
         return "the word is coordinated with another"
     if _holds_opposite(english, parse, slot):
-        return "the sentence holds the opposite already, or the word twice"
+        return "the sentence already has the opposite, or has the word twice"
     if _is_numbered(parse, slot.at):
         return "part of a name or beside a number"
     if _is_argued(parse, slot.at) or _has_end(parse, slot.at):
         return "another clause depends on what the word says"
-    return "a negative or quantified phrase scopes over the word" if _is_scoped(parse, slot.at) else None
+    return "a negative or quantified phrase has scope over the word" if _is_scoped(parse, slot.at) else None
 
 
 def _is_coordinated(parse: Parse, at: int) -> bool:
@@ -140,7 +140,7 @@ def _is_negative(parse: Parse, at: int) -> bool:
 
 
 def _kept(parse: Parse, slot: Slot) -> Slot | None:
-    """The slot with those of its opposites that can stand there; None where none can.
+    """The slot with those of its opposites that can stand there; None if none can.
 
     No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
     """

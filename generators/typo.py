@@ -29,8 +29,8 @@ MOST = 4  # characters: a change of more is no small one
 SLIPS_MOST = 3  # words mistyped: more are no typing errors but a broken text
 KINDS = (*SLIPS, *NOTATIONS)
 NO_PLACE = "no place for it"
-NO_PLACE_FOR_AS_MANY = "no place for as many characters as a change of meaning has"
-NO_CHANGE = "no change of meaning of as few characters"
+NO_PLACE_FOR_AS_MANY = "no place for as many changed characters as a change of meaning has"
+NO_CHANGE = "no change of meaning with so few characters"
 
 
 class Change(NamedTuple):
@@ -104,15 +104,15 @@ def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
 
 
 keyboard = _kind("keyboard", "A letter replaced by its neighbour on the keyboard.")
-transposition = _kind("transposition", "Two letters beside each other exchanged.")
+transposition = _kind("transposition", "Two neighbouring letters swapped.")
 missing = _kind("missing", "A letter left out.")
 quotes = _kind("quotes", "Quotes and apostrophes curled or straightened.")
-blanks = _kind("blanks", "Blanks that no line breaks at.")
+blanks = _kind("blanks", "Non-breaking spaces.")
 composition = _kind("composition", "Letters and their marks apart (NFD), or composed (NFC).")
 accents = _kind("accents", "Accents left out, or set on loan words of a list.")
 capitals = _kind("capitals", "Words written with a capital, as in a title.")
 markup = _kind("markup", "Marks of HTML, Markdown and lists.")
-emoji = _kind("emoji", "An emoji before or behind the text.")
+emoji = _kind("emoji", "An emoji before or after the text.")
 SLIPPED: dict[str, Generator] = {one.__name__: one for one in (keyboard, transposition, missing)}
 WRITTEN_OTHERWISE: dict[str, Generator] = {
     one.__name__: one for one in (accents, capitals, quotes, blanks, composition)
@@ -146,7 +146,7 @@ def distance(source: str, text: str) -> int:
 def _why_none(group: Group, english: English) -> str:
     """Why nothing is made of a group at all."""
     if group.variants:
-        return "this text has written edits, and no noise among them"
+        return "this text has written edits, but no noise among them"
     return "the published recipe has no noise" if english.mode == "paper" else ""
 
 
@@ -200,7 +200,7 @@ def _noisy(source: str, found: Place, kind: str, size: int, rng: Draws, english:
 
 
 def _slipped(source: str, found: Place, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
-    """So many words mistyped, the one in the place of the change first; None where there are too few."""
+    """So many words mistyped, the one in the place of the change first; None if there are too few."""
     if count > SLIPS_MOST:
         return None
     near, words = _first(found, count), rng.sample(found.words, len(found.words))

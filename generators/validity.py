@@ -20,6 +20,23 @@ READ: Mapping[str, tuple[int, int]] = {  # relation -> right, read
     "reorder": (21, 23),
     "synonym": (118, 140),
 }
+_NAMES: Mapping[str, str] = {  # relation -> what readers of a report call it
+    "antonym": "antonyms",
+    "binding": "swapped attributes",
+    "comparative": "reversed comparisons",
+    "condition": "exceptions for conditions",
+    "control": "unrelated words",
+    "entity": "other names",
+    "modality": "other modalities",
+    "negation": "negations",
+    "number": "other numbers",
+    "other_meaning": "changes of meaning as small as a typing error",
+    "quantifier": "other quantifiers",
+    "reorder": "reorderings",
+    "role_reversal": "swapped roles",
+    "synonym": "synonyms",
+    "temporal": "reversed orders of events",
+}
 
 
 def validity_of(relation: str) -> Validity:
@@ -29,3 +46,15 @@ def validity_of(relation: str) -> Validity:
     (0.9, None)
     """
     return Validity(relation, *READ.get(relation, (0, 0)))
+
+
+def named(relation: str) -> str:
+    """What a generator makes, in words.
+
+    >>> named("other_meaning"), named("number_control"), named("of_your_own")
+    ('changes of meaning as small as a typing error', 'controls of other numbers', 'of your own')
+    """
+    base = relation.removesuffix("_control")
+    if base != relation:
+        return f"controls of {named(base)}"
+    return _NAMES.get(relation, relation.replace("_", " "))

@@ -23,11 +23,11 @@ AGREEING = {
     "i": {"has": "have", "is": "am", "are": "am", "were": "was"},
 }
 BEFORE_PARTICIPLE = {"VB": "be", "VBN": "been", "VBG": "being"}
-DOUBTFUL = "a capital or a plural in doubt"
+DOUBTFUL = "an uncertain capital letter or plural"
 
 
 def passive(parse: Parse, english: English) -> Move | str | None:
-    """The edits that make a passive of the main clause, or why it has none; None where there is no such clause."""
+    """The edits that make a passive of the main clause, or why it has none; None if there is no such clause."""
     clause = clause_of(parse, english)
     if clause is None:
         return None
@@ -38,7 +38,7 @@ def passive(parse: Parse, english: English) -> Move | str | None:
 
 
 def _edits(clause: Clause) -> tuple[Edit, ...] | None:
-    """Object to the front, the verb in the passive, the subject behind "by"; None where a form is in doubt."""
+    """Object to the front, the verb in the passive, the subject behind "by"; None if a form is in doubt."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     number, front, back = _number(parse, clause.thing), _front(clause), _back(clause)
     if number is None or front is None or back is None:
@@ -70,7 +70,7 @@ def _be(tag: str, number: str) -> str:
 
 
 def _number(parse: Parse, head: int) -> str | None:
-    """The form of "be" that this noun phrase asks for: i, s (third person singular), p; None where that is in doubt."""
+    """The form of "be" that this noun phrase asks for: i, s (third person singular), p; None if that is in doubt."""
     word, tag = parse.lowers[head], parse.tags[head]
     if tag == "PRP":
         return NUMBERS.get(word)
@@ -84,7 +84,7 @@ def _number(parse: Parse, head: int) -> str | None:
 
 
 def _front(clause: Clause) -> str | None:
-    """The object as the new subject; None where it cannot take the capital of the sentence."""
+    """The object as the new subject; None if it cannot take the capital of the sentence."""
     text = text_of(clause.parse, clause.done)
     text = SUBJECT_FORMS.get(text.lower(), text)
     if clause.doer[0] > 0 or clause.parse.text[0].islower():
@@ -94,7 +94,7 @@ def _front(clause: Clause) -> str | None:
 
 
 def _back(clause: Clause) -> str | None:
-    """The subject as it stands behind "by"; None where its capital is in doubt."""
+    """The subject as it stands behind "by"; None if its capital is in doubt."""
     text = text_of(clause.parse, clause.doer)
     if text.lower() in OBJECT_FORMS:
         return OBJECT_FORMS[text.lower()]

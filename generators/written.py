@@ -9,7 +9,7 @@ OWN_TEXT = "text of your own and --experimental"
 
 
 def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:
-    """The hand-written variant of this relation and level, or None where this sentence has none."""
+    """The hand-written variant of this relation and level, or None if this sentence has none."""
     return group.variant(relation, level)
 
 

@@ -82,7 +82,7 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
 def test_a_property_of_ones_own_is_listed_among_the_markers(own, pytester):
     said = pytester.runpytest("--markers").stdout
     said.fnmatch_lines(["@pytest.mark.loudness: Loud text means what quiet text means"])
-    said.fnmatch_lines(["@pytest.mark.antonym: Criterion 3: an antonym turns the meaning*"])
+    said.fnmatch_lines(["@pytest.mark.antonym: Criterion 3: an antonym reverses the meaning*"])
 
 
 def test_the_checks_of_a_property_are_selected_by_it(own):

@@ -433,7 +433,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(path, version):
     sql(path, "CREATE TABLE places (url TEXT)")
     sql(path, f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="is a database of something else; name another file with --store=PATH"):
+    with pytest.raises(StoreError, match="is another kind of database; name another file with --store=PATH"):
         Store(path)
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["store.sqlite"]
@@ -500,7 +500,7 @@ def test_a_full_disk_is_said_once_and_the_run_goes_on(store, caplog):
     for number in range(3):
         store.put("vector", f"more {number}", KEYS, VECTORS, name="more")
     assert [r.getMessage() for r in caplog.records] == [
-        f"the store {store.path} cannot be written (database or disk is full); this run goes on without saving"
+        f"the store {store.path} cannot be written (database or disk is full); this run continues without saving"
     ]
     assert holds(store)
     assert missing(store, "vector", "more 0", KEYS) == list(range(300))
@@ -511,7 +511,7 @@ def test_a_disk_that_takes_no_more_leaves_whole_batches(path, python):
     small = python(ON_A_SMALL_DISK, path)
     out, error = small.communicate()
     assert (out, small.returncode) == ("went on\n", 0)
-    assert error.count("this run goes on without saving") == 1
+    assert error.count("this run continues without saving") == 1
     opened = Store(path)
     gone = missing(opened, "vector", "f", [text_key(str(batch)) for batch in range(20)])
     assert gone

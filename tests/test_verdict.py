@@ -32,13 +32,14 @@ def test_without_a_floor_nothing_fails_and_a_floor_that_is_the_aim_leaves_nothin
 
 def test_strict_makes_what_is_below_its_aim_a_failure_and_nothing_else():
     assert judge(estimate(0.6, 0.55, 0.7), HELD, strict=True) == (
-        "fail", "below the aim, which --strict makes a failure",
+        "fail", "below the aim: a failure with --strict",
     )  # fmt: skip
     assert judge(estimate(0.8, 0.7, 0.9), HELD, strict=True)[0] == "inconclusive"
 
 
 @pytest.mark.parametrize(
-    ("low", "said"), [(0.51, "above the floor"), (0.5, "not told from the floor"), (0.4, "not told from the floor")]
+    ("low", "said"),
+    [(0.51, "above the floor"), (0.5, "not shown to be above the floor"), (0.4, "not shown to be above the floor")],
 )
 def test_what_is_below_its_aim_says_where_it_stands_with_its_floor(low, said):
     assert judge(estimate(0.6, low, 0.7), HELD) == ("below_aim", said)

@@ -34,11 +34,11 @@ SURFACE = "surface"  # the floor that is the best surface baseline's figure
 
 
 class Measure(Protocol):
-    """What a claim asks of a metric: see `encheck.metrics.Metric`."""
+    """What a claim needs to know of a metric: see `encheck.metrics.Metric`."""
 
     @property
     def name(self) -> str:
-        """The name that results.json has it by."""
+        """Its name in results.json."""
 
     @property
     def base(self) -> str:
@@ -46,11 +46,11 @@ class Measure(Protocol):
 
     @property
     def chance(self) -> float | None:
-        """What guessing gets."""
+        """The figure of a random guess."""
 
     @property
     def why_reported(self) -> str:
-        """Why the gate never weighs it; empty where it may."""
+        """Why the gate never weighs it; empty if it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +108,18 @@ def claim(
     means: str = "",
     capability: str = "",
     headline: bool = False,
+    tells: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
-    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what `judge` is given,
-    `aim` what it should reach and `floor` what it may not fall under: a number, or "surface" for the best surface
-    baseline. `chance` is the metric's unless given. `gates` is the metric that the gate weighs item by item (default:
-    `metric`, where every item has a value of it), or the reason why the check is only reported. `unjudged` is the
-    reason why a check has no verdict, with a gate or without; the gate
-    weighs it where `gates` names a metric. The rest is as in `Declaration`.
+    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what the check passes to
+    `judge`. `aim` is what it should reach. `floor` is what it must not fall below: a number, or "surface" for the best
+    surface baseline. `chance` defaults to the metric's. `gates` is the metric that the gate weighs item by item
+    (default: `metric`, if it has a value per item), or the reason why the check is only reported. `unjudged` is the
+    reason why a check has no verdict, with or without a gate; the gate still weighs it if `gates` names a metric. The
+    rest is as in `Declaration`.
 
-    UsageError for levels that are none, an unknown family or picture, a metric that is none, and lines that contradict
-    each other.
+    UsageError for wrong levels, an unknown family or picture, something that is not a metric, and contradictory lines.
     """
 
     def mark(function: Function) -> Function:
@@ -131,7 +131,7 @@ def claim(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
-            primary, means, capability, headline,
+            primary, means, capability, headline, tells,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function
@@ -185,15 +185,15 @@ def _are_levels(levels: object) -> bool:
 
 
 def claim_of(function: object) -> Claim | None:
-    """The claim of a test function, or None where it is no check."""
+    """The claim of a test function, or None if it is not a check."""
     return getattr(function, ATTRIBUTE, None)
 
 
 def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
     """(floor, aim) that `judge` holds a figure of this metric against; None for a check without a verdict.
 
-    Where the claim declares no aim, `at_least` is both: less fails. UsageError where there is neither or both, and for
-    another metric than the one that was declared.
+    If the claim declares no aim, `at_least` is both floor and aim. UsageError if there is neither or both, or if the
+    metric is not the declared one.
     """
     declared = claim.declared
     if declared.metric and metric != declared.metric:
@@ -209,7 +209,7 @@ def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, 
 
 
 def entry_of(function: Callable[..., object], *, property: str) -> dict[str, Any]:  # noqa: A002
-    """What results.json says of a check: its words, out of its docstrings, and its declaration.
+    """The entry of a check in results.json: its words, from its docstrings, and its declaration.
 
     `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: what it is about,
     with the source, and why that matters to someone who uses the model.

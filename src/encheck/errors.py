@@ -1,13 +1,13 @@
 """Every exception that encheck raises.
 
 EncheckError
-├── UsageError          the user asked for something that is not there: exit code 4
-│   ├── BaselineError   a baseline is none, is broken, or is of other items or another kind of model
+├── UsageError          the user asked for something wrong or missing: exit code 4
+│   ├── BaselineError   not a baseline, or a broken one, or one for other items or another kind of model
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
 │   ├── DataError       a data file is wrong, with file and line
-│   ├── LanguageError   a spaCy pipeline or a lexicon is not there, or is none
-│   ├── LockError       variants are not those that a lock file holds
-│   └── ModelError      a model is not there, is none, or may not be loaded
+│   ├── LanguageError   a spaCy pipeline or a lexicon is missing or invalid
+│   ├── LockError       variants differ from those in a lock file
+│   └── ModelError      a model is missing, is not a model, or may not be loaded
 ├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
@@ -27,11 +27,11 @@ class EncheckError(Exception):
 
 
 class UsageError(EncheckError):
-    """The user asked for something that is not there."""
+    """The user asked for something wrong or missing."""
 
 
 class BaselineError(UsageError):
-    """A baseline is none, is broken, or is of other items or another kind of model."""
+    """Not a baseline, or a broken one, or one for other items or another kind of model."""
 
 
 class ConfigError(UsageError):
@@ -43,15 +43,15 @@ class DataError(UsageError):
 
 
 class LanguageError(UsageError):
-    """A spaCy pipeline or a lexicon is not there, or is none."""
+    """A spaCy pipeline or a lexicon is missing or invalid."""
 
 
 class LockError(UsageError):
-    """Variants are not those that a lock file holds."""
+    """Variants differ from those in a lock file."""
 
 
 class ModelError(UsageError):
-    """A model is not there, is none, or may not be loaded."""
+    """A model is missing, is not a model, or may not be loaded."""
 
 
 class CheckError(EncheckError):
@@ -67,7 +67,7 @@ class StoreError(EncheckError):
 
 
 class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not a fault
-    """This data has no item for this check; `needs` names what the data lack, where one thing would give it some.
+    """The data have no item for this check; `needs` names the one thing that they lack, if there is one.
 
     >>> str(NothingToMeasure("own has no label", needs="labelled pairs"))
     'needs labelled pairs: own has no label'
@@ -78,7 +78,7 @@ class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not
 
 
 def needed(reason: str) -> str:
-    """What the data of a skipped check lack, by its reason; empty where the reason is another.
+    """What the data of a skipped check lack, according to its reason; empty for other reasons.
 
     >>> needed("needs labelled pairs: own has no label"), needed("own has no text")
     ('labelled pairs', '')
@@ -87,7 +87,7 @@ def needed(reason: str) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """Say that `name` is unknown, what exists, and what comes nearest.
+    """Say that `name` is unknown, list what exists, and suggest the nearest match.
 
     >>> unknown("model", "sbrt", ["sbert", "jaccard"])
     "unknown model 'sbrt'; did you mean 'sbert'? There are: jaccard, sbert"
@@ -99,7 +99,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def no_pair(split: str | None, splits: Iterable[str]) -> str:
-    """Say that the data have no pair (of this split), and which splits they name; "" is none.
+    """Say that the data have no pair (of this split), and which splits they have; "" means no split.
 
     >>> no_pair("test", [""])
     "no split 'test': the data name no splits; leave --split out"

@@ -87,7 +87,7 @@ class ItemId(str):
 
     @property
     def known(self) -> ItemParts | None:
-        """The parts, or None where the id was made by other rules than ours."""
+        """The parts, or None if the id was made by other rules than ours."""
         found = _ITEM.fullmatch(self)
         if not found:
             return None
@@ -97,7 +97,7 @@ class ItemId(str):
 
     @property
     def parts(self) -> ItemParts:
-        """The parts; ValueError where the id was made by other rules than ours."""
+        """The parts; ValueError if the id was made by other rules than ours."""
         if (found := self.known) is None:
             raise ValueError(
                 f"the item's id is {str(self)!r}, but should be data/hash/relation/level/generator/occurrence"
@@ -221,7 +221,7 @@ class GateRowId(str):
 
     @builtins.property
     def data(self) -> str:
-        """The data set that the row is of; empty where a name is no row's.
+        """The data set that the row is of; empty if a name is no row's.
 
         >>> GateRowId("health/probes/1/evenness").data
         'probes'

@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Iterator[None]:
-    """Refuse a path outside the project that was given after a blank, and options that nobody knows."""
+    """Refuse unknown options, and a path outside the project that is not written as --option=path."""
     with usage_errors():
         arguments.refuse_outside_paths(early_config, args)
     yield
@@ -71,13 +71,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Find out what is wrong before any worker starts."""
+    """Report wrong settings before any worker starts."""
     session.config.stash[PROCESS].start()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Once it is known which checks run: load the data and find the models, or say what is wrong with them."""
+    """Once the checks are selected, load the data and find the models, or report what is wrong with them."""
     yield from selection.selecting(config, config.stash[PROCESS], items)
 
 
@@ -93,13 +93,13 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Hold the models of tests that are marked `encheck_canary` against their canaries."""
+    """Compare the models of tests marked `encheck_canary` with their canaries."""
     canaries.hold(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    """Hold every check to a judgement."""
+    """Make sure that every check calls `judge`."""
     return (yield from outcomes.called(pyfuncitem)) if collection.claim_at(pyfuncitem) else (yield)
 
 
@@ -115,7 +115,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> Any:
-    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own."""
+    """Give known failures, stale ones, below aim and inconclusive their own letters."""
     return outcomes.status(report)
 
 
@@ -164,26 +164,26 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture
 def epsilon(pytestconfig: pytest.Config) -> float:
-    """The margin that --epsilon asks for."""
+    """The margin from --epsilon."""
     return float(pytestconfig.option.encheck_epsilon)
 
 
 @pytest.fixture
 def threshold(pytestconfig: pytest.Config) -> float | None:
-    """The cut-off of the user's own that --cutoff names."""
+    """The user's own cut-off, from --cutoff."""
     cut: float | None = pytestconfig.option.encheck_cutoff
     return cut
 
 
 @pytest.fixture
 def median_scope(pytestconfig: pytest.Config) -> str | float:
-    """Where --median-scope cuts between obvious and non-obvious pairs."""
+    """The boundary between obvious and non-obvious pairs, from --median-scope."""
     return options.scope_of(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture
 def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
-    """The similarities of this check's items; skips where the data has none, fails where the model did."""
+    """The similarities of this check's items; skips if the data have none, fails if the model failed."""
     session = request.config.stash[SESSION]
     try:
         return session.scores(encheck_case)
@@ -198,7 +198,7 @@ def scores(request: pytest.FixtureRequest, encheck_case: Case) -> Scores:
 
 @pytest.fixture
 def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Report figures that decide nothing: `report(mean_margin(scores), ...)`."""
+    """Report figures that do not decide: `report(mean_margin(scores), ...)`."""
     session = request.config.stash[SESSION]
 
     def add(*estimates: Estimate) -> None:
@@ -210,7 +210,7 @@ def report(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, encheck_case: Case) -> Callable[..., None]:
-    """Hold the figure that decides against the claim's lines, `judge(margin_rate(scores))`, or against `at_least`."""
+    """Judge the deciding figure by the claim's floor and aim, `judge(margin_rate(scores))`, or by `at_least`."""
     session = request.config.stash[SESSION]
 
     def decide(estimate: Estimate, *, at_least: float | None = None) -> None:

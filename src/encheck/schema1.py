@@ -37,7 +37,7 @@ _KNOWN = {
     "nonobvious": Declaration(
         metric="auc_n", reported="an AUC rises with damage", part="test", pictures=("divergence",)
     ),
-    "sts": Declaration(metric="spearman", reported="a correlation has no figure an item", part="test"),
+    "sts": Declaration(metric="spearman", reported="a correlation has no value per item", part="test"),
     "contract": Declaration(metric="contract_kept", reported="it holds, or it blocks"),
     "retrieval": Declaration(metric="recall_at_1", gates="recall_at_1"),
     "health": Declaration(metric="recall_at_1", gates="recall_at_1"),
@@ -69,7 +69,7 @@ _OF_GENERATOR: Mapping[tuple[str, str], Kind] = {
 
 
 def results(found: Found) -> dict[str, Any]:
-    """The results.json of a run, in the words of schema 2; KeyError or TypeError where it is not whole."""
+    """The results.json of a run, in the words of schema 2; KeyError or TypeError if it is not whole."""
     said = {
         **found,
         "schema_version": 2,
@@ -82,7 +82,7 @@ def results(found: Found) -> dict[str, Any]:
 
 
 def baseline(found: Found) -> dict[str, Any]:
-    """The summary of a baseline, in the words of schema 2; KeyError or TypeError where it is not whole."""
+    """The summary of a baseline, in the words of schema 2; KeyError or TypeError if it is not whole."""
     noise = found["seed_noise"]
     own = noise and {row_named(name): size for name, size in noise["own"].items()}
     return {

@@ -1,4 +1,4 @@
-"""The embedding store: each distinct text is encoded once per model, whoever asks.
+"""The embedding store: each distinct text is encoded only once per model.
 
 One SQLite file in WAL mode holds rows (kind, fingerprint, content hash) -> array. Processes share it; a batch is
 one transaction, so a killed run keeps the batches it finished; a row that does not match its checksum is
@@ -68,7 +68,7 @@ class Stored:
 
 
 class Store:
-    """Open (or begin) the store at `path`; `limit` bounds its size in bytes."""
+    """Open or create the store at `path`; `limit` bounds its size in bytes."""
 
     def __init__(self, path: Path, *, limit: int = DEFAULT_LIMIT) -> None:
         self.path, self.limit = path, limit
@@ -119,11 +119,11 @@ class Store:
                 raise
 
     def _has_begun(self) -> bool:
-        """Whether the file holds a store; StoreError where it holds anything else, DatabaseError for a damaged one."""
+        """Whether the file holds a store; StoreError if it holds anything else, DatabaseError for a damaged one."""
         tables = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if tables and not tables.keys() & _TABLES:
-            raise StoreError(f"{self.path} is a database of something else; name another file with --store=PATH")
+            raise StoreError(f"{self.path} is another kind of database; name another file with --store=PATH")
         if tables and version != VERSION:
             if set(tables.values()) == set(_STATEMENTS):
                 raise sqlite3.DatabaseError(f"its header says version {version}, its tables are of version {VERSION}")
@@ -175,7 +175,7 @@ class Store:
                 self._set_aside(error)
             elif isinstance(error, sqlite3.OperationalError):
                 self._full = True
-                log.warning("the store %s cannot be written (%s); this run goes on without saving", self.path, error)
+                log.warning("the store %s cannot be written (%s); this run continues without saving", self.path, error)
             else:
                 raise
 
@@ -195,13 +195,13 @@ class Store:
     def put(
         self, kind: Kind, fingerprint: str, keys: Sequence[bytes], arrays: NDArray[np.float32], *, name: str
     ) -> None:
-        """Keep one array a key, all in one transaction; shape [len(keys), d]."""
+        """Store one array per key, all in one transaction; shape [len(keys), d]."""
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
         blobs = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
         self.put_blobs(kind, fingerprint, blobs, name=name, dim=arrays.shape[1])
 
     def put_blobs(self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0) -> None:
-        """Keep some bytes a key, all in one transaction."""
+        """Store some bytes per key, all in one transaction."""
         begin = """INSERT INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)
                    ON CONFLICT (kind, fingerprint) DO UPDATE SET used = excluded.used"""
         insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
@@ -210,11 +210,11 @@ class Store:
         self._write([(begin, (kind, fingerprint, name, dim, time.time())), *rows])
 
     def blobs(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The bytes of those keys that are there."""
+        """The bytes of the keys that are stored."""
         return dict(self._rows(kind, fingerprint, keys))
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """The arrays of these keys, shape [len(keys), d], and which of them are there, shape [len(keys)]."""
+        """The arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
         found = dict(self._rows(kind, fingerprint, keys))
         width = max((len(data) for data in found.values()), default=0) // 4
         out = np.zeros((len(keys), width), dtype=np.float32)
@@ -271,7 +271,7 @@ class Store:
         return sum(Path(f"{self.path}{s}").stat().st_size for s in ("", "-wal") if Path(f"{self.path}{s}").exists())
 
     def remove(self, fingerprint: str) -> None:
-        """Forget one model."""
+        """Delete one model."""
         models = f"SELECT id FROM model WHERE {_PRINT} = ?"  # noqa: S608 - a constant
         self._write(
             [
@@ -281,7 +281,7 @@ class Store:
         )
 
     def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[Stored]:
-        """Forget the models used longest ago until the file is within `limit` bytes; say which went."""
+        """Delete the least recently used models until the file is within `limit` bytes; return what was deleted."""
         limit, gone, kept = self.limit if limit is None else limit, [], set(keep)
         candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in kept]
         while candidates and self._used() > limit:

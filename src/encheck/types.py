@@ -175,7 +175,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """Two sentences and what the data says of them: label 1 is a paraphrase, 0 is none, None is not said.
+    """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
 
     `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
     pair, where there is one: in ranking data "question id/candidate id". `other` is the cluster of the second sentence
@@ -493,7 +493,7 @@ Item = SentencePair | Triplet | Crossed | Contrast | BothOrders | Chain | Query 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a check measures on, and why each of the others was excluded.
+    """The items that a check measures, and why each of the others was excluded.
 
     `tuning` are labelled pairs that thresholds are chosen on; none of them is measured.
     """
@@ -519,11 +519,11 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95% interval, the number of items and of independent clusters behind it.
+    """A figure with its 95% interval, and the numbers of items and independent clusters behind it.
 
-    Where a figure compares two labels, the clusters are those of the label that has fewer.
-    `surface` has the same figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap).
-    `missing` says what an estimate would have needed where there is none: its value is NaN then.
+    Where a figure compares two labels, the clusters are those of the label that has fewer. `surface` has the same
+    figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap). If there is no
+    estimate, `missing` says what it would need, and the value is NaN.
     """
 
     metric: str
@@ -546,7 +546,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """How many of the triples that a generator made blind readers found right; `read` is 0 where nobody read any."""
+    """How many of a generator's triples blind readers found right; `read` is 0 if nobody has read any."""
 
     generator: str
     right: int
@@ -554,7 +554,7 @@ class Validity:
 
     @builtins.property
     def rate(self) -> float | None:
-        """The share that is right, which is a ceiling; None where nobody read any."""
+        """The share that is right, which is a ceiling; None if nobody has read any."""
         return self.right / self.read if self.read else None
 
 
@@ -597,23 +597,24 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a check declares of itself beside its items, in plain types: results.json keeps it, so that nobody who
-    reads a run has to import its checks.
+    """What a check declares besides its items, in plain types. results.json keeps it, so that reading a run does not
+    import its checks.
 
-    `metric` is what `judge` is given, `gates` what the gate weighs item by item, both by name; where `gates` is empty,
-    `reported` says why the check is only reported. A check that declares no metric has all three empty: it gates by
-    the figure of its kind of items. `part` is "test" for a check that measures the test part of the data alone.
-    `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the page draws
-    beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says that a
-    training loop chooses checkpoints by it unless told otherwise.
+    `metric` is what the check passes to `judge`, and `gates` what the gate weighs item by item, both by name. If
+    `gates` is empty, `reported` says why the check is only reported. A check that declares no metric has all three
+    empty: it gates by the figure of its kind of items. `part` is "test" for a check that measures the test part of the
+    data alone. `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the
+    page draws beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says
+    that a training loop chooses checkpoints by it unless told otherwise.
 
-    `aim` is what the metric should reach. `floor` is what nobody may fall under: a number, "surface" (the best surface
-    baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict. `proxy`
-    says why its figure is easier than what it stands for: the gate may block by it and never passes by it. `primary`
-    says that the check's items are queries whose right documents are known: they give the gate its primary endpoint.
-    `means` is a sentence on what a loss means to those who use the model. `capability` is what the gate weighs as one:
-    all checks, levels and properties of that name; empty where that is the property. `headline` says that its figure
-    stands for the property in a profile.
+    `aim` is what the metric should reach. `floor` is what no model may fall below: a number, "surface" (the best
+    surface baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict.
+    `proxy` says why its figure is easier than what it stands for: the gate may block on it, but never counts it towards
+    passing. `primary` says that the check's items are queries whose right documents are known: they give the gate its
+    primary endpoint. `means` is a sentence on what a loss means to those who use the model. `capability` is what the
+    gate weighs as one: all checks, levels and properties of that name; empty where that is the property. `headline`
+    says that its figure stands for the property in a profile. `tells` is what the model can tell if the check comes out
+    well, as it goes on from "it cannot tell": the page's sentences are made with it.
     """
 
     property: str = ""
@@ -636,3 +637,4 @@ class Declaration:
     means: str = ""
     capability: str = ""
     headline: bool = False
+    tells: str = ""

@@ -12,9 +12,9 @@ MIN_CLUSTERS = 20
 
 
 def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
-    """The lines of a figure, the floor "surface" being what the best surface baseline gets on the same items.
+    """The lines of a figure; the floor "surface" is the best surface baseline's figure on the same items.
 
-    Where no surface baseline was measured, that floor is none.
+    If no surface baseline was measured, there is no such floor.
     """
     if not isinstance(floor, str):
         return Lines(aim, floor)
@@ -25,7 +25,7 @@ def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
 def judge(
     estimate: Estimate, held: Lines, *, known_failure: str | None = None, strict: bool = False
 ) -> tuple[Verdict, str]:
-    """The verdict on a figure, with its reason where there is one.
+    """The verdict on a figure, and its reason if there is one.
 
     The whole interval under the floor fails; the whole of it at or above the aim passes; the whole of it under the aim,
     and not under the floor, is `below_aim`, which `strict` makes a failure. Otherwise the data cannot tell, which is
@@ -47,9 +47,9 @@ def judge(
     if estimate.low >= held.aim:
         return ("stale_known_failure", known_failure) if known_failure else ("pass", "")
     if estimate.high >= held.aim:
-        return "inconclusive", "the interval holds the aim"
+        return "inconclusive", "the interval includes the aim"
     if strict:
-        return _failed("below the aim, which --strict makes a failure", known_failure)
+        return _failed("below the aim: a failure with --strict", known_failure)
     return "below_aim", _standing(estimate, held)
 
 
@@ -72,7 +72,7 @@ def _standing(estimate: Estimate, held: Lines) -> str:
     if held.floor is None:
         return "this check has no floor"
     floor = f"what {held.rival} gets" if held.rival else "the floor"
-    return f"above {floor}" if estimate.low > held.floor else f"not told from {floor}"
+    return f"above {floor}" if estimate.low > held.floor else f"not shown to be above {floor}"
 
 
 def known_failure(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:

@@ -109,9 +109,9 @@ BAD = {
     "another file": ("first,second\na,b\n", ":1: no column item, same, seconds"),
     "an answer that is none": ("item,first,second,same,seconds\nx,a,b,yes,1\n", ":2: same is 'yes'"),
     "a time that is none": ("item,first,second,same,seconds\nx,a,b,1,-4\n", ":2: seconds is '-4'"),
-    "a field too many": ("item,first,second,same,seconds\nx,a,b,c,1,1\n", "header has 5. Mend the row: a sheet keeps"),
-    "an item twice": ("item,first,second,same,seconds\nx,a,b,1,1\nx,a,b,1,1\n", "holds an item twice"),
-    "no row": ("item,first,second,same,seconds\n", "holds no row"),
+    "a field too many": ("item,first,second,same,seconds\nx,a,b,c,1,1\n", "header has 5. Fix the row: a sheet keeps"),
+    "an item twice": ("item,first,second,same,seconds\nx,a,b,1,1\nx,a,b,1,1\n", "lists an item twice"),
+    "no row": ("item,first,second,same,seconds\n", "has no rows"),
 }
 
 
@@ -158,7 +158,7 @@ def test_what_is_no_answer_is_asked_again(sheet):
     own, lines = annotator_sheet(sheet, "ann")
     shown, left = answer(own, lines, ["x", "", "s", "q"])
     assert left == 3
-    assert "'x' is no answer" in shown
+    assert "'x' is not an answer" in shown
 
 
 def test_labelling_goes_on_where_it_was_left(sheet):
@@ -174,7 +174,7 @@ def test_answers_to_another_sheet_and_names_that_are_paths_are_refused(sheet, tm
     write_sheet(sheet, draw(pairs().pairs, n=4, seed=5))
     with pytest.raises(DataError, match="belongs to another sheet"):
         annotator_sheet(sheet, "ann")
-    with pytest.raises(UsageError, match="becomes part of a file's name"):
+    with pytest.raises(UsageError, match="becomes part of a file name"):
         annotator_sheet(sheet, "../ann")
 
 
@@ -295,6 +295,6 @@ def test_what_is_wrong_is_one_line_and_exit_4(encheck):
         encheck("label", "sheet.csv", "--name", name, said="q\n")
     shutil.copy("sheet.csv", "copy.csv")
     nobody = encheck("agreement", "sheet.csv", "copy.csv", "--data", "pairs:own.csv")
-    assert "no pair was answered by everybody" in nobody.output
+    assert "no pair has been answered by everybody" in nobody.output
     twice = encheck("agreement", "sheet.csv", "./sheet.csv", "--data", "pairs:own.csv")
     assert (twice.exit_code, "one of the sheets is given twice" in twice.output) == (4, True)

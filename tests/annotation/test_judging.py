@@ -19,8 +19,8 @@ from encheck.gating.answers import moved
 from encheck.gating.decision import decide
 from encheck.gating.judgements import read
 from encheck.gating.weighing import Searched, Weighed
-from encheck.reporting import gate
 from encheck.reporting.answers import write_answers
+from encheck.reporting.gate import record, words
 from encheck.reporting.results import schema, write_results
 
 DOCUMENTS = {i: (f"d{i}", f"{'odd' if i % 2 else 'even'} {i}\nof {HOSTILE}") for i in range(120)}  # odd: the new ones
@@ -37,7 +37,7 @@ def made(tmp_path_factory):
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
-    shown = gate.as_dict([found], None, gate.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels"))
+    shown = record.as_dict([found], None, record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels"))
     written = {**results(), "gate": shown}
     written["run"] = {**written["run"], "settings": {"seed": 3}}
     jsonschema.validate(json.loads(json.dumps(shown)), {**schema(), **schema()["properties"]["gate"]})
@@ -73,7 +73,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert "even" in said[0]
     decided = verdict(judging, judged)
     assert (decided["outcome"], decided["exit_code"]) == ("block", 1)
-    assert list(gate.headline(decided)) == ["GATE: BLOCKED. 20 of 20 decisive answers favour sbert"]
+    assert list(words.headline(decided)) == ["GATE: BLOCKED. 20 of 20 decisive answers favour sbert"]
     (search,) = decided["against"][0]["searches"]
     assert [one["before"][:4] for one in search["lost_queries"]] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
@@ -87,11 +87,11 @@ def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(fold
     assert (judged.outcome, judged.new) == ("pass", 20)
     decided = verdict(judging, judged)
     assert (decided["outcome"], decided["exit_code"], decided["against"][0]["reasons"]) == ("pass", 0, [])
-    assert next(gate.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
+    assert next(words.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
     against = judging.gate["against"][0]
     other = {**judging.gate, "against": [{**against, "reasons": [*against["reasons"], "health/d/1: too wide"]}]}
     assert verdict(replace(judging, gate=other), judged)["exit_code"] == 10
-    assert list(gate.headline(verdict(replace(judging, gate=other), judged))) == [
+    assert list(words.headline(verdict(replace(judging, gate=other), judged))) == [
         "GATE: INCONCLUSIVE. health/d/1: too wide"
     ]
 
@@ -107,9 +107,9 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     assert known[first[2]] in ("before", "after")
     assert (judged.outcome, judged.answered, judged.left) == ("inconclusive", 5, 55)
     assert [text for text in said if not text.startswith("\n")] == [
-        "there is nothing to undo", "'x' is no answer", "'' is no answer"
+        "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
-    assert list(gate.headline(verdict(judging, judged))) == [
+    assert list(words.headline(verdict(judging, judged))) == [
         f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck data judge {folder}"
     ]
     keys = iter(["u", "q"])
@@ -204,13 +204,13 @@ def edited(name, old, new):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (shutil.rmtree, "is no run: it has no results.json"),
+        (shutil.rmtree, "is not a run: it has no results.json"),
         (without("answers.parquet"), "has no answers.parquet: it is not the folder of a gate on documents without"),
         (without("documents.parquet"), "has no documents.parquet"),
         (lambda folder: (folder / "answers.parquet").write_bytes(b"PAR1"), "answers.parquet cannot be read"),
-        (lambda folder: write_results(folder, results()), "is of a run without a gate: nothing is to be judged"),
-        (edited("results.json", '"shares"', '"sharez"'), "has no search without labels as a gate writes it"),
-        (edited("judging.json", "20", "2"), "is the plan of other answers, or was edited"),
+        (lambda folder: write_results(folder, results()), "holds a run without a gate, so there is nothing to judge"),
+        (edited("results.json", '"shares"', '"sharez"'), "has no search without labels from a gate"),
+        (edited("judging.json", "20", "2"), "is the plan for other answers, or was edited"),
         (edited("judging.json", "{", ""), "judging.json cannot be read"),
     ],
 )  # fmt: skip
@@ -231,15 +231,15 @@ def test_a_plan_that_was_lost_is_made_again_the_same(folder):
 
 
 def test_judgements_have_a_folder(folder, tmp_path):
-    with pytest.raises(UsageError, match="is not there: start where the gate was started, or name a file with --qrels"):
+    with pytest.raises(UsageError, match="Run this where the gate was run, or name a file with --qrels"):
         opened(folder, qrels=tmp_path / "gone" / "q")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "is no file of answers"),
-        ('{"judging": "x", "answers": {}}', "has answers to another report's questions"),
+        ("[]", "is not a file of answers"),
+        ('{"judging": "x", "answers": {}}', "answers the questions of another report"),
         ('{"judging": "PLAN", "answers": {"nobody": "1"}}', "answers query 'nobody', which"),
         ('{"judging": "PLAN", "answers": {"QUERY": "3"}}', "is '3', but should be 1, 2, equal, neither"),
         ("{", "cannot be read"),

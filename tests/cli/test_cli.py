@@ -70,8 +70,14 @@ def test_the_aliases_of_run_and_compare_end_like_the_commands(encheck):
 
 def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
     said = " ".join(encheck("run", "--help").output.replace("│", " ").split())
-    assert "Probes are taken whole" in said
+    assert "Probes are always taken whole" in said
     assert "cuda:all, or several separated by commas" in said
+
+
+def test_help_wraps_at_the_width_of_the_terminal(encheck, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert " stored vectors of the old model: " in encheck("gate", "--help").output
+    assert "    encheck gate ./candidate --baseline sbert" in encheck("gate", "--help").output
 
 
 def test_help_shows_every_option_in_its_group(encheck):
@@ -158,7 +164,7 @@ def test_run_then_show_then_store_then_prune(run, encheck):
     assert ", now " in again
     assert f"{item}, shrunk" in again
     assert "bag-of-words" in encheck("store").output
-    assert "forgot" in encheck("store", "prune").output
+    assert "deleted" in encheck("store", "prune").output
     assert "bag-of-words" not in encheck("store").output
 
 
@@ -234,7 +240,7 @@ def test_no_setting_of_a_checkpoint_is_read_and_no_conftest_of_it_runs(encheck, 
         (folder / others).write_text(SETTINGS[others])
     said = encheck("run", "-q", "-k", "twice", *given)
     assert said.exit_code == 4
-    assert "ckpt is no checkpoint" in said.output
+    assert "ckpt is not a checkpoint" in said.output
     assert not Path("ran").exists()
 
 
@@ -258,7 +264,7 @@ def test_a_name_that_no_file_system_takes_is_said(encheck, command):
     outcome = encheck(*command)
     assert outcome.exit_code == 4
     said = "".join(filter(str.isalpha, outcome.output))  # without the frame and its line breaks
-    assert f"{LONG[:80]}isnopathapartofitistoolongforaname" in said
+    assert f"{LONG[:80]}isnotavalidpathapartofitistoolongforafilename" in said
 
 
 def test_without_a_run_show_says_how_to_make_one(encheck):
@@ -275,12 +281,13 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     chosen = "--sample=all --skip-bad-rows --epsilon=0.02"
     model = "--model=lengths:embed --model-arg='licence=of my own'"
     told = run("-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
-    again = next(line for line in told.splitlines() if line.startswith("see one again: encheck "))
+    again = next(line for line in told.splitlines() if line.startswith("show one again: encheck "))
     page = html.unescape(Path("out here/report.html").read_text("utf-8"))
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
     assert cases == again.partition("antonym/1/written/0 ")[2] == f"{model} --run='out here'"
     assert encheck(*shlex.split(again)[4:]).exit_code == 0
-    assert f"encheck run -m antonym {model} --data={some_probes} {chosen}<" in page
+    one = "-k antonym_is_farther_than_paraphrase"
+    assert f"encheck run -m antonym {one} {model} --data={some_probes} {chosen}<" in page
 
 
 @pytest.mark.parametrize(
@@ -314,7 +321,7 @@ def test_ctrl_c_while_the_report_is_written_is_said_and_ends_with_2(encheck, tmp
     monkeypatch.syspath_prepend(tmp_path)
     done = encheck("run", "-m", "antonym", "--model=jaccard", "--collect-only", "-q", "-p", "pressed")
     assert done.exit_code == 2
-    assert "encheck: interrupted: the report is not written" in done.output
+    assert "encheck: interrupted. The report is missing or incomplete" in done.output
 
 
 def test_options_of_run_reach_the_run(run, tmp_path):
@@ -348,8 +355,11 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["score", "--data=probes", "--predictions=a.csv", "--seed=-3"], "Invalid value for '--seed'"),
         (["compare", "a", "--seed=-3"], "Invalid value for '--seed'"),
         (["run", "--baseline="], "the value of --baseline is empty"),
-        (["run", "--lf"], "--lf goes by what pytest keeps of earlier runs, and encheck run keeps nothing of it"),
-        (["run", "--sw", "-q"], "--sw goes by what pytest keeps"),
+        (
+            ["run", "--lf"],
+            "--lf relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache",
+        ),
+        (["run", "--sw", "-q"], "--sw relies on what pytest remembers"),
     ],
 )
 def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
@@ -380,13 +390,16 @@ GATE = "Write: encheck gate NEW --baseline OLD"
         ([], f"name the new model first. {GATE}"),
         (["-n", "2", "oracle", "--baseline=x"], f"name the new model first. {GATE}"),
         (["", "--baseline=x"], f"name the new model first. {GATE}"),
-        (["oracle"], f"name what the new model may replace. {GATE}"),
-        (["oracle", "--baseline="], f"name what the new model may replace. {GATE}"),
+        (["oracle"], f"name the model to replace with --baseline. {GATE}"),
+        (["oracle", "--baseline="], f"name the model to replace with --baseline. {GATE}"),
         (["oracle", "--baseline"], f"expected one argument. {GATE}"),
         (["oracle", "--baseline=x", "--model=y"], f"--model is not an option of the gate. {GATE}"),
         (["oracle", "--baseline=vectors:old.jsonl", "-q"], "old: old.jsonl does not exist"),
         (["oracle", "--baseline=run"], "--baseline=run is the directory of a run, not of a baseline"),
-        (["oracle", "--baseline=nowhere", "-q"], "nowhere could not be measured, so there is nothing to weigh oracle"),
+        (
+            ["oracle", "--baseline=nowhere", "-q"],
+            "nowhere could not be measured, so there is nothing to compare with oracle",
+        ),
     ],
 )
 def test_wrong_use_of_the_gate_ends_with_4(encheck, args, says):
@@ -463,6 +476,24 @@ def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tm
     assert json.loads((tmp_path / "v.lock").read_text("utf-8").splitlines()[0])["works"] == [["shouting", 1]]
 
 
+def test_texts_that_are_streamed_make_the_listing_and_the_lock_of_those_that_are_not(encheck, tmp_path):
+    texts = "".join(f"The crew of {n} left at noon.\n" for n in range(12, 30))
+    (tmp_path / "own.txt").write_text(texts, "utf-8")
+    shared = ("data", "variants", "--data", "texts:own.txt", "--generator=spacing", "--generator=casing")
+    streamed, drawn = (encheck(*shared, f"--lock={n}.lock", f"--sample={n}") for n in ("all", "1000"))
+    assert (streamed.exit_code, drawn.exit_code) == (0, 0), streamed.output
+    assert streamed.output.replace("all.lock", "") == drawn.output.replace("1000.lock", "")
+    assert (tmp_path / "all.lock").read_bytes() == (tmp_path / "1000.lock").read_bytes()
+
+
+def test_variants_of_a_search_are_of_queries_and_sentences(encheck, tmp_path):
+    row = {"query": "does the lift take 12 persons", "document": "Our lift takes 12 persons. It is slow on Mondays."}
+    (tmp_path / "own.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    done = encheck("data", "variants", "--data", "retrieval:own.jsonl", "--generator=casing", "--n=3")
+    assert done.exit_code == 0, done.output
+    assert "ur lift takes 12 persons." in done.output
+
+
 def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(encheck, tmp_path):
     said = encheck("data", "variants", "--data", "pairs:none.csv", "--lock", str(tmp_path / "none" / "v.lock"))
     assert said.exit_code == 4
@@ -521,8 +552,8 @@ def test_a_cut_off_that_is_no_number_is_refused_before_anything_is_read(encheck,
     [
         (["--limit-mb=nan"], "--limit-mb is nan, but should be a number of megabytes, 0 or more"),
         (["--limit-mb=-1"], "--limit-mb is -1.0, but should be a number of megabytes, 0 or more"),
-        (["--fingerprint=nope"], "keeps nothing with the fingerprint 'nope'"),
-        (["--store=typo/store.sqlite"], "there is no store typo/store.sqlite"),
+        (["--fingerprint=nope"], "has no embeddings with the fingerprint 'nope'"),
+        (["--store=typo/store.sqlite"], "the store typo/store.sqlite does not exist"),
     ],
 )
 def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path, args, says):
@@ -536,9 +567,9 @@ def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path
 def test_prune_takes_the_store_that_was_named_before_it(encheck):
     Store(default_path()).close()
     done = encheck("store", "--store=typo.sqlite", "prune")
-    assert (done.exit_code, "there is no store typo.sqlite" in done.output) == (4, True)
+    assert (done.exit_code, "the store typo.sqlite does not exist" in done.output) == (4, True)
 
 
 def test_prune_before_anything_is_kept_makes_no_store(encheck):
-    assert "nothing is kept yet" in encheck("store", "prune").output
+    assert ": empty" in encheck("store", "prune").output
     assert not default_path().exists()

@@ -188,7 +188,7 @@ def refused(*folders):
 
 @pytest.mark.parametrize("command", ["compare {0} {1} --out", "compare {0} {1} --json", "report {0} --out"])
 @pytest.mark.parametrize(
-    ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a folder that takes files")]
+    ("place", "problem"), [(".", "it is a folder"), ("afile/x", "which should be a writable folder")]
 )
 def test_a_place_that_takes_no_file_is_told(two, tmp_path, monkeypatch, command, place, problem):
     monkeypatch.chdir(tmp_path)
@@ -210,7 +210,7 @@ def test_what_cannot_be_compared_is_refused_with_its_reason(two, tmp_path):
     other = write_run(tmp_path / "other", [0.9] * 40, model="n", prefix="e")
     assert "share no items" in refused(two[0], other)
     assert "a comparison takes 2 to 10" in refused(two[0])
-    assert "is no run" in refused(two[0], tmp_path / "nothing")
+    assert "is not a run" in refused(two[0], tmp_path / "nothing")
     (two[1] / "items.parquet").write_bytes(b"PAR1 cut off")
     assert "items.parquet cannot be read" in refused(*two)
     (two[1] / "items.parquet").unlink()
@@ -229,7 +229,7 @@ def test_a_report_of_results_that_are_not_ours_says_so(two, spoil):
     path.write_text(json.dumps(found))
     done = CliRunner().invoke(app, ["report", str(two[0])])
     assert done.exit_code == 4
-    assert "not as encheck writes" in " ".join(done.output.split())
+    assert "not valid" in " ".join(done.output.split())
 
 
 def test_a_report_without_items_says_that_they_are_missing(two):

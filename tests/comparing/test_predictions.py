@@ -81,7 +81,7 @@ def test_a_semeval_run_is_read_by_its_fields_whatever_divides_them(tmp_path, div
 
 
 BAD = {
-    "an empty file": ("", "p.csv", "holds no prediction"),
+    "an empty file": ("", "p.csv", "has no predictions"),
     "a header alone": ("prediction\n", "p.csv", "has 0 predictions"),
     "no known column": ("label\n1\n", "p.csv", "p.csv:1: no column prediction or score"),
     "a prediction that is none": ("prediction\n1\n2\n", "p.csv", "p.csv:3: the prediction is '2'"),
@@ -92,7 +92,7 @@ BAD = {
     "too many fields": (
         "prediction\n1,2\n",
         "p.csv",
-        "p.csv:2: 2 fields, but the header has 1. Mend the row: every pair needs",
+        "p.csv:2: 2 fields, but the header has 1. Fix the row: every pair needs",
     ),
     "two columns of one name": ("score,score\n1,0\n", "p.csv", "p.csv:1: two columns are called 'score'"),
     "an ending that says nothing": ("prediction\n1\n", "p.xls", "unknown file ending '.xls'"),

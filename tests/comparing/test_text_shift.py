@@ -114,7 +114,7 @@ def test_the_command_prints_the_table_and_writes_json(written):
     ("words", "said"),
     [
         (["--against=mrpc:x"], "name the first one too"),
-        (["texts:FEW", "--json=x.json"], "--json goes with --against alone"),
+        (["texts:FEW", "--json=x.json"], "--json requires --against"),
     ],
 )
 def test_what_does_not_go_together_is_said_at_once(words, said):

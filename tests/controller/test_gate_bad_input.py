@@ -174,7 +174,9 @@ def test_a_baseline_of_another_kind_of_model_is_refused_before_anything_is_encod
     for more in ([], ["-n2"]):
         outcome = run("overlap", against(folder), *more)
         assert outcome.ret == 4
-        outcome.stderr.fnmatch_lines(["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline of*"])
+        outcome.stderr.fnmatch_lines(
+            ["*which gives vectors, but 'overlap' gives scores of pairs: make a baseline from*"]
+        )
         assert not (pytester.path / "out").exists()
 
 
@@ -183,7 +185,7 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
     outcome = run("shifted", against(folder), *twins("random", "cuts", "shifted-2"))
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(
-        ["*--twin=shifted-2 is shifted once more (the same weights). A seed replicate is a checkpoint*"]
+        ["*--twin=shifted-2 is shifted again (the same weights). A seed replicate is a separate checkpoint*"]
     )
     assert not (pytester.path / "out").exists()
 
@@ -191,7 +193,7 @@ def test_a_twin_with_the_weights_of_the_candidate_is_refused_before_anything_is_
 def test_a_twin_that_is_the_candidate_in_half_precision_gives_no_noise(run, saved):
     outcome = run("shifted", against(saved()), *twins("half", "random", "cuts"))
     assert outcome.ret == 4
-    outcome.stdout.fnmatch_lines(["*--twin=half scores what shifted does, but for rounding*"])
+    outcome.stdout.fnmatch_lines(["*--twin=half gives the same scores as shifted up to rounding*"])
 
 
 def test_a_twin_of_another_dimension_is_refused(run, saved):
@@ -203,21 +205,21 @@ def test_a_twin_of_another_dimension_is_refused(run, saved):
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda f: (f / "items.parquet").unlink(), "*is half of a baseline: it has no items.parquet*"),
-        (lambda f: (f / "baseline.json").unlink(), "*is no baseline: baseline.json cannot be read*"),
-        (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or was cut off*"),
-        (lambda f: edit(f, seed_noise=3.0), "*was edited by hand: its checksum does not hold*"),
+        (lambda f: (f / "items.parquet").unlink(), "*is an incomplete baseline: it has no items.parquet*"),
+        (lambda f: (f / "baseline.json").unlink(), "*is not a baseline: baseline.json cannot be read*"),
+        (lambda f: (f / "baseline.json").write_text('{"encheck_ba'), "*or is truncated*"),
+        (lambda f: edit(f, seed_noise=3.0), "*was edited by hand: its checksum does not match*"),
         (
             lambda f: edit(f, seed_noise=float("nan")),
-            "*baseline.json is no summary of --save-baseline*holds NaN, which is no number of JSON*",
+            "*baseline.json was not written by --save-baseline*holds NaN, which is not a JSON number*",
         ),
-        (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*is not the one that was saved: it was changed*"),
+        (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*was changed after it was saved*"),
         (
             lambda f: edit(f, encheck_baseline=4),
             "*of the newer baseline version 4, but this encheck reads 1, 2 and 3: install*",
         ),
-        (lambda f: reseal(f, lambda s: s.pop("cases")), "*holds other fields than --save-baseline writes*"),
-        (lambda f: rewritten(f), "*holds other fields than --save-baseline writes*"),
+        (lambda f: reseal(f, lambda s: s.pop("cases")), "*has other fields than --save-baseline writes*"),
+        (lambda f: rewritten(f), "*has other fields than --save-baseline writes*"),
     ],
     ids=[
         "no-items",

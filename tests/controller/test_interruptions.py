@@ -195,7 +195,7 @@ def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start, tmp_pat
     process = start("-m", "synonym", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     out, err = process.communicate(timeout=60)
     assert process.returncode not in (0, 5)
-    assert "this run goes on without saving" in err
+    assert "this run continues without saving" in err
     assert "cannot write the results to out: items.parquet: File too large" in out
     assert not list((tmp_path / "out").glob(".*"))
     assert "synonym keeps the similarity" in out

@@ -133,7 +133,7 @@ def test_the_same_passage_twice_is_one_and_counted(tmp_path):
     (tmp_path / "c.md").write_text("\n")
     found = data(tmp_path).collection
     assert list(found.documents) == ["a.md#1"]
-    assert found.excluded == {"documents without text": 1, "passages that stand twice": 1}
+    assert found.excluded == {"documents without text": 1, "repeated passages": 1}
 
 
 def test_near_duplicates_count_as_one_where_asked(tmp_path):
@@ -171,12 +171,16 @@ def test_a_sample_draws_queries_and_the_documents_stay(centre, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("log.txt", "\n\n", "holds no query: one query a line (.txt), or a table"),
+        ("log.txt", "\n\n", "has no queries: one query a line (.txt), or a table"),
         ("log.doc", "x", "unknown file ending '.doc'"),
         ("log.csv", "text\nrefund\n", "log.csv:1: no column query (columns: text)"),
         ("log.csv", "query,count\nrefund,0\n", "log.csv:2: the count is '0', but should be a whole number, 1 or more"),
         ("log.jsonl", '{"query": ""}', "log.jsonl:1: the query text is empty"),
-        ("log.csv", "query,cluster\na,x\na,y\n", "log.csv:3: the query stood in cluster 'x' before, but here in 'y'"),
+        (
+            "log.csv",
+            "query,cluster\na,x\na,y\n",
+            "log.csv:3: the query was in cluster 'x' before, but here it is in 'y'",
+        ),
         ("log.txt", "a\0b", "log.txt:1: holds a NUL byte"),
     ],
 )
@@ -190,9 +194,9 @@ def test_a_log_that_is_not_there_is_refused(centre, tmp_path):
 
 
 def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
-    assert "holds no document with text (nothing); expected .md" in complaint(tmp_path)
+    assert "has no document with text (nothing); expected .md" in complaint(tmp_path)
     (tmp_path / "logo.png").write_bytes(b"\0")
-    assert "holds no document with text (1 .png)" in complaint(tmp_path)
+    assert "has no document with text (1 .png)" in complaint(tmp_path)
     (tmp_path / "a.txt").write_bytes(b"text\nmore\0")
     assert "a.txt:2: holds a NUL byte" in complaint(tmp_path)
     (tmp_path / "b.txt").write_text("A text.")
@@ -217,7 +221,7 @@ def test_a_corpus_of_one_and_data_without_a_log_are_not_measured(tmp_path):
         logged_queries(alone, 1, Maker())
     with pytest.raises(NothingToMeasure, match=r"has no queries: name the log, --queries=FILE"):
         logged_queries(data(tmp_path), 1, Maker())
-    with pytest.raises(NothingToMeasure, match="nobody said which document is right"):
+    with pytest.raises(NothingToMeasure, match="nothing says which document is right"):
         ranked_queries(alone, 1, Maker())
 
 
@@ -231,5 +235,5 @@ def test_a_title_seeks_its_article_and_a_heading_its_section(centre, tmp_path):
     assert said["Shipping"] == ["Three days."]
     sections = headings(found, "known", Maker())
     assert [q.source for q in sections.kept] == ["Where"]  # `When` heads two sections
-    assert sections.excluded == {"the same words head another one": 2}
+    assert sections.excluded == {"another one has the same words": 2}
     assert {q.cluster for q in sections.kept} == {"more.md"}

@@ -146,8 +146,11 @@ def test_a_copy_of_mrpc_with_rows_added_is_told_from_the_published_file(shared_d
     path = tmp_path / "msr_paraphrase_train.txt"
     path.write_text(text.rstrip("\n") + "\n" + "1\t1\t2\tOne.\tTwo.\n" * 4, "utf-8")
     assert load(f"mrpc:{path}", sample=None).rows == 4_080
-    found = "msr_paraphrase_train.txt has 4,080 rows (1: 2,757, 0: 1,323), but as published 4,076 (1: 2,753, 0: 1,323)"
-    assert caplog.messages == [f"{found}: a changed copy?"]
+    found = (
+        "msr_paraphrase_train.txt has 4,080 rows (1: 2,757, 0: 1,323), but the published data have 4,076 (1: 2,753, "
+        "0: 1,323)"
+    )
+    assert caplog.messages == [f"{found}: is it a changed copy?"]
 
 
 def test_one_label_changed_is_told_from_the_published_file(shared_data, tmp_path, caplog):
@@ -202,7 +205,7 @@ def test_the_original_files_of_mrpc_have_glues_sizes_with_408_ids(shared_data, t
 
 def test_ids_that_are_missing_or_another_corpus_are_refused(tmp_path):
     folder = mrpc_of(tmp_path, 4, ids=[(3, 3)])
-    with pytest.raises(DataError, match="names 1 of 1 pairs that the training file has not"):
+    with pytest.raises(DataError, match="names 1 of 1 pairs that the training file lacks"):
         load(f"mrpc@glue:{folder}")
     (folder / "dev_ids.tsv").unlink()
     with pytest.raises(DataError, match=r"dev_ids.tsv does not exist.*408 pairs"):

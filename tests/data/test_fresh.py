@@ -173,6 +173,6 @@ def test_a_seed_that_is_none_is_refused_with_what_to_write(seed):
 def test_a_file_of_that_name_is_read_by_its_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fresh=1").write_text("", "utf-8")
-    with pytest.raises(DataError, match="fresh=1 holds no row"):
+    with pytest.raises(DataError, match="fresh=1 has no rows"):
         load("probes:./fresh=1")
     assert load("probes:fresh=1").rows == len(groups())

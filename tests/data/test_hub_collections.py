@@ -126,7 +126,11 @@ def test_what_is_not_there_and_cannot_be_fetched_is_said_with_the_remedy(cache, 
 
 
 def test_a_repository_that_is_not_there_is_said(hub):
-    with pytest.raises(DataError, match=r"owner/other at 0123456789ab is not whole in the hub's cache, and cannot be"):
+    with pytest.raises(
+        DataError,
+        match=r"owner/other at 0123456789ab is not complete in the hub's cache, and cannot "
+        r"be",
+    ):
         load(f"retrieval:hub:owner/other@{COMMIT}")
 
 

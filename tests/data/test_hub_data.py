@@ -73,7 +73,7 @@ def test_other_counts_than_published_are_warned_of(repository, caplog):
     repository(mrpc, test=[pair(1)])
     with caplog.at_level(logging.WARNING, "encheck"):
         load("mrpc:hub", sample=None)
-    assert "test has 1 rows (1: 1), but as published 1,725 (1: 1,147, 0: 578)" in caplog.text
+    assert "test has 1 rows (1: 1), but the published data have 1,725 (1: 1,147, 0: 578)" in caplog.text
 
 
 def test_a_bad_row_is_named_and_can_be_skipped(repository):
@@ -91,7 +91,7 @@ def test_other_columns_are_refused(repository):
 
 def test_what_cannot_be_fetched_is_said_with_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setattr(mrpc, "HUB", Hub(str(tmp_path / "nothing"), "0" * 40, label="label"))
-    with pytest.raises(DataError, match=r"cannot be had from the hub: .* give a path: --data NAME:PATH"):
+    with pytest.raises(DataError, match=r"cannot be downloaded from the hub: .* give a path: --data NAME:PATH"):
         load("mrpc:hub", sample=None)
 
 

@@ -402,7 +402,11 @@ def test_declared_entities_are_refused(tmp_path, before):
 def test_an_xml_file_that_was_cut_off_has_a_line(tmp_path):
     path = cqa(tmp_path, thread(1))
     path.write_text(path.read_text("utf-8")[:-40], "utf-8")
-    with pytest.raises(DataError, match=r"dev.xml:\d+: is not well-formed XML \(.*\): cut off, or another file"):
+    with pytest.raises(
+        DataError,
+        match=r"dev.xml:\d+: is not well-formed XML \(.*\): is it truncated, or another "
+        r"file",
+    ):
         load(f"semeval-cqa:{path}")
 
 
@@ -474,7 +478,7 @@ def test_the_pairs_of_senteval_name_year_and_sub_set(shared_data):
 
 
 def test_a_folder_of_single_sentences_holds_no_pairs(shared_data):
-    with pytest.raises(DataError, match=r"holds no folder STS1x-en-test; pairs are in STS"):
+    with pytest.raises(DataError, match=r"has no folder STS1x-en-test; pairs are in STS"):
         load(f"senteval:{shared_data / 'senteval' / 'MR'}")
 
 

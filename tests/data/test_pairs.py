@@ -87,12 +87,12 @@ def test_the_wrong_delimiter_of_a_csv_is_guessed(tmp_path, other):
 
 def test_a_column_that_stands_twice_is_refused(tmp_path):
     message = complaint(tmp_path / "own.csv", "first,first,second,label\na,b,c,1\n")
-    assert message.endswith("own.csv:1: two columns are called 'first': rename the one that is not meant")
+    assert message.endswith("own.csv:1: two columns are called 'first': rename one of them")
 
 
 def test_columns_whose_names_differ_in_case_alone_are_refused(tmp_path):
     message = complaint(tmp_path / "own.csv", "first,second,label,Label\na,b,1,0\n")
-    assert message.endswith("own.csv:1: two columns are called 'label' and 'Label': rename the one that is not meant")
+    assert message.endswith("own.csv:1: two columns are called 'label' and 'Label': rename one of them")
 
 
 def test_blank_lines_before_the_header_of_a_csv_cost_no_row(tmp_path):
@@ -126,7 +126,7 @@ def test_a_quoted_header_may_hold_the_delimiter(tmp_path):
 def test_unbalanced_quotes_of_a_csv_are_named_by_the_line_they_begin_on(tmp_path, body, line):
     message = complaint(tmp_path / "own.csv", HEADER + body, skip_bad_rows=True)
     assert message.startswith(f"{tmp_path / 'own.csv'}:{line}: unbalanced quotes")
-    assert "A field that holds a quote is quoted itself" in message
+    assert "A field with a quote is itself in quotes" in message
 
 
 def test_a_quote_inside_an_unquoted_field_is_text(tmp_path):
@@ -148,7 +148,7 @@ def test_a_quote_inside_an_unquoted_field_is_text(tmp_path):
 )
 def test_a_bad_row_of_a_csv_is_named_and_can_be_skipped(tmp_path, row, problem):
     path = tmp_path / "own.csv"
-    assert complaint(path, f"{HEADER}x,y,1\n\n{row}\n").startswith(f"{path}:4: {problem}. Mend the row")
+    assert complaint(path, f"{HEADER}x,y,1\n\n{row}\n").startswith(f"{path}:4: {problem}. Fix the row")
     data = load(f"pairs:{path}", skip_bad_rows=True)
     assert (data.rows, len(data.skipped)) == (1, 1)
 
@@ -163,7 +163,7 @@ def test_any_line_ending_of_a_csv_is_read(tmp_path, ending):
 @pytest.mark.parametrize(("name", "content"), [("own.csv", ""), ("own.csv", HEADER), ("own.jsonl", "\n\n")])
 def test_a_file_without_rows_says_what_was_expected(tmp_path, name, content):
     message = complaint(tmp_path / name, content)
-    assert message.startswith(f"pairs: {tmp_path / name} holds no row; expected a .csv, .tsv, .jsonl or .parquet")
+    assert message.startswith(f"pairs: {tmp_path / name} has no rows; expected a .csv, .tsv, .jsonl or .parquet")
 
 
 @pytest.mark.parametrize("name", ["own.txt", "own", "own.csv.gz"])
@@ -183,7 +183,7 @@ ROW = '{"first": "The tap drips.", "second": "The tap leaks.", "label": 1}\n'
     [
         ('{"first": "a", "second"', "is not JSON: Expecting ':' delimiter, column 24"),
         ("[" * 100_000, "is not JSON: "),
-        ("[1, 2]", "is no JSON object"),
+        ("[1, 2]", "is not a JSON object"),
         ('{"first": "a", "label": 1}', "the second text is missing"),
         ('{"first": null, "second": "b", "label": 1}', "the first text is missing"),
         ('{"first": "a", "second": "b"}', "the label is None, but should be 0 or 1"),
@@ -211,7 +211,7 @@ def test_a_positive_label_of_json_has_many_spellings(tmp_path, label):
 def test_a_cut_parquet_is_named(tmp_path, keep):
     path = write(tmp_path / "own.parquet", ROWS)
     message = complaint(path, path.read_bytes()[:keep])
-    assert message.startswith(f"{path} is no Parquet file, or was cut off; copy or write it again (")
+    assert message.startswith(f"{path} is not a Parquet file, or is truncated; copy or write it again (")
 
 
 def test_a_bad_row_of_parquet_is_named_by_its_number(tmp_path):
@@ -240,7 +240,7 @@ def test_graded_pairs_need_no_label_and_their_range_is_told(tmp_path, ending, ca
     path = write(tmp_path / f"own.{ending}", GRADED, ("sentence1", "sentence2", "score"))
     found = load(f"pairs:{path}")
     assert [(p.score, p.label) for p in found.pairs] == [(4.5, None), (-1, None), (0.25, None)]
-    assert f"own.{ending}: 3 pairs have a score, from -1 to 4.5: `sts` ranks by it" in caplog.text
+    assert f"own.{ending}: 3 pairs have a score, from -1 to 4.5: `sts` ranks pairs by it" in caplog.text
     assert "pairs with a score             3: -1 to 4.5, 0.25 in the middle" in "\n".join(describe(found))
 
 

@@ -45,19 +45,19 @@ def changed(**fields):
     ("line", "problem"),
     [
         ('{"id": "a"', "is not JSON: "),
-        ("[]", "is no JSON object"),
+        ("[]", "is not a JSON object"),
         (changed(sentence=None), "lacks sentence"),
         (changed(id=7), "the id text is 7, but should be a string"),
         (changed(sentence=" "), "the sentence text is empty"),
         (changed(continuation="half \ud83d"), "the continuation text holds half a character"),
         (changed(variants=[]), "has no variant"),
-        (changed(variants=3), "has not the shape that probes.schema.json describes"),
+        (changed(variants=3), "does not match probes.schema.json"),
         (changed(variants=[{"relation": "paraphrase"}]), "a variant lacks edits, level, text"),
         (changed(variant={"text": "Another text."}), "the edits of paraphrase 1 do not give its text"),
         (changed(variant={"level": "1"}), "the level of paraphrase is '1', but should be a whole number"),
-        (changed(variant={"edits": [{}]}), "has not the shape that probes.schema.json describes (KeyError('start'))"),
-        (changed(variants=json.loads(LINES[0])["variants"] * 2), "has two variants of the same relation and level"),
-        (LINES[1], f"the id {GROUPS[1]['id']!r} stands twice"),
+        (changed(variant={"edits": [{}]}), "does not match probes.schema.json (KeyError('start'))"),
+        (changed(variants=json.loads(LINES[0])["variants"] * 2), "has two variants with the same relation, level"),
+        (LINES[1], f"the id {GROUPS[1]['id']!r} appears twice"),
     ],
     ids=lambda value: value[:40],
 )
@@ -71,7 +71,7 @@ def test_a_broken_line_is_named_and_can_be_skipped(tmp_path, line, problem):
 
 
 def test_an_empty_probe_file_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"own.jsonl holds no row; expected a .jsonl file in the schema"):
+    with pytest.raises(DataError, match=r"own.jsonl has no rows; expected a .jsonl file in the schema"):
         load(f"probes:{saved(tmp_path)}")
 
 

@@ -90,7 +90,7 @@ def test_a_truncated_last_row_is_named(saved):
     path = saved("test.tsv", PAWS + GOOD + "2\tThe crane li")
     message = complaint("paws", path)
     assert message.startswith(f"{path}:3: 2 tab-separated fields, but should be 4")
-    assert message.endswith("Mend the row, or pass --skip-bad-rows to go on without it")
+    assert message.endswith("Fix the row, or pass --skip-bad-rows to skip it")
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_every_skipped_row_is_counted(saved):
 def test_a_file_of_bad_rows_only_says_what_the_first_was(saved):
     path = saved("test.tsv", PAWS + "x\ny\n")
     message = complaint("paws", path, skip_bad_rows=True)
-    assert "holds no row that is right (the first problem of 2:" in message
+    assert "has no valid row (the first problem of 2:" in message
     assert f"{path}:2: 1 tab-separated fields" in message
 
 
 @pytest.mark.parametrize("content", ["", PAWS, "\n\n", "\ufeff" + PAWS, PAWS + "\n\r\n"])
 def test_a_file_without_rows_is_refused(saved, content):
     path = saved("test.tsv", content)
-    assert complaint("paws", path).startswith(f"paws: {path} holds no row; expected train.tsv, dev.tsv")
+    assert complaint("paws", path).startswith(f"paws: {path} has no rows; expected train.tsv, dev.tsv")
 
 
 def test_latin_1_is_named_with_its_line_and_byte(saved):
@@ -147,12 +147,14 @@ def test_utf_16_is_named_with_a_remedy(saved, codec):
     assert complaint("paws", path) == f"{path} is UTF-16, but should be UTF-8: {remedy}"
     path = saved("test.tsv", (PAWS + GOOD).encode(codec))
     assert complaint("paws", path).startswith(f"{path}:1: holds a NUL byte")
-    assert complaint("paws", path).endswith(f"or UTF-16: {remedy}")
+    assert complaint("paws", path).endswith(f"or is UTF-16: {remedy}")
 
 
 def test_a_nul_byte_is_named_with_its_line(saved):
     path = saved("test.tsv", PAWS + GOOD + "2\ta\0\tb\t0\n")
-    assert complaint("paws", path).startswith(f"{path}:3: holds a NUL byte: no text file, a damaged one, or UTF-16")
+    assert complaint("paws", path).startswith(
+        f"{path}:3: holds a NUL byte: it is not a text file, is damaged, or is UTF-16"
+    )
 
 
 def test_a_character_cut_at_the_end_is_named(saved):

@@ -114,11 +114,11 @@ WRONG = {
     "no text": ({"queries": [{"_id": "q1", "text": " "}, QUERIES[1]]}, "queries.jsonl:1: the query text is empty"),
     "word": ({"qrels": [{**QRELS[0], "score": "high"}]}, "qrels.jsonl:1: the relevance is 'high', but should be a"),
     "part": ({"qrels": [{**QRELS[0], "score": 0.5}]}, "qrels.jsonl:1: the relevance is 0.5"),
-    "twice": ({"corpus": [*CORPUS, {"_id": "2", "text": "Other."}]}, "corpus.jsonl:4: the id '2' stands twice, with"),
+    "twice": ({"corpus": [*CORPUS, {"_id": "2", "text": "Other."}]}, "corpus.jsonl:4: the id '2' appears twice, with"),
     "judged twice": ({"qrels": [QRELS[0], {**QRELS[0], "score": 1}]}, "qrels.jsonl:2: 'q1' and '2' are judged twice"),
     "no id": ({"corpus": [{"_id": None, "text": "A."}]}, "corpus.jsonl:1: the id is None, but should be text"),
     "column": ({"corpus": [{"key": "a", "text": "A."}]}, "corpus.jsonl:1: no column for the id of a document"),
-    "nothing": ({"qrels": []}, "qrels.jsonl holds no judgement"),
+    "nothing": ({"qrels": []}, "qrels.jsonl has no judgements"),
 }
 
 
@@ -137,7 +137,7 @@ def test_bad_judgements_can_be_skipped_and_are_counted(tmp_path):
 
 def test_what_stands_twice_or_has_no_text_is_counted(tmp_path):
     found = collection(flat(tmp_path, corpus=[*CORPUS, CORPUS[0], {"_id": "e", "title": "", "text": " "}][:4]))
-    assert found.excluded == {"documents that stand twice": 1}
+    assert found.excluded == {"repeated documents": 1}
     blank = [*CORPUS, {"_id": "e", "title": "", "text": ""}]
     assert collection(flat(tmp_path, corpus=blank)).excluded == {"documents without text": 1}
 
@@ -145,7 +145,7 @@ def test_what_stands_twice_or_has_no_text_is_counted(tmp_path):
 def test_a_gzipped_file_that_is_cut_off_is_refused(tmp_path):
     path = beir(tmp_path) / "corpus.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-12])
-    assert "is no whole gzip file" in complaint(tmp_path)
+    assert "is not a complete gzip file" in complaint(tmp_path)
 
 
 def test_a_parquet_folder_with_two_schemas_names_the_file(tmp_path):
@@ -162,7 +162,7 @@ def test_a_folder_that_lacks_a_part_says_what_it_holds(tmp_path):
     assert "It holds: corpus.jsonl, qrels.jsonl" in complaint(tmp_path)
     put(tmp_path / "qrels" / "test.tsv", tsv(QRELS))
     put(tmp_path / "queries.jsonl", jsonl(QUERIES))
-    assert "which of them is meant?" in complaint(tmp_path)
+    assert "keep only one of them" in complaint(tmp_path)
 
 
 ROWS = (
@@ -271,11 +271,11 @@ def test_what_is_odd_is_found(tmp_path):
     found = collection(flat(tmp_path, corpus=corpus, queries=queries, qrels=qrels))
     said = {one.what.partition(",")[0]: (one.count, one.example) for one in oddities(found)}
     assert said == {
-        "documents whose text another one has": (1, "'copy'"),
+        "documents with the same text as another one": (1, "'copy'"),
         "queries without a right document": (1, "'q4'"),
-        "right documents with a near-duplicate that is not judged": (2, "'2' and 'copy'"),
+        "right documents with an unjudged near-duplicate": (2, "'2' and 'copy'"),
         "documents of 100": (1, "'huge'"),
-        "queries whose text another one has": (1, "'q4'"),
+        "queries with the same text as another one": (1, "'q4'"),
     }
     assert set(unjudged_copies(found)) == {("2", "copy"), ("long", "near")}
 
@@ -302,15 +302,15 @@ def test_the_same_question_with_other_right_documents_is_suspected(tmp_path):
     ]
     qrels = [*QRELS, {"query-id": "q3", "corpus-id": "d3", "score": 1}, {"query-id": "q4", "corpus-id": 2, "score": 1}]
     found = said_of(flat(tmp_path, queries=queries, qrels=qrels))
-    assert found["queries whose text another one has"] == (2, "'q3'")
-    assert found["of these with other right documents than the first: suspected label noise"] == (1, "'q3'")
+    assert found["queries with the same text as another one"] == (2, "'q3'")
+    assert found["of these with different right documents: suspected label noise"] == (1, "'q3'")
 
 
 def test_a_wrong_document_with_the_words_of_a_right_one_is_suspected(tmp_path):
     corpus = [*CORPUS, {"_id": "copy", "text": "Three days take parcels!"}]
     judged = {"query-id": "q1", "corpus-id": "copy", "score": 0}
     found = said_of(flat(tmp_path, corpus=corpus, qrels=[*QRELS, judged]))
-    (said,) = [what for what in found if what.startswith("wrong documents with nearly the words")]
+    (said,) = [what for what in found if what.startswith("wrong documents with nearly the same words")]
     assert found[said] == (1, "'q1' and 'copy'")
     elsewhere = said_of(flat(tmp_path, corpus=corpus, qrels=[*QRELS, {**judged, "query-id": "q2"}]))
     assert said not in elsewhere
@@ -325,7 +325,7 @@ def test_a_right_document_without_a_word_of_the_query_beside_one_with_all_of_the
     queries = [{"_id": "q1", "text": "When do gift cards expire?"}]
     right = {"query-id": "q1", "corpus-id": 2, "score": 1}
     found = said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=[right]))
-    (said,) = [what for what in found if what.startswith("queries whose right documents have none of their words")]
+    (said,) = [what for what in found if what.startswith("queries that share no word with their right documents")]
     assert found[said] == (1, "'q1' and 'x'")
     judged = [{"query-id": "q1", "corpus-id": name, "score": 0} for name in "xy"]
     assert said not in said_of(flat(tmp_path, corpus=corpus, queries=queries, qrels=[right, *judged]))
@@ -370,7 +370,7 @@ def test_a_gzipped_file_that_is_cut_off_is_named_with_its_line(tmp_path):
     path = beir(tmp_path) / "corpus.jsonl.gz"
     whole = gzip.compress(jsonl([{"_id": str(i), "text": f"Document {i}."} for i in range(2_000)]))
     path.write_bytes(whole[: len(whole) // 2])
-    assert re.search(r"corpus\.jsonl\.gz:\d{3,4}: is no whole gzip file", complaint(tmp_path))
+    assert re.search(r"corpus\.jsonl\.gz:\d{3,4}: is not a complete gzip file", complaint(tmp_path))
 
 
 def test_parquet_files_may_differ_in_the_type_of_their_ids_and_in_titles(tmp_path):
@@ -387,7 +387,7 @@ def test_parquet_files_may_differ_in_the_type_of_their_ids_and_in_titles(tmp_pat
 def test_a_parquet_file_that_is_cut_off_is_named(tmp_path, spoil):
     path = mteb(tmp_path) / "corpus" / "corpus-00001-of-00002.parquet"
     path.write_bytes(spoil(path.read_bytes()))
-    assert "corpus-00001-of-00002.parquet is no Parquet file, or was cut off; copy" in complaint(tmp_path)
+    assert "corpus-00001-of-00002.parquet is not a Parquet file, or is truncated; copy" in complaint(tmp_path)
 
 
 def test_a_query_that_lost_its_text_is_skipped_with_its_judgements_and_both_are_counted(tmp_path):

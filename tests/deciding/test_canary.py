@@ -107,14 +107,14 @@ def test_the_file_is_small_and_as_its_schema_says(saved, tmp_path):
     [
         (lambda d: d | {"encheck_canary": 2}, "newer encheck"),
         (lambda d: d | {"texts": d["texts"] | {"edition": 9}}, "newer encheck"),
-        (lambda d: d | {"texts": d["texts"] | {"hash": "0"}}, "other texts"),
+        (lambda d: d | {"texts": d["texts"] | {"hash": "0"}}, "texts other than"),
         (lambda d: {k: v for k, v in d.items() if k != "calls"}, "lacks 'calls'"),
         (lambda d: d | {"vectors": d["vectors"] | {"data": d["vectors"]["data"][:-8]}}, "should hold"),
         (lambda d: d | {"vectors": d["vectors"] | {"data": "#"}}, "base64"),
         (lambda d: d | {"vectors": d["vectors"] | {"scales": [1e308] * 200}}, "too large"),
         (lambda d: d | {"calls": d["calls"] | {"noise": [0.1]}}, "should have 200"),
         (lambda d: d | {"model": d["model"] | {"dimension": "many"}}, "model.dimension"),
-        (lambda _: [], "no canary"),
+        (lambda _: [], "not a canary"),
     ],
 )
 def test_a_file_that_is_damaged_newer_or_none_is_one_clear_message(saved, tmp_path, change, says):
@@ -126,7 +126,7 @@ def test_a_file_that_is_damaged_newer_or_none_is_one_clear_message(saved, tmp_pa
 
 
 def test_a_file_that_is_missing_or_no_json_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="no such canary"):
+    with pytest.raises(UsageError, match="this canary does not exist"):
         read(tmp_path / "none.json")
     (tmp_path / "c.json").write_text("{")
     with pytest.raises(UsageError, match="is not JSON"):
@@ -148,10 +148,10 @@ def test_the_same_model_in_other_batches_is_the_same(saved):
         ("axes", {"after": lambda v: v[:, ::-1]}, "angles"),
         ("prompt", {"prompt": "query: "}, "'query: '"),
         ("", {"prompt": "This text says: "}, "perhaps a prompt"),
-        ("truncation", {"limit": 100}, "first 180 words of a text was seen, now what follows the first 90"),
-        ("truncation", {"limit": 400}, "now what follows the first 360"),
+        ("truncation", {"limit": 100}, "texts apart by what follows their first 180 words, and now 90"),
+        ("truncation", {"limit": 400}, "words, and now 360"),
         ("tokenizer", {"lower": False}, "case"),
-        ("model", {"seed": "another"}, "nothing to do"),
+        ("model", {"seed": "another"}, "unrelated"),
         ("", {"blend": 1.0}, "perhaps other weights"),
         ("dtype", {"after": lambda v: np.round(v * 10) / 10}, "coarse steps"),
         ("dtype", {"noise": 0.005}, "lower precision"),
@@ -237,7 +237,7 @@ def test_a_model_that_gives_no_vectors_is_one_clear_message(saved, function, say
 
 
 def test_what_is_no_model_is_refused(saved):
-    with pytest.raises(UsageError, match="is no model"):
+    with pytest.raises(UsageError, match="is not a model"):
         encheck.canary_check(3, saved)
 
 
@@ -247,7 +247,7 @@ def test_a_service_asks_at_its_start(saved, tmp_path):
     assert read(tmp_path / "c.json").role == "document"
     assert encheck.canary_check("bag-of-words", tmp_path / "c.json").exit_code == 0
     assert encheck.canary_check(encheck.load_model("random"), tmp_path / "c.json").exit_code == 1
-    with pytest.raises(UsageError, match="no role"):
+    with pytest.raises(UsageError, match="should be query or document"):
         encheck.canary_save("bag-of-words", tmp_path / "c.json", role="passage")
 
 
@@ -343,7 +343,7 @@ def test_a_marked_test_fails_where_another_model_answers(tmp_path):
     hold(marked("bag-of-words", "c.json", root=tmp_path))
     for args, says in [
         (("random", "c.json"), "another"),
-        (("bag-of-words", "none.json"), "no such canary"),
+        (("bag-of-words", "none.json"), "this canary does not exist"),
         (("bag-of-words",), "write @pytest.mark.encheck_canary"),
         (("bag-of-words", "c.json", "maybe"), "cannot_tell is one of"),
     ]:

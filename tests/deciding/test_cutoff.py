@@ -71,7 +71,7 @@ def test_the_promise_the_matches_and_the_old_number_are_answered(found):
     assert {one.name for one in found.slices} == {"channel=app", "channel=web"}
     assert [one.name for one in found.rivals] == ["word overlap", "tf-idf"]
     assert found.behaviours == ()  # nobody can score the probes
-    assert any("nothing is said of behaviour" in text for text in found.unsaid)
+    assert any("behaviour is unknown" in text for text in found.unsaid)
 
 
 def test_the_terminal_says_it_in_lines_that_can_be_read(found):
@@ -101,7 +101,12 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
     page.wait_for_selector("html[data-ready]")
     page.wait_for_selector("#sweep svg, #sweep canvas")
     assert page.locator("h1").inner_text() == "encheck cutoff: new in the place of old"
-    assert page.locator(".banner").inner_text().startswith("A cut-off keeps the budget.")
+    assert page.locator(".answer h2").inner_text() == "A cut-off keeps the budget"
+    assert page.locator(".lead").inner_text().startswith("New, keeping 1%: ")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.locator("td").evaluate_all("all => all.filter(one => one.getBoundingClientRect().right > 361)") == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert said == []
 
 
@@ -153,7 +158,7 @@ def test_pairs_without_vectors_are_left_out_where_that_was_asked_for(command, fo
     done = command("vectors:few.parquet", OWN[1], "--skip-bad-rows")
     assert done.exit_code == 0
     assert "459 pairs in 459 clusters" in done.output
-    assert "left out, since a file of vectors lacks their texts: 1 of the pairs" in done.output
+    assert "pairs left out, because a file of vectors lacks their texts: 1" in done.output
 
 
 def test_a_model_that_computes_is_asked_for_the_probes_too(folder):
@@ -207,4 +212,4 @@ def test_a_file_that_lacks_a_text_and_a_folder_of_a_baseline_are_refused(tmp_pat
 
 def test_negatives_that_were_made_to_be_hard_are_said_to_be(folder):
     found = encheck.cutoff("jaccard", "probes", max_false_accepts=0.5, store=folder / "store.sqlite")
-    assert "the negatives of probes were written to be hard: those of production are others" in "\n".join(lines(found))
+    assert "the negatives of probes were written to be hard, but those of production are not" in "\n".join(lines(found))

@@ -322,7 +322,7 @@ def test_a_run_of_the_command_writes_a_page_and_valid_json(place, tmp_path, monk
     assert raw["costs"]["new"]["speed"]["p95"] >= raw["costs"]["new"]["speed"]["p50"] > 0
     assert raw["costs"]["new"]["bytes_per_million"] == 12 * 4 * 1_000_000
     page = Path("reports/upgrade/upgrade.html").read_text("utf-8")
-    assert "Cannot tell." in page
+    assert "Not yet: cannot tell whether " in page
     assert raw["search"]["most"][0]["query"] in page
 
 
@@ -378,7 +378,7 @@ def test_a_gate_of_documents_alone_is_not_run_and_says_why(place, tmp_path):
     old = written("Words", tmp_path / "index.parquet", texts_of(place)[0])
     found = gated(place, tmp_path, "upgrade_fakes:Turned", old)
     assert (found.outcome, found.raw["gate"]["outcome"]) == ("cannot tell", None)
-    assert found.reasons[0] == "not run: index has all texts of no check: add those of the queries"
+    assert found.reasons[0] == "not run: index does not have all texts of any check: add the texts of the queries"
 
 
 class Some(upgrade_fakes.Words):
@@ -415,7 +415,7 @@ def test_a_document_without_a_vector_is_named(place, tmp_path, upgraded):
         ("upgrade_fakes:Words", "upgrade_fakes:Words", {"data": "probes"}, UsageError, "no documents to search"),
         ("upgrade_fakes:Words", "nothing", {}, UsageError, "unknown model 'nothing'"),
         ("upgrade_fakes:Words", "upgrade_fakes:Words", {"data": "retrieval:./none"}, DataError, "does not exist"),
-        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"baseline": "x"}, UsageError, "no option of upgrade"),
+        ("upgrade_fakes:Words", "upgrade_fakes:Words", {"baseline": "x"}, UsageError, "not an option of upgrade"),
         ("upgrade_fakes:Words", "upgrade_fakes:Words", {"sed": "1"}, UsageError, "unknown option 'sed'"),
     ],
 )
@@ -440,10 +440,12 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     ran = []
     row = {"row": "number/probes/1", "family": "meaning changed", "baseline": 0.7, "candidate": 0.6, "change": -0.1,
            "low": -0.2, "high": -0.05, "outcome": "block", "gates": True}  # fmt: skip
+    counts = {"kind": "rate", "evidence": True, "n": 100, "clusters": 40, "lost": 10, "gained": 0, "delta": 0.02}
+    whole = row | counts | {"why": "70.0% to 60.0%", "detectable": 0.05}
     empty = {key: [] for key in ("families", "partial", "not_selected", "contracts", "searches", "remedies", "notes")}
     scores = {"balanced": {"baseline": 0.7, "candidate": 0.6}, "seed_noise": 0.0, "replicates": None}
-    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "reported_only": {}}
-    against |= empty | scores
+    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [whole]}
+    against |= empty | scores | {"reported_only": {}}
     gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
 
     def run(**how):
@@ -465,7 +467,9 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     }
     assert (found.outcome, found.exit_code) == ("do not ship", 1)
     assert found.raw["gate"]["rows"] == [row]
-    assert "number/probes/1" in tmp_path.joinpath("upgrade.html").read_text("utf-8")
+    page = tmp_path.joinpath("upgrade.html").read_text("utf-8")
+    assert "number/probes/1" in page
+    assert "Numbers got worse: 10 of 100 items lost." in page
     assert found.checklist[0] == "keep upgrade_fakes-Words in use"
 
 

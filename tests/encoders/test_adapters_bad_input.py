@@ -371,7 +371,7 @@ WRONG = {
                              "cannot score these pairs (RuntimeError: dropout probability"),
     "a tokenizer that panics": ("onnx", spoil_template, "cannot encode these texts (PanicException: "),
     "a number too high": ("doc2vec", number_an_object, "the file numbers an object 2147483647, but has"),
-    "a text too long": ("infersent", ask_for_memory, "is no file of weights that torch.save wrote"),
+    "a text too long": ("infersent", ask_for_memory, "is not a file of weights written by torch.save"),
 }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
     assert detect(Path(made.name)) == (adapter, why)
     config = config_for(made.name, known_models())
     assert config.adapter == adapter
-    assert config.description == f"taken for a {ADAPTERS[adapter].what}: {why}"
+    assert config.description == f"loaded as a {ADAPTERS[adapter].what}: {why}"
     given = {"vectors": made.options["vectors"]} if name == "infersent" else {}
     model = load(with_args(config, given), device=Device("cpu"))
     assert np.isfinite(model.encode(["the dog"])).all()
@@ -169,7 +169,7 @@ def resolved(store, *models, args=()):
 def test_a_run_says_what_a_path_was_taken_for_and_follows_its_arguments(tmp_path, store, caplog):
     made = tiny_models.transformers(tmp_path)
     found = resolved(store, made.name, args=["plain:pooling=cls", "prompt=the "])
-    assert "plain: taken for a transformers checkpoint: its config.json says bert" in caplog.text
+    assert "plain: loaded as a transformers checkpoint: its config.json says bert" in caplog.text
     model = found["plain"].model
     assert model.about() == {"prompt": "the ", "pooling": "cls"}
     assert model.fingerprint() != resolved(store, made.name)["plain"].model.fingerprint()
@@ -257,7 +257,9 @@ def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     assert lacks(entry) == "pip install 'encheck[onnx]'"
     assert where(entry) == (False, "pip install 'encheck[onnx]'")
     with pytest.raises(
-        ModelError, match=r"m: the adapter onnx needs more than is installed. Remedy: pip install 'encheck\[onnx\]'"
+        ModelError,
+        match=r"m: the adapter onnx needs a package that is not installed. Remedy: pip install "
+        r"'encheck\[onnx\]'",
     ):
         load(entry, device=Device("cpu"))
 
@@ -282,7 +284,7 @@ def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path,
     assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
     with pytest.raises(
         ModelError,
-        match=r"laser: laser2.pt does not exist. It can be had from https.* --model=laser --model-arg name=PATH",
+        match=r"laser: laser2.pt does not exist. It is available from https.* --model=laser --model-arg name=PATH",
     ):
         load(known_models()["laser"], device=Device("cpu"))
 
@@ -421,5 +423,5 @@ def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(run, tmp_
     assert results["models"][0]["how"]["prompts"] == {"query": "the red: ", "document": ""}
     assert "prompts: {" in (tmp_path / "out" / "report.html").read_text()
     assert any(
-        "taken for a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]
+        "loaded as a sentence-transformers checkpoint: it has modules.json" in n for n in results["run"]["notes"]
     )

@@ -102,7 +102,7 @@ def test_a_very_long_text_is_encoded_and_said_to_be_cut_where_it_is(entry, caplo
     vectors = model.encode(["the red cat sleeps on a dog " * 2_000, "a dog"])
     assert np.isfinite(vectors).all()
     assert model.truncated == (name in CUTS)
-    assert ("1 of 2 texts" in caplog.text and "what follows is cut" in caplog.text) == (name in CUTS)
+    assert ("1 of 2 texts" in caplog.text and "the rest is truncated" in caplog.text) == (name in CUTS)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_the_first_wait_is_said_once_and_without_the_key(server, monkeypatch, ca
     server.state.faults.extend([(429, {"error": f"{KEY} is too fast"})] * 3)
     opened(server, options={"concurrency": 1}).encode(TEXTS[:2])
     assert [record.getMessage() for record in caplog.records] == [
-        f'{server.address}: HTTP 429: {{"error": "*** is too fast"}}; asked again in 7 s, later waits are not named'
+        f'{server.address}: HTTP 429: {{"error": "*** is too fast"}}; retrying in 7 s, later retries are not reported'
     ]
 
 
@@ -193,7 +193,7 @@ def test_an_answer_on_lines_of_its_own_with_all_digits_fits(dimension):
 
 def test_an_answer_that_is_packed_is_not_unpacked(server):
     server.state.faults.append("bomb")
-    with pytest.raises(ModelError, match=r"/embeddings answers packed by 'gzip', which was not asked for"):
+    with pytest.raises(ModelError, match=r"/embeddings compresses its answers with 'gzip', which was not asked for"):
         opened(server).fingerprint()
 
 
@@ -253,7 +253,7 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
     ours = opened(SimpleNamespace(address="http://127.0.0.1:9"), options={"retries": 1})
     with pytest.raises(
         ModelError,
-        match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: see that",
+        match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: check that",
     ):
         ours.fingerprint()
 
@@ -326,14 +326,14 @@ WRONG = {
     "dimensions that differ, from TEI": ("tei", shorter, "vectors of different dimensions"),
     "one index twice": ("openai", first_twice, "with the indices .*: each should come once"),
     "one vector less": ("openai", lambda a: a | {"data": a["data"][1:]}, "each should come once"),
-    "one vector less, from TEI": ("tei", lambda a: a[1:], "answers no list of"),
+    "one vector less, from TEI": ("tei", lambda a: a[1:], "does not answer with a list of"),
     "another API": (
         "openai",
         lambda a: {"result": 1},
         "answers without `data` of embeddings: does it speak OpenAI's API",
     ),
     "a list": ("openai", lambda a: [1, 2], "answers without `data`"),
-    "text for numbers": ("tei", lambda a: ["x"] * len(a), "vectors of different dimensions, .*or none at all"),
+    "text for numbers": ("tei", lambda a: ["x"] * len(a), "vectors of different dimensions, .*or none"),
     "another width than before": (
         "openai",
         other_width,
@@ -363,7 +363,7 @@ def test_a_text_that_the_server_finds_too_long_is_cut_counted_and_said(server, a
     assert np.abs(found[[0, 2]] - vectors(["the dog", "a cat"])).max() < 1e-6
     assert ours.truncated == 1
     assert "1 of 3 texts are longer than" in caplog.text
-    assert "what follows is cut" in caplog.text
+    assert "the rest is truncated" in caplog.text
 
 
 def test_a_prompt_by_role_stands_before_the_text(server):
@@ -427,7 +427,7 @@ def test_what_stands_around_a_key_is_left_out(server, monkeypatch):
 @pytest.mark.parametrize("broken", [f"{KEY}\nX-Other: 1", f"{KEY}\u2026"])
 def test_a_key_that_no_header_takes_is_refused_without_repeating_it(server, monkeypatch, broken):
     monkeypatch.setenv("OPENAI_API_KEY", broken)
-    with pytest.raises(EncoderError, match="the key in OPENAI_API_KEY holds a character that no header") as caught:
+    with pytest.raises(EncoderError, match="the key in OPENAI_API_KEY holds a character that is not allowed") as caught:
         opened(server).encode(["dog"])
     assert KEY not in str(caught.value)
     assert server.state.requests == []
@@ -504,7 +504,7 @@ def test_an_address_that_is_none_or_shows_a_key_is_refused_without_repeating_it(
 
 @pytest.mark.parametrize("given", [KEY, "sk_live_12345", ""])
 def test_a_key_in_the_place_of_its_variable_is_refused_without_repeating_it(given):
-    with pytest.raises(ModelError, match="key_env is no name of an environment variable") as caught:
+    with pytest.raises(ModelError, match="key_env must be the name of an environment variable") as caught:
         Client("http://example.org", given)
     assert not given or given not in str(caught.value)
 
@@ -513,7 +513,7 @@ def test_a_key_in_the_place_of_its_variable_is_refused_without_repeating_it(give
 
 
 def test_the_model_must_be_named(server):
-    with pytest.raises(ModelError, match="served: the server must be told which model: --model-arg model=NAME"):
+    with pytest.raises(ModelError, match="served: name the model for the server: --model-arg model=NAME"):
         load(ModelConfig("served", name=server.address, adapter="openai"), device=Device())
 
 

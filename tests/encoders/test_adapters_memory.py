@@ -60,14 +60,14 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(model, monkeypatch, c
     expected = opened.encode(TEXTS)
     narrow(opened, monkeypatch, room=2, said=said)
     assert np.abs(opened.encode(TEXTS) - expected).max() < 1e-5
-    assert "out of memory with 5 texts at a time: going on with 2" in caplog.text
+    assert "out of memory with 5 texts at a time: continuing with 2" in caplog.text
 
 
 def test_a_text_that_does_not_fit_alone_is_an_error_with_the_model_and_the_remedy(model, monkeypatch):
     opened, said = model
     narrow(opened, monkeypatch, room=0, said=said)
     with pytest.raises(
-        EncoderError, match=r"has no room for a single text \(.*Remedy: max_length, --dtype, or --dev"
+        EncoderError, match=r"runs out of memory with a single text \(.*Remedy: max_length, --dtype, or --dev"
     ) as caught:
         opened.encode(TEXTS)
     assert opened.place in str(caught.value)

@@ -161,8 +161,8 @@ BROKEN = {
     "missing": (shutil.rmtree, ModelError, "does not exist"),
     "no model": (lambda f: (f / "model.onnx").unlink(), ModelError, "has no .onnx file"),
     "empty": (lambda f: (f / "model.onnx").write_bytes(b""), ModelError, "model.onnx is empty"),
-    "cut off": (lambda f: tiny_models.cut(f / "model.onnx"), ModelError, "model.onnx is no ONNX model"),
-    "text": (lambda f: (f / "model.onnx").write_text("the dog"), ModelError, "model.onnx is no ONNX model"),
+    "cut off": (lambda f: tiny_models.cut(f / "model.onnx"), ModelError, "model.onnx is not an ONNX model"),
+    "text": (lambda f: (f / "model.onnx").write_text("the dog"), ModelError, "model.onnx is not an ONNX model"),
     "no graph": (lambda f: (f / "model.onnx").write_bytes(b"\x08\x08"), EncoderError, "model.onnx cannot be run by"),
     "no tokenizer": (
         lambda f: (f / "tokenizer.json").unlink(),
@@ -175,7 +175,11 @@ BROKEN = {
         EncoderError,
         "tokenizer.json cannot be loaded",
     ),
-    "another input": (other_input, EncoderError, "model.onnx asks for the input 'pixels', but there are: input_ids"),
+    "another input": (
+        other_input,
+        EncoderError,
+        "model.onnx needs the input 'pixels', but encheck provides: input_ids",
+    ),
 }
 
 
@@ -197,9 +201,7 @@ def test_a_token_that_the_model_has_no_row_for_is_said(copied):
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_a_custom_operator_is_named_as_code_and_not_run(tmp_path, runtime):
     config = tiny_models.onnx(tmp_path, domain="com.example")
-    with pytest.raises(
-        EncoderError, match=r"model.onnx asks for an operator that ONNX does not have, code of its own.*Mine"
-    ):
+    with pytest.raises(EncoderError, match=r"model.onnx uses an operator that is not part of ONNX.*Mine"):
         opened(config.name, runtime).encode(["the dog"])
 
 

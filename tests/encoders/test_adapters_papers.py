@@ -123,9 +123,9 @@ def test_a_pickle_that_would_call_something_is_refused_by_name_and_not_run(tmp_p
 
 DOC2VEC = {
     "missing": (Path.unlink, "does not exist"),
-    "cut off": (tiny_models.cut, "is no Doc2Vec model that gensim saved"),
-    "another kind": (lambda p: p.write_text("the dog"), "is no Doc2Vec model that gensim saved"),
-    "another pickle": (lambda p: p.write_bytes(pickle.dumps({"a": 1})), "is no Doc2Vec model that gensim saved"),
+    "cut off": (tiny_models.cut, "is not a Doc2Vec model saved by gensim"),
+    "another kind": (lambda p: p.write_text("the dog"), "is not a Doc2Vec model saved by gensim"),
+    "another pickle": (lambda p: p.write_bytes(pickle.dumps({"a": 1})), "is not a Doc2Vec model saved by gensim"),
 }
 
 
@@ -196,7 +196,7 @@ def tensors(**named):
 INFERSENT = {
     "missing": (Path.unlink, ModelError, "does not exist"),
     "cut off": (tiny_models.cut, (ModelError, EncoderError), "infersent1.pkl"),
-    "text": (lambda p: p.write_text("the dog"), ModelError, "is no file of weights that torch.save wrote"),
+    "text": (lambda p: p.write_text("the dog"), ModelError, "is not a file of weights written by torch.save"),
     "another model": (
         lambda p: save(p, tensors(other=(2, 2))),
         EncoderError,
@@ -409,7 +409,7 @@ LASER = {
     "encoder cut off": (
         lambda f: tiny_models.cut(f / "laser3-eng.v1.pt"),
         ModelError,
-        "laser3-eng.v1.pt is no file of weights",
+        "laser3-eng.v1.pt is not a file of weights",
     ),
     "no pieces": (
         lambda f: (f / "laser.spm").unlink(),
@@ -419,7 +419,7 @@ LASER = {
     "pieces of another kind": (
         lambda f: (f / "laser.spm").write_text("x"),
         EncoderError,
-        "laser.spm is no SentencePiece model",
+        "laser.spm is not a SentencePiece model",
     ),
     "no vocabulary": (
         lambda f: (f / "laser.cvocab").unlink(),
@@ -435,7 +435,7 @@ LASER = {
     "another model": (
         lambda f: save(f / "laser3-eng.v1.pt", tensors(other=(1,))),
         EncoderError,
-        "has no `model`: it is no LASER",
+        "has no `model`: it is not a LASER",
     ),
     "neither kind": (
         lambda f: save(f / "laser3-eng.v1.pt", {"model": tensors(**{"embed_tokens.weight": (90, 8)})}),
@@ -491,7 +491,7 @@ def writing(folder):
 def test_operators_that_reach_out_are_named_and_not_run_unless_trusted(tmp_path):
     folder = writing(tmp_path)
     with pytest.raises(
-        ModelError, match=r"saved_model.pb is code that asks for WriteFile, which is not run. If you trust it"
+        ModelError, match=r"saved_model.pb is a program that uses WriteFile, which is not run. If you trust it"
     ):
         opened(ModelConfig("t", name=str(folder), adapter="savedmodel"))
     trusted = opened(ModelConfig("t", name=str(folder), adapter="savedmodel", trust_remote_code=True))
@@ -520,7 +520,7 @@ def test_what_only_a_saver_may_do_is_refused_where_the_model_does_it(tmp_path, n
             return tf.gather(self.table, tf.strings.to_hash_bucket_fast(texts, 50))
 
     tf.saved_model.save(Reaches(), str(tmp_path / "reaches"))
-    with pytest.raises(ModelError, match=rf"saved_model.pb is code that asks for {operator}, which is not run"):
+    with pytest.raises(ModelError, match=rf"saved_model.pb is a program that uses {operator}, which is not run"):
         opened(ModelConfig("t", name=str(tmp_path / "reaches"), adapter="savedmodel")).encode(["the dog"])
     assert not list(tmp_path.glob("made*"))
 
@@ -564,7 +564,7 @@ SAVEDMODEL = {
         lambda f: (f / "saved_model.pb").unlink(),
         {},
         ModelError,
-        "is no SavedModel, or the copy was cut off",
+        "is not a SavedModel, or the copy is truncated",
     ),
     "empty": (lambda f: (f / "saved_model.pb").write_bytes(b""), {}, ModelError, "is empty"),
     "cut off": (lambda f: tiny_models.cut(f / "saved_model.pb"), {}, EncoderError, "TensorFlow cannot load"),

@@ -306,7 +306,7 @@ PEFT_BROKEN = {
     "no configuration": (
         lambda f: (f / "adapter_config.json").unlink(),
         ModelError,
-        "is no PEFT adapter: it has no adapter_config",
+        "is not a PEFT adapter: it has no adapter_config",
     ),
     "no base": (
         lambda f: tiny_models.change_json(f / "adapter_config.json", base_model_name_or_path=None),
@@ -346,7 +346,7 @@ BROKEN = {
     "nothing at all": (shutil.rmtree, "does not exist"),
     "a folder of something else": (
         lambda f: (f / "config.json").unlink(),
-        "is no checkpoint: it has neither config.json",
+        "is not a checkpoint: it has neither config.json",
     ),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "has no weights"),
     "weights cut off": (lambda f: tiny_models.cut(f / "model.safetensors"), "model.safetensors cannot be read"),
@@ -391,10 +391,12 @@ def test_what_shows_only_on_loading_is_an_encoder_error_that_names_the_folder(co
 
 def test_a_weight_that_sentence_transformers_would_draw_at_random_is_an_error(copied):
     without(copied, "encoder.layer.1.intermediate", "pooler")
-    with pytest.raises(EncoderError, match=rf"{copied} lacks weights of the model, first encoder.layer.1.intermediate"):
+    with pytest.raises(
+        EncoderError, match=rf"{copied} lacks weights of the model, such as encoder.layer.1.intermediate"
+    ):
         opened(copied, adapter="sentence-transformers").encode(["a dog"])
     without(copied, "encoder.layer")
-    with pytest.raises(EncoderError, match=r"lacks weights of the model, first encoder.layer"):
+    with pytest.raises(EncoderError, match=r"lacks weights of the model, such as encoder.layer"):
         opened(copied, adapter="sentence-transformers").encode(["a dog"])
 
 
@@ -424,7 +426,9 @@ def test_a_model_whose_vectors_are_zeros_is_named_with_the_remedy(copied, adapte
 
     weights = {name: np.zeros_like(w) for name, w in load_file(copied / "model.safetensors").items()}
     save_file(weights, copied / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(EncoderError, match=r"copied: the vector of 2 of 2 texts is all zeros.*Remedy: a whole check"):
+    with pytest.raises(
+        EncoderError, match=r"copied: the vector of 2 of 2 texts is all zeros.*Remedy: use a complete check"
+    ):
         list(batches_of(opened(copied, adapter=adapter), ["a dog", "a cat"]))
 
 
@@ -444,10 +448,10 @@ SETTINGS = {
         {"pooling": "layers", "options": {"layers": [4]}},
         "layers holds 4, but .* has layers -3 to 3",
     ),
-    "layers without their pooling": ({"options": {"layers": [1]}}, "layers says nothing to pooling 'mean'"),
+    "layers without their pooling": ({"options": {"layers": [1]}}, "layers has no effect with pooling 'mean'"),
     "a head on the mean": (
         {"pooling": "mean", "options": {"head": "mlp"}},
-        "stands on the first token: give pooling: cls",
+        "reads the first token: set pooling: cls",
     ),
 }
 
@@ -472,7 +476,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(caplog):
     found = list(halving(run, np.arange(10)))
     assert np.concatenate([positions for positions, _ in found]).tolist() == list(range(10))
     assert all((vectors[:, 0] == positions).all() for positions, vectors in found)
-    assert "out of memory with 10 texts at a time: going on with 5" in caplog.text
+    assert "out of memory with 10 texts at a time: continuing with 5" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -618,7 +622,7 @@ def own_code(copied, tmp_path):
 def test_code_of_a_checkpoint_is_refused_by_name_and_not_run(own_code, adapter):
     folder, trace = own_code
     with pytest.raises(
-        ModelError, match=r"names code of its own .mine.Config, mine.Model., which is not run. If you trust it: "
+        ModelError, match=r"names its own code .mine.Config, mine.Model., which is not run. If you trust it: "
     ):
         opened(folder, adapter=adapter)
     assert not trace.exists()

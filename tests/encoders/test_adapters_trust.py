@@ -73,7 +73,9 @@ def test_weights_in_parts_give_what_they_give_in_one(folder, made, adapter):
 def test_a_part_that_is_missing_is_named_before_anything_is_loaded(folder, adapter):
     in_parts(folder, *PARTS)
     (folder / PARTS[1]).unlink()
-    with pytest.raises(ModelError, match=rf"model.safetensors.index.json names {PARTS[1]}, which is not there.*Remedy"):
+    with pytest.raises(
+        ModelError, match=rf"model.safetensors.index.json names {PARTS[1]}, which does not exist.*Remedy"
+    ):
         opened(folder, adapter)
 
 
@@ -89,7 +91,7 @@ OUTSIDE = {
 def test_a_path_out_of_the_folder_is_refused_with_the_file_that_has_it(folder, file, found):
     add_module(folder, file.rpartition("/")[0])
     write(folder / file, found)
-    with pytest.raises(ModelError, match=r"points out of the folder \(.*\), which is not followed") as caught:
+    with pytest.raises(ModelError, match=r"points outside its folder \(.*\), which is not followed") as caught:
         opened(folder)
     assert str(folder / file) in str(caught.value)
 
@@ -109,7 +111,7 @@ def test_a_class_of_somebody_elses_is_named_and_not_imported(folder, file, found
     add_module(folder, file.rpartition("/")[0])
     write(folder / file, found)
     with pytest.raises(
-        ModelError, match=rf"names code of its own \({name}\), which is not run. If you trust it"
+        ModelError, match=rf"names its own code \({name}\), which is not run. If you trust it"
     ) as caught:
         opened(folder)
     assert str(folder / file) in str(caught.value)
@@ -188,7 +190,7 @@ def test_a_word_beyond_the_last_row_is_a_vocabulary_that_does_not_match(folder, 
 def test_a_text_that_a_model_stumbles_over_is_an_error_that_names_it(folder):
     with_token(folder, special=True)
     with pytest.raises(
-        EncoderError, match=rf"{folder} cannot encode these texts \(IndexError: .*Remedy: a whole check"
+        EncoderError, match=rf"{folder} cannot encode these texts \(IndexError: .*Remedy: use a complete check"
     ):
         opened(folder).encode(["the <image>"])
 
@@ -262,7 +264,7 @@ def test_weights_beside_an_onnx_make_its_vectors_and_its_fingerprint(apart, tmp_
 @pytest.mark.parametrize("place", ["../weights.pb", "/tmp/weights.pb", "a/../../weights.pb"])
 def test_an_onnx_whose_weights_lie_elsewhere_is_refused(apart, runtime, place):
     point(apart, place)
-    with pytest.raises(ModelError, match=r"model.onnx points out of its folder \(.*\), which is not followed. Remedy"):
+    with pytest.raises(ModelError, match=r"model.onnx points outside its folder \(.*\), which is not followed. Remedy"):
         opened(apart, runtime)
 
 

@@ -81,7 +81,7 @@ def test_a_text_without_a_known_word_is_near_to_nothing_but_no_zero_and_is_said(
     vectors = opened(file[0]).encode(TEXTS)
     assert (vectors[3] == vectors[4]).all()
     assert 0 < np.abs(vectors[3]).max() < 0.01
-    assert "knows no word of 1 of 6 texts" in caplog.text
+    assert "has no word of 1 of 6 texts" in caplog.text
 
 
 def test_a_word_in_capitals_is_taken_as_it_stands_before_it_is_taken_in_lower_case(file):
@@ -165,7 +165,7 @@ def say(path, count):
 BROKEN = {
     "missing": (tiny_models.glove, lambda p: p.unlink(), ModelError, "does not exist"),
     "a folder": (tiny_models.glove, lambda p: [p.unlink(), p.mkdir()], ModelError, "is a folder, but should be a file"),
-    "empty": (tiny_models.glove, lambda p: p.write_bytes(b""), ModelError, "is empty: was the copy cut off"),
+    "empty": (tiny_models.glove, lambda p: p.write_bytes(b""), ModelError, "is empty: is the copy truncated"),
     "prose": (tiny_models.glove, lambda p: p.write_text("Once upon a time\n"), ModelError, "should hold word vectors"),
     "another kind": (
         tiny_models.glove,
@@ -184,7 +184,7 @@ BROKEN = {
         tiny_models.glove,
         lambda p: p.write_text(p.read_text().replace("\ndog ", "\ndog one two 3 4 5 6 7 8\nrest ")),
         EncoderError,
-        "is no list of numbers|has 10 numbers",
+        "is not a list of numbers|has 10 numbers",
     ),
     "binary cut off": (tiny_models.word2vec, tiny_models.cut, ModelError, r"says \d+ x 8 vectors, but has \d+ bytes"),
     "fewer words than said": (

@@ -149,7 +149,7 @@ def test_a_long_text_is_cut_and_said_to_be(checkpoint, reference, caplog):
     assert np.abs(vectors[0] - vectors[1]).max() < 1e-5
     assert np.abs(vectors - reference.encode([long] * 2 + ["a dog"])).max() < 1e-5
     assert ours.truncated == 1  # the second fills the length and loses nothing
-    assert f"1 of 3 texts are longer than {tiny.MAX_LENGTH} tokens, the maximum: what follows is cut" in caplog.text
+    assert f"1 of 3 texts are longer than {tiny.MAX_LENGTH} tokens, the maximum: the rest is truncated" in caplog.text
 
 
 def test_one_long_text_among_many_is_counted_without_a_warning(checkpoint, caplog):
@@ -315,7 +315,7 @@ BROKEN = {
     ),
     "a folder of something else": (
         lambda f: [(f / name).unlink() for name in ("modules.json", "config.json")],
-        "{folder} is no checkpoint: it has neither modules.json nor config.json. It holds: 1_Pooling, 2_Normalize,",
+        "{folder} is not a checkpoint: it has neither modules.json nor config.json. It holds: 1_Pooling, 2_Normalize,",
     ),
     "a file": (lambda f: [shutil.rmtree(f), f.touch()], "is a file, but should be a folder"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "{folder} has no weights: a checkpoint holds"),
@@ -325,12 +325,12 @@ BROKEN = {
     ),
     "an empty file of weights": (
         lambda f: (f / "model.safetensors").write_bytes(b""),
-        "{folder}/model.safetensors is empty: was the copy cut off",
+        "{folder}/model.safetensors is empty: is the copy truncated",
     ),
     "weights cut off": (lambda f: cut(f / "model.safetensors"), "{folder}/model.safetensors cannot be read"),
     "a pointer of git-lfs": (
         lambda f: (f / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1"),
-        "or is it a git-lfs pointer?",
+        "or a git-lfs pointer?",
     ),
     "a link to nowhere": (
         lambda f: [(f / "model.safetensors").unlink(), (f / "model.safetensors").symlink_to(f / "gone")],
@@ -338,21 +338,21 @@ BROKEN = {
     ),
     "code of its own": (
         lambda f: (f / "modules.json").write_text('[{"idx": 0, "path": "", "type": "modeling_mine.Model"}]'),
-        "{folder}/modules.json names code of its own (modeling_mine.Model), which is not run",
+        "{folder}/modules.json names its own code (modeling_mine.Model), which is not run",
     ),
     "code that only looks like theirs": (
         lambda f: (f / "modules.json").write_text('[{"path": "", "type": "sentence_transformersx.Model"}]'),
-        "names code of its own (sentence_transformersx.Model)",
+        "names its own code (sentence_transformersx.Model)",
     ),
     "modules elsewhere": (
         lambda f: (f / "modules.json").write_text(
             '[{"idx": 0, "path": "../x", "type": "sentence_transformers.models.Pooling"}]'
         ),
-        "{folder}/modules.json points out of the folder (../x), which is not followed",
+        "{folder}/modules.json points outside its folder (../x), which is not followed",
     ),
     "modules without a type": (
         lambda f: (f / "modules.json").write_text('[{"path": ""}, "x"]'),
-        "names code of its own (None)",
+        "names its own code (None)",
     ),
     "modules that are no list": (
         lambda f: (f / "modules.json").write_text("{}"),
@@ -379,7 +379,7 @@ BROKEN = {
     ),
     "code of the transformer's own": (
         lambda f: change_json(f / "config.json", auto_map={"AutoModel": "mine.Model"}, model_type="mine"),
-        "{folder}/config.json names code of its own (mine.Model), which is not run. If you trust it: ",
+        "{folder}/config.json names its own code (mine.Model), which is not run. If you trust it: ",
     ),
     "an unknown similarity": (
         lambda f: change_json(f / "config_sentence_transformers.json", similarity_fn_name="cosin"),
@@ -413,7 +413,7 @@ def test_what_shows_only_on_loading_is_an_encoder_error_that_names_the_folder(co
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:x", "", "cpu,auto", "cpu,cuda:all"])
 def test_a_device_that_is_none_is_refused_at_once(name):
-    with pytest.raises(UsageError, match=f"--device={name} names no device: it should be auto, cpu, cuda"):
+    with pytest.raises(UsageError, match=f"--device={name} is not a device: it should be auto, cpu, cuda"):
         Device(name)
 
 
@@ -495,7 +495,7 @@ def test_a_hub_id_without_a_network_says_what_to_do(tmp_path, name):
     there, said = run_python(HUB, name, HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path)).splitlines()
     assert there.startswith("(False, ")
     assert said.startswith(f"cannot fetch '{name}' from the hub (")
-    assert said.endswith(f"give the folder: --model=./{name.split('/')[1]}")
+    assert said.endswith(f"name the folder: --model=./{name.split('/')[1]}")
 
 
 def test_a_folder_that_is_missing_below_one_that_is_here_is_told_with_its_neighbours(tmp_path, monkeypatch):
@@ -505,7 +505,7 @@ def test_a_folder_that_is_missing_below_one_that_is_here_is_told_with_its_neighb
     hub = HUB.replace(', package="not_installed.at_all"', "")
     *_, said = run_python(hub, "out/checkpoint-9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home")).splitlines()
     assert said.startswith("unknown folder 'out/checkpoint-9'; did you mean 'out/checkpoint-90'? There are: out/check")
-    assert said.endswith("Remedy: name a folder that is there: --model=./folder")
+    assert said.endswith("Remedy: name a folder that exists: --model=./folder")
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -604,8 +604,8 @@ def test_an_adapter_of_your_own_gets_its_options():
         ("my_adapters:Unnamed", {}, r"fingerprint\(\) of my_adapters:Unnamed gave None. Remedy: return a text"),
         ("my_adapters:Blank", {}, r"fingerprint\(\) of my_adapters:Blank gave ' '. Remedy: return a text"),
         ("my_adapters:Unsure", {}, r"fingerprint\(\) of my_adapters:Unsure raised AttributeError.* Remedy: return"),
-        ("my_adapters:Nothing", {}, r"is no model under test: it should have fingerprint\(\) and score_pairs\(\), or"),
-        ("my_adapters:NoSimilarity", {}, "is no model under test: .* encode.. and `similarity`"),
+        ("my_adapters:Nothing", {}, r"is not a model: it should have fingerprint\(\) and score_pairs\(\), or"),
+        ("my_adapters:NoSimilarity", {}, "is not a model: .* encode.. and `similarity`"),
         ("my_adapters:BadSimilarity", {}, "unknown similarity 'cosin'; did you mean 'cosine'?"),
     ],
 )
@@ -658,7 +658,7 @@ BAD_VECTORS = {
     "truth": (np.ones((3, 5), bool), "gave values of type bool, but should give floating point; the first text"),
     "complex": (np.ones((3, 5), complex), "gave values of type complex128"),
     "nothing": (None, "gave values of type object, .*the first text is 'the dog'"),
-    "rows of different lengths": ([[1, 2], [1], [1]], "gave what is no array of numbers .*the first text is 'the dog'"),
+    "rows of different lengths": ([[1, 2], [1], [1]], "did not give an array of numbers .*the first text is 'the dog'"),
 }
 
 
@@ -705,7 +705,7 @@ PAIRS = [("a", "b"), ("the dog", "the cat")]
         ([[0.1], [0.2]], r"gave shape \(2, 1\), but should give \(2,\)"),
         (["x", "y"], r"gave values of type <U1, but should give floating point; the first pair is \('a', 'b'\)"),
         (None, r"score_pairs\(\) gave values of type object"),
-        ([[1], [1, 2]], "gave what is no array of numbers"),
+        ([[1], [1, 2]], "did not give an array of numbers"),
     ],
 )
 def test_scores_that_are_none_are_refused_with_the_first_pair(scores, expected):

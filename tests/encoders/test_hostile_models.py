@@ -122,7 +122,7 @@ def test_a_class_that_is_not_known_is_named_and_not_imported(folder, trace, kind
     if found:
         write(folder / file, found)
     named = OWN if found else kind
-    refused(folder, file, f"names code of its own ({named}), which is not run. If you trust it: trust_remote_code")
+    refused(folder, file, f"names its own code ({named}), which is not run. If you trust it: trust_remote_code")
     assert not trace.exists()
 
 
@@ -132,7 +132,7 @@ def test_a_router_at_the_root_has_the_classes_of_its_parts_looked_at(folder, tra
     write(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": ROUTER}])
     write(folder / file, nested)
     write(folder / "query_0" / "config.json", ROUTED)
-    refused(folder, "query_0/config.json", f"names code of its own ({OWN})", "It stands under types.query_0")
+    refused(folder, "query_0/config.json", f"names its own code ({OWN})", "It is named under types.query_0")
     assert not trace.exists()
 
 
@@ -154,21 +154,21 @@ SETTINGS = {
 def test_code_that_a_setting_names_is_not_fetched_or_run(folder, trace, adapter, file, found, key):
     before = json.loads((folder / file).read_text()) if (folder / file).exists() else {}
     write(folder / file, before | found)
-    refused(folder, file, "names code of its own (", f"It stands under {key}", adapter=adapter)
+    refused(folder, file, "names its own code (", f"It is named under {key}", adapter=adapter)
     assert not trace.exists()
 
 
 def test_a_tokenizer_of_a_cross_encoder_is_not_asked_about_on_the_terminal(folder, trace, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda *_: "y")
     tiny_models.change_json(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": [OWN, None]})
-    refused(folder, "tokenizer_config.json", f"names code of its own ({OWN})", adapter="cross-encoder")
+    refused(folder, "tokenizer_config.json", f"names its own code ({OWN})", adapter="cross-encoder")
     assert not trace.exists()
 
 
 def test_an_adapter_of_peft_names_no_module_to_import(trace, tmp_path):
     folder = Path(tiny_models.peft(tmp_path).name)
     tiny_models.change_json(folder / "adapter_config.json", megatron_config={"a": 1}, megatron_core=OWN)
-    refused(folder, "adapter_config.json", f"names code of its own ({OWN})", adapter="peft")
+    refused(folder, "adapter_config.json", f"names its own code ({OWN})", adapter="peft")
     assert not trace.exists()
 
 
@@ -189,7 +189,7 @@ def test_a_checkpoint_cannot_ask_for_a_pickle_to_be_run(folder, trace, group):
     torch.save({"payload": Payload(trace)}, folder / "pytorch_model.bin")  # beside safetensors, so not looked at
     asked = {"use_safetensors": False, "weights_only": False}
     tiny_models.change_json(folder / "sentence_bert_config.json", **{group: asked})
-    with pytest.raises(ModelError, match=rf"{group} has use_safetensors False, which is not handed on.*Remedy"):
+    with pytest.raises(ModelError, match=rf"{group} has use_safetensors False, which is not passed on.*Remedy"):
         opened(folder).encode(TEXTS)
     assert not trace.exists()
 
@@ -205,7 +205,7 @@ def test_a_tokenizer_that_lies_elsewhere_is_refused(folder, key, value):
 
 def test_weights_that_lie_elsewhere_are_refused(folder):
     tiny_models.change_json(folder / "config.json", transformers_weights="../other/model.safetensors")
-    refused(folder, "config.json", "points out of the folder (../other/model.safetensors), which is not followed")
+    refused(folder, "config.json", "points outside its folder (../other/model.safetensors), which is not followed")
 
 
 def test_arguments_that_only_say_how_texts_are_cut_are_handed_on(folder, made):
@@ -269,7 +269,7 @@ UNKNOWN = [
 def test_an_activation_that_is_not_known_is_refused_and_neither_run_nor_replaced(with_dense, trace, name):
     folder, config = with_dense
     write(config, json.loads(config.read_text()) | {"activation_function": name})
-    told = refused(folder, config.relative_to(folder), f"activation_function is {name!r}", "none of torch.nn's")
+    told = refused(folder, config.relative_to(folder), f"activation_function is {name!r}", "is not in torch.nn")
     assert "trust_remote_code: true" in told
     assert not trace.exists()
 
@@ -289,7 +289,7 @@ def test_an_activation_of_its_own_runs_where_it_is_trusted(with_dense, dense, ma
 def test_a_setting_that_a_dense_layer_does_not_have_is_refused(with_dense):
     folder, config = with_dense
     write(config, json.loads(config.read_text()) | {"scale": 3})
-    told = refused(folder, config.relative_to(folder), "scale is 3, which sentence-transformers passes over. Remedy")
+    told = refused(folder, config.relative_to(folder), "scale is 3, which sentence-transformers ignores. Remedy")
     assert "scale" in told
     assert opened(folder, trust_remote_code=True).fingerprint()
 
@@ -414,5 +414,7 @@ def test_a_zip_that_cannot_be_unpacked_is_no_file_of_weights(tmp_path):
     data = bytearray(path.read_bytes())
     data[data.index(b"PK\x01\x02") + 6] = 255  # the version that is needed to unpack it
     path.write_bytes(data)
-    with pytest.raises(ModelError, match=r"w.bin is no file of weights that torch.save wrote \(zip file version 25.5"):
+    with pytest.raises(
+        ModelError, match=r"w.bin is not a file of weights written by torch.save \(zip file version 25.5"
+    ):
         check_pickle(path)

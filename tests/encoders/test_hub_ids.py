@@ -54,8 +54,8 @@ def hub(tmp_path, monkeypatch):
 
 
 KINDS = {
-    "transformers": "taken for a transformers checkpoint: its config.json says bert, and it has no modules.json",
-    "peft": "taken for a PEFT adapter: it has adapter_config.json",
+    "transformers": "loaded as a transformers checkpoint: its config.json says bert, and it has no modules.json",
+    "peft": "loaded as a PEFT adapter: it has adapter_config.json",
     "sentence-transformers": "",
 }
 
@@ -93,7 +93,7 @@ def store(tmp_path):
 def test_a_model_that_nothing_pins_is_said_with_its_commit_which_stands_in_the_results(hub, store, caplog):
     hub(tiny_models.sentence_transformers)
     (subject,) = resolve_models(Settings(models=("owner/name",)), store).values()
-    assert f"owner--name is not pinned: commit {COMMIT[:12]} of owner/name was taken. To keep to it: " in caplog.text
+    assert f"owner--name is not pinned: commit {COMMIT[:12]} of owner/name was used. To pin it: " in caplog.text
     assert f"--model=owner/name@{COMMIT}" in caplog.text
     assert _describe_model(subject)["revision"] == COMMIT
 

@@ -62,17 +62,17 @@ WRONG = {
     "length of zero": ("m:\n  name: x\n  max_length: 0", 3, "max_length is 0, but should be at least 1"),
     "unknown dtype": ("m:\n  name: x\n  dtype: float61", 3, "unknown dtype 'float61'; did you mean 'float16'?"),
     "unknown similarity": ("m:\n  name: x\n  similarity: cosin", 3, "did you mean 'cosine'? There are: cosine, dot"),
-    "duplicate model": ("a: {name: x}\nb: {name: y}\na: {name: z}", 3, "'a' stands twice; first on line 1"),
-    "duplicate field": ("a:\n  name: x\n  name: y", 3, "'name' stands twice; first on line 2"),
+    "duplicate model": ("a: {name: x}\nb: {name: y}\na: {name: z}", 3, "'a' appears twice; first on line 1"),
+    "duplicate field": ("a:\n  name: x\n  name: y", 3, "'name' appears twice; first on line 2"),
     "duplicate threshold": (
         "a:\n  name: x\n  thresholds:\n    c: 1\n    c: 2",
         5,
-        "'c' stands twice; first on line 4",
+        "'c' appears twice; first on line 4",
     ),
     "not YAML": ("a:\n  name: x\n b: [", 3, "is not valid YAML: "),
     "tab": ("a:\n\tname: x", 2, "is not valid YAML: while scanning for the next token, found character '\\t'"),
     "two documents": ("a: {name: x}\n---\nb: {name: y}", 2, "expected a single document in the stream"),
-    "control character": ("a:\n  name: x\n  prompt: '\x00'", 3, "'\\x00' may not stand here"),
+    "control character": ("a:\n  name: x\n  prompt: '\x00'", 3, "'\\x00' is not allowed here"),
     "undefined alias": ("a:\n  name: *b", 2, "found undefined alias"),
     "unknown adapter": (
         "m:\n  name: x\n  adapter: sentence_transformers",
@@ -181,12 +181,12 @@ def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
 
 
 def test_a_file_that_is_nested_without_end_is_refused(write):
-    with pytest.raises(ConfigError, match="is nested too deep"):
+    with pytest.raises(ConfigError, match="is nested too deeply"):
         read_models(write("[" * 5_000))
 
 
 def test_a_field_that_is_nested_without_end_is_refused(write):
-    with pytest.raises(ConfigError, match="is nested too deep"):
+    with pytest.raises(ConfigError, match="is nested too deeply"):
         read_models(write(f"m:\n  adapter: a.b:C\n  options: {{a: {'[' * 5000}{']' * 5000}}}"))
 
 

@@ -157,7 +157,7 @@ def test_a_path_that_leaves_the_folder_is_refused_by_name(tmp_path, model, name)
     (tmp_path / "m.onnx").write_bytes(MODELS[model](name).SerializeToString())
     with pytest.raises(ModelError) as error:
         external(tmp_path / "m.onnx")
-    assert f"m.onnx points out of its folder ({name}), which is not followed" in str(error.value)
+    assert f"m.onnx points outside its folder ({name}), which is not followed" in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["", "none.bin", "w\0.bin", "*/_ORT_MEM_ADDR_/*", "x" * 5_000])
@@ -178,9 +178,9 @@ def nested(levels):
 DAMAGED = {
     "cut off": (deep("w.bin", 1).SerializeToString()[:-3], "it ends in the middle of a field"),
     "a long number": (b"\x08" + b"\xff" * 11, "a number has more than ten bytes"),
-    "a group": (b"\x3b\x3c", "wire type 3 of field 7 is none of ONNX"),
+    "a group": (b"\x3b\x3c", "wire type 3 of field 7 is not part of ONNX"),
     "field 0": (b"\x00\x00", "there is no field 0"),
-    "text": (b"version https://git-lfs", "wire type 6 of field 14 is none of ONNX"),
+    "text": (b"version https://git-lfs", "wire type 6 of field 14 is not part of ONNX"),
     "deep": (nested(40), "messages lie 100 deep in each other"),
 }
 
@@ -190,7 +190,7 @@ def test_what_is_no_model_is_refused_with_the_reason(tmp_path, data, says):
     (tmp_path / "m.onnx").write_bytes(data)
     with pytest.raises(ModelError) as error:
         locations(tmp_path / "m.onnx")
-    assert f"m.onnx is no ONNX model ({says}): " in str(error.value)
+    assert f"m.onnx is not an ONNX model ({says}): " in str(error.value)
 
 
 def test_a_model_of_more_fields_than_any_has_is_refused(tmp_path, monkeypatch):

@@ -174,7 +174,7 @@ def test_layers_that_are_kept_in_full_precision_are_refused_in_half_of_it(folder
 
 def test_classes_that_say_nothing_must_be_named(folders):
     folder = classifier(folders / "three", labels=("a", "b", "c"))
-    with pytest.raises(ModelError, match="none that surely means the same"):
+    with pytest.raises(ModelError, match="one that surely means the same"):
         cross_encoder(folder)
     with pytest.raises(ModelError, match="and d is not among"):
         cross_encoder(folder, positive="d")

@@ -130,7 +130,7 @@ def test_what_a_good_check_followed_is_kept_and_the_error_counts_both(server, st
     subject = encoded(store, model)
     assert len(kept(store, model)) % 7 == 0
     assert f"Kept in this pass: {subject.encoded} vectors, checked after they came" in str(subject.error)
-    assert "that came after the last good check of the model, and the requests under way" in str(subject.error)
+    assert "that came after the last good check of the model, and all requests in progress" in str(subject.error)
     again_later = opened(server)
     assert again_later.fingerprint() != model.fingerprint()
     assert encoded(store, again_later).error is None
@@ -216,7 +216,7 @@ def test_a_server_that_falls_silent_before_the_check_leaves_nothing_unchecked(se
     server.state.faults.extend([None, (503, {"error": "gone"})])
     said = str(encoded(store, model).error)
     assert "the last said: HTTP 503" in said
-    assert f"Thrown away: {len(TEXTS)} vectors" in said
+    assert f"Discarded: {len(TEXTS)} vectors" in said
     assert kept(store, model) == []
 
 

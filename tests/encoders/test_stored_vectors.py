@@ -51,7 +51,7 @@ def test_a_text_without_a_vector_is_named(tmp_path):
         ({"text": TEXTS}, "lacks the column 'vector'"),
         ({"vector": VECTORS.tolist()}, "lacks the column 'text'"),
         ({"text": TEXTS, "vector": [[1.0], [1.0, 2.0]]}, "not of one length"),
-        ({"text": TEXTS, "vector": [[1.0], [float("nan")]]}, "no finite numbers"),
+        ({"text": TEXTS, "vector": [[1.0], [float("nan")]]}, "not finite numbers"),
         ({"text": ["a", "a"], "vector": VECTORS.tolist()}, "two vectors of 'a'"),
         ({"text": TEXTS, "vector": VECTORS.tolist(), "role": ["query", "x"]}, "the role is 'x'"),
     ],

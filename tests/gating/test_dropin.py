@@ -49,8 +49,8 @@ def test_rounding_needs_no_new_index(noise):
     ("new", "related", "says"),
     [
         (unit(vectors() + 0.2 * vectors(seed=1)), True, "vectors differ: median cosine 0.98"),
-        (turned(vectors()), False, "as of a model that is not related, or a rotated copy"),
-        (vectors(seed=2), False, "as of a model that is not related"),
+        (turned(vectors()), False, "as between unrelated models, or for a rotated copy"),
+        (vectors(seed=2), False, "as between unrelated models"),
         (vectors() * -1, False, "median cosine -1.000"),
     ],
 )
@@ -109,7 +109,7 @@ def test_a_space_is_kept_in_few_bytes_and_read_as_it_was(d):
 
 
 @pytest.mark.parametrize(
-    ("row", "says"), [([0.1, "AAA="], "has 2 numbers, but should have 64"), ([0.1, "!"], "is no base64")]
+    ("row", "says"), [([0.1, "AAA="], "has 2 numbers, but should have 64"), ([0.1, "!"], "is not base64")]
 )
 def test_a_damaged_space_is_a_value_error(row, says):
     kept = space(vectors()).packed()

@@ -119,7 +119,9 @@ def test_at_most_twelve_slices_are_tested_those_of_most_clusters_whatever_their_
     _, tested, left_out = cut(slices, n=132)
     assert len(tested) == 12
     assert [name.split("/")[-1][0] for name in tested] == ["e"] * 3 + ["d"] * 4 + ["c"] * 5
-    assert left_out["retrieval/own/1/slices"].startswith("at most 12 are tested, those of most clusters; not f=0, f=1")
+    assert left_out["retrieval/own/1/slices"].startswith(
+        "at most 12 are tested, those with the most clusters; not tested: f=0, f=1"
+    )
 
 
 def test_queries_of_few_clusters_make_no_slice_however_many_they_are():

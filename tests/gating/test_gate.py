@@ -8,7 +8,7 @@ from scipy import stats
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired, Rule
-from encheck.reporting.gate import cells
+from encheck.reporting.gate.rows import cells
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):
@@ -197,7 +197,7 @@ def test_a_figure_that_cannot_be_calibrated_is_open_and_says_so_in_words(side, s
     assert decision.reasons[0] == (
         f"m: under {name}, random pairs and identical texts score the same: nothing can be calibrated"
     )
-    assert decision.reasons[1] == "family health: not all of its gate rows have a figure, so that it has none"
+    assert decision.reasons[1] == "family health: not all of its gate rows have a figure, so it has none either"
     assert "nan" not in " ".join(decision.reasons)
 
 
@@ -221,7 +221,7 @@ def test_a_row_is_evidence_where_its_baseline_is_shown_to_be_above_chance_by_two
     assert (row.evidence, row.at_chance) == (evidence, not evidence)
     if not evidence:
         assert row.why.startswith("at chance: the baseline wins")
-        assert row.why.endswith("to be evidence, its lower bound has to be above 54.0%")
+        assert row.why.endswith("to count towards passing, its lower bound has to be above 54.0%")
 
 
 def test_what_guessing_gets_is_that_of_the_check():

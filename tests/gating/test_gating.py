@@ -415,7 +415,8 @@ def test_more_luck_than_the_widest_delta_covers_lets_nothing_pass():
     found = doubted(decision, Noise(2.8), DEFAULT)
     assert found.outcome == "inconclusive"
     assert (
-        "a standard deviation of 5.6 points), but with more than 0.8 points of luck nothing passes" in found.reasons[0]
+        "a standard deviation of 5.6 points), but with more than 0.8 points of seed variance nothing can pass"
+        in found.reasons[0]
     )
     blocked = Decision("block", ("x",), ())
     assert doubted(blocked, Noise(2.8), DEFAULT) is blocked

@@ -92,7 +92,7 @@ def test_the_same_scores_and_the_same_weights_are_said_to_be():
 
 def test_a_surface_scorer_takes_one_line():
     up, down = said(scores(lost=range(40)), scores(), role="surface"), said(scores(), scores(), role="surface")
-    assert reference.surface_line(up).endswith("above it for certain in 1 of 1 capabilities")
+    assert reference.surface_line(up).endswith("certainly above it in 1 of 1 capabilities")
     assert reference.surface_line(down).endswith("in 0 of 1 capabilities; not in antonym (+0.0)")
 
 

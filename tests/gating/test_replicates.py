@@ -69,7 +69,9 @@ def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all_and_widens_by_no_m
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_fewer_than_three_replicates_are_refused_with_the_reason(count):
-    with pytest.raises(BaselineError, match=rf"names {count} seed replicates?, but it takes at least 3: of fewer, one"):
+    with pytest.raises(
+        BaselineError, match=rf"names {count} seed replicates?, but it takes at least 3: with fewer, one"
+    ):
         seed_noise([checkpoint(seed) for seed in range(count + 1)])
     refuse_few(3)
 
@@ -85,7 +87,7 @@ def test_replicates_whose_rows_go_up_and_down_are_kept_in_the_baselines_order():
 
 def test_one_that_loses_in_all_capabilities_is_damaged_and_no_replicate():
     others = {"a": checkpoint(1), "b": checkpoint(2)}
-    with pytest.raises(BaselineError, match=r"--twin=c: the gate rows lose 2\.\d\d deltas on the mean .* a seed moves"):
+    with pytest.raises(BaselineError, match=r"--twin=c: the gate rows lose 2\.\d\d deltas on average .* a seed moves"):
         checked(checkpoint(0), others | {"c": checkpoint(3, loss=0.05)})
 
 
@@ -112,7 +114,7 @@ def test_a_copy_of_the_baseline_or_of_another_replicate_is_refused(copy_of, said
     whole = checkpoint(copy_of)
     rounded = {name: replace(t, near=t.near.astype(np.float16).astype(float)) for name, t in whole.tables.items()}
     own = {"a": checkpoint(1), "b": replace(whole, tables=rounded), "c": checkpoint(3)}
-    with pytest.raises(BaselineError, match=f"--twin=b scores what {said} does, but for rounding"):
+    with pytest.raises(BaselineError, match=f"--twin=b gives the same scores as {said} up to rounding"):
         checked(checkpoint(0), own)
 
 

@@ -88,8 +88,8 @@ def test_a_control_says_something_else_in_the_same_place():
 
 
 ALONE = {
-    "The tour begins in Paris, Texas on Monday.": "names that hang on each other",
-    "Wanjiru Kamau said that she had won.": "a person whose gender matters and is not known",
+    "The tour begins in Paris, Texas on Monday.": "names that depend on each other",
+    "Wanjiru Kamau said that she had won.": "a person whose gender matters but is unknown",
     "They read https://example.org/Helen.": "no name",
     "Most of them had left by noon.": "no name",
     "La réunion avec Helen Porter est reportée à jeudi matin.": "not in English",

@@ -101,17 +101,17 @@ def test_traditional_and_conventional_medicine_are_two():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("He thanked us and went on.", "more is said of one of the two"),
-        ("John's wife left him.", "a verb that need not hold between two actors"),
+        ("He thanked us and went on.", "more is said about one of the two"),
+        ("John's wife left him.", "a verb that may not relate two actors"),
         ("John's wife thanked him.", "somebody's somebody"),
         ("The nurse thanked her doctor.", "subject and object cannot both act"),
         ("The nurse thanked the doctor who saved her.", "subject and object cannot both act"),
-        ("He thanked the nurse because he was well.", "more is said of one of the two"),
-        ("The police arrested the suspect.", "a verb that need not hold between two actors"),
+        ("He thanked the nurse because he was well.", "more is said about one of the two"),
+        ("The police arrested the suspect.", "a verb that may not relate two actors"),
         ("The nurse did not thank the surgeon.", "negated"),
-        ("The nurse thanked the dead soldier.", "a side that is no plain phrase"),
+        ("The nurse thanked the dead soldier.", "a side that is not a plain phrase"),
         ("Nobody thanked the surgeon.", "subject and object cannot both act"),
-        ("The nurse thanked every surgeon.", "a side that is no plain phrase"),
+        ("The nurse thanked every surgeon.", "a side that is not a plain phrase"),
         ("The nurse wanted to thank the surgeon.", "neither the main clause nor what somebody says"),
     ],
 )

@@ -194,7 +194,7 @@ def test_a_generator_that_returns_its_sentences_as_text_is_told_that_a_variant_i
         return group.source.upper()
 
     groups = [Group(f"g{i}", f"Number {i}.", "Some number.", f"c{i}") for i in range(60)]
-    with pytest.raises(CheckError, match=r"60 different reasons .*'NUMBER 0.'.* wanted as a Variant"):
+    with pytest.raises(CheckError, match=r"60 different reasons .*'NUMBER 0.'.* a new sentence as a Variant"):
         Maker(0, english).variants(groups, shouting)
 
 

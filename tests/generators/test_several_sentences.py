@@ -38,4 +38,4 @@ def test_a_number_of_a_passage_is_edited_in_one_sentence_of_it():
 
 
 def test_a_statement_that_other_sentences_go_with_is_not_denied():
-    assert {made(side, 0) for side in NEGATION.values()} == {"other sentences that the statement goes with"}
+    assert {made(side, 0) for side in NEGATION.values()} == {"other sentences belong with the statement"}

@@ -173,11 +173,11 @@ CASES = {  # (phenomenon, sentence): ways to say the same, ways to say something
     ),
 }  # fmt: skip
 REFUSED = {
-    ("quantifier", "The shop is open."): "no quantifier that is exchanged",
+    ("quantifier", "The shop is open."): "no quantifier that can be exchanged",
     ("quantifier", "Not all students passed."): "two quantifiers, or a negation beside one",
-    ("quantifier", "The bakers work all day."): "no quantifier that is exchanged",
-    ("quantifier", "Everyone but Ann left."): "a word that goes with one of the two quantifiers alone",
-    ("quantifier", "There is no doubt about the date."): "no quantifier that is exchanged",
+    ("quantifier", "The bakers work all day."): "no quantifier that can be exchanged",
+    ("quantifier", "Everyone but Ann left."): "a word that fits only one of the two quantifiers",
+    ("quantifier", "There is no doubt about the date."): "no quantifier that can be exchanged",
     ("quantifier", "Every student passed. Ann was glad of it."): "no plain statement of one sentence",
     ("quantifier", "Le client est parti en vacances avec la famille de son frère, many."): "not in English",
 }

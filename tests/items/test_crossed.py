@@ -133,7 +133,7 @@ def test_sides_whose_surfaces_pull_the_same_way_are_excluded(tmp_path):
     found = crossed("role_reversal")(dataset(tmp_path, [one, of_one_source("Cleo", "Dan")]), 1, Maker(0))
     assert len(found.kept) == 1
     (reason,) = found.excluded
-    assert reason == "the surface does not favour the kept text on one side and the changed one on the other"
+    assert reason == "the surface does not favour the kept text on one side and the changed text on the other"
 
 
 def test_data_without_crossed_groups_are_skipped_with_the_reason():
@@ -170,11 +170,13 @@ def test_nothing_else_is_made_of_a_sentence_with_contrasts_and_no_paraphrase(tmp
     one = mirrored("shop")
     one["variants"] = one["variants"][1:]
     data = dataset(tmp_path, [one])
-    with pytest.raises(NothingToMeasure, match="nothing else is made of it"):
+    with pytest.raises(NothingToMeasure, match="nothing else is made from it"):
         edited(casing)(data, 1, Maker(0))
 
 
-@pytest.mark.parametrize(("favours", "said"), [("far", "favours='far'"), ("kept", "two variants of the same relation")])
+@pytest.mark.parametrize(
+    ("favours", "said"), [("far", "favours='far'"), ("kept", "two variants with the same relation")]
+)
 def test_a_file_with_another_favour_or_one_twice_is_refused(tmp_path, favours, said):
     one = of_one_source("Ann", "Bob")
     one["variants"][3]["favours"] = favours

@@ -65,11 +65,11 @@ def test_a_sentence_without_a_variant_is_left_out_and_counted(data):
 
 def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
     data = from_rows("own", [ROWS[0], Row("It is a very long day.", "It is a very long day.", 1)])
-    assert against_paraphrase(shouting)(data, 1, Maker()).excluded == {"the paraphrase equals the sentence": 1}
+    assert against_paraphrase(shouting)(data, 1, Maker()).excluded == {"the paraphrase is identical to the sentence": 1}
 
 
 def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
-    with pytest.raises(NothingToMeasure, match="no sentence of own has what this check compares"):
+    with pytest.raises(NothingToMeasure, match="no sentence of own gives this check something to compare"):
         edited(silent)(data, 1, Maker())
 
 
@@ -168,4 +168,4 @@ def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages
     half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "antonym"))
     found = in_passages(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
     assert len(found.kept) == 2
-    assert found.excluded == {"no edit that keeps the meaning was written beside the phenomenon": 1}
+    assert found.excluded == {"no edit that keeps the meaning was written for this phenomenon": 1}

@@ -1,6 +1,7 @@
 """Lock files freeze variants without holding a sentence of the data."""
 
 import json
+import sqlite3
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from encheck.errors import LockError, UsageError
 from encheck.generators.continuation import continuation
 from encheck.generators.jumble import jumble
 from encheck.generators.phenomenon import phenomenon
-from encheck.items.lock import VariantLock, joined, line_of, pieces, rebuilt, refuse_place, write
+from encheck.items.lock import Frozen, VariantLock, joined, line_of, pieces, rebuilt, refuse_place, write
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, content_hash
@@ -54,14 +55,14 @@ def test_a_locked_variant_is_rebuilt_from_the_users_copy(locked):
 
 def test_a_sentence_that_is_another_cannot_be_rebuilt(locked):
     line = next(iter(VariantLock.read(locked).lines.values()))
-    with pytest.raises(LockError, match="is not of this sentence"):
+    with pytest.raises(LockError, match="does not belong to this sentence"):
         rebuilt(SENTENCES[0] + " And more was said of it.", line)
 
 
 def test_a_lock_file_that_was_cut_off_says_so_and_blames_no_variant(locked):
     lines = locked.read_text("utf-8").splitlines(keepends=True)
     locked.write_text("".join(lines[:-1]), "utf-8")
-    with pytest.raises(LockError, match=r"v\.lock is cut off: it has 1 of 2 variants"):
+    with pytest.raises(LockError, match=r"v\.lock is truncated: it has 1 of 2 variants"):
         VariantLock.read(locked)
 
 
@@ -120,7 +121,7 @@ def test_edits_that_do_not_give_the_locked_variant_are_an_error(locked):
 
 def test_a_generator_that_the_file_does_not_cover_is_not_held_to_it_and_that_is_said(locked, caplog):
     assert len(Maker(0, lock=VariantLock.read(locked)).variants(GROUPS, jumble, level=1)) == 2
-    assert "v.lock does not cover jumble 1: its variants are held to nothing" in caplog.text
+    assert "v.lock does not cover jumble 1, so its variants are not checked" in caplog.text
 
 
 def test_of_a_generator_without_a_variant_nothing_is_said(locked, caplog):
@@ -157,3 +158,21 @@ def test_a_lock_file_is_the_same_whatever_the_order_it_was_made_in(tmp_path):
         assert write(tmp_path / name, language=LANGUAGE, seed=0, works=[], lines=order) == 2
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
     assert b"\r" not in (tmp_path / "1").read_bytes()
+
+
+def test_lines_are_sorted_and_distinct_in_whatever_order_they_come(tmp_path):
+    lines = [line_of(text, "own", Variant(f"{text}!", "own", 1)) for text in ("ä", "z", "\U0001f600", "a", "z")]
+    paths = [tmp_path / name for name in ("one", "other")]
+    for path, some in zip(paths, (lines, lines[::-1]), strict=True):
+        assert write(path, language=LANGUAGE, seed=0, works=[("own", 1)], lines=some) == 4
+    first, second = (path.read_text("utf-8") for path in paths)
+    assert first == second
+    _, *rows = first.splitlines()
+    assert rows == sorted(rows)
+
+
+def test_what_the_disk_does_not_take_is_said(monkeypatch):
+    with Frozen() as frozen:
+        monkeypatch.setattr(frozen, "_lines", sqlite3.connect(""))
+        with pytest.raises(UsageError, match="cannot keep what is to be locked on the disk: no such table"):
+            frozen.add({"source": "x"})

@@ -256,7 +256,7 @@ FEW = "fewer than 3 groups of words with the same tag"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [("", FEW), ("x", FEW), ("Dogs bark.", FEW), ("word " * 10_000, FEW),
-     ("word " * 30_000, "longer than what is parsed")],
+     ("word " * 30_000, "longer than the parser's limit")],
     ids=["empty", "letter", "short", "long", "longer"],
 )  # fmt: skip
 def test_texts_without_three_groups_say_so(text, reason):

@@ -234,7 +234,7 @@ def test_two_models_or_a_language_are_asked_for():
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path):
-    with pytest.raises(ModelError, match="no checkpoint"):
+    with pytest.raises(ModelError, match="not a checkpoint"):
         Continuer(str(tmp_path))
     with pytest.raises(ModelError, match="does not exist"):
         Continuer("./nowhere")
@@ -247,7 +247,7 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path):
         ("Closed.", "longer or shorter"),
         ("", "empty"),
         ("the mill the mill the mill the", "repeats itself"),
-        ("Mühle Montag geschlossen worden heute", "no English"),
+        ("Mühle Montag geschlossen worden heute", "not English"),
         ("On Monday they shut the mill down.", ""),
     ],
 )
@@ -263,7 +263,7 @@ def test_back_translations_take_the_place_of_the_sentence():
     maker = Maker(writers=Writers(translations=lambda texts: [{source: other}.get(text, text) for text in texts]))
     found = restated(groups, maker)
     assert found[0].text == other
-    assert found[1] == "the back-translation is a copy"
+    assert found[1] == "the back-translation is a copy of the sentence"
 
 
 def test_a_chain_of_a_back_translation_keeps_its_paraphrase():

@@ -256,16 +256,16 @@ def test_an_array_of_a_lexicon_that_is_damaged_is_refused_with_the_file(tmp_path
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
-    with pytest.raises(DataError, match=r"lexicon.npz is no lexicon file \(Bad CRC-32"):
+    with pytest.raises(DataError, match=r"lexicon.npz is not a lexicon file \(Bad CRC-32"):
         Packed(file).whole("meta")
-    with pytest.raises(DataError, match=r"lexicon.npz is no lexicon file"):
+    with pytest.raises(DataError, match=r"lexicon.npz is not a lexicon file"):
         Packed(file).bytes("nothing")
 
 
 def test_a_file_that_is_no_lexicon_is_refused(tmp_path):
     file = tmp_path / "lexicon.npz"
     file.write_bytes(b"\x80\x04K\x01.")
-    with pytest.raises(DataError, match="is no lexicon file"):
+    with pytest.raises(DataError, match="is not a lexicon file"):
         EmbeddedLexicon(file)
 
 

@@ -293,7 +293,7 @@ def test_what_is_left_out_is_counted(maker):
     found = swap_chains()(from_rows("own", rows), "pivot=a", maker)
     assert found.excluded == {
         "fewer than 3 groups of words with the same tag": 1,
-        "not of the test part": 2,
+        "not in the test part": 2,
     }
     assert [item.source for item in found.kept] == [PAIRS[0][0]]
 

@@ -79,7 +79,7 @@ def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted(
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
-    with pytest.raises(NothingToMeasure, match="not both labels"):
+    with pytest.raises(NothingToMeasure, match="not have both labels"):
         both_orders(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, Maker())
 
 

@@ -41,7 +41,7 @@ def made(generator, text):
     ("generator", "text", "expected"),
     [
         (casing, "Ann met Bob.", "ann met bob."),
-        (casing, "ann met bob.", "in lower case already"),
+        (casing, "ann met bob.", "already in lower case"),
         (casing, "İstanbul calls.", "i̇stanbul calls."),
         (spacing, "One word", "One  word "),
         (spacing, "Word", "one word"),

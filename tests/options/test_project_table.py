@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said_with_its_line(write, text, line, expected):
 @pytest.mark.parametrize("text", [f"a = {'[' * 5_000}", f"a = {'1' * 5_000}"], ids=["deep", "long"])
 def test_what_python_does_not_read_is_one_message(write, text):
     path = write(text)
-    with pytest.raises(ConfigError, match=f"^{path}: is "):
+    with pytest.raises(ConfigError, match=f"^{path}: "):
         project_table(path)
 
 

@@ -138,7 +138,7 @@ def test_a_place_that_is_no_folder_is_told(results, tmp_path, place):
     (tmp_path / "afile").touch()
     done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / place)])
     assert done.exit_code == 4
-    assert f"{place}, which should be a folder that takes files: " in done.output
+    assert f"{place}, which should be a writable folder: " in done.output
 
 
 def sarif_of(results, tmp_path):
@@ -162,6 +162,15 @@ def test_alerts_are_what_is_not_green(results, tmp_path):
     written = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert [one.get("suppressions", [{}])[0].get("justification") for one in written] == [None, None, None, "a reason"]
     assert found[0].locations[0].physical_location.artifact_location.uri == "models.yaml"
+
+
+def test_a_rule_says_what_its_check_claims(results, tmp_path):
+    results["checks"] = [row("a_is_b", 0.5, verdict="fail", reason="")]
+    for says in ("An a is a b.", ""):
+        results["claims"] = {"a_is_b": {"says": says}}
+        sarif_of(results, tmp_path)
+        (rule,) = json.loads((tmp_path / "encheck.sarif").read_text("utf-8"))["runs"][0]["tool"]["driver"]["rules"]
+        assert rule["shortDescription"]["text"] == (says or "a is b")
 
 
 @pytest.mark.parametrize(

@@ -151,12 +151,12 @@ def test_the_token_goes_into_its_header_alone(host, thread, kind):
 
 def test_a_job_without_request_or_token_posts_nothing(thread, kind, tmp_path):
     number = "GITHUB_EVENT_PATH" if kind == "github" else "CI_MERGE_REQUEST_IID"
-    with pytest.raises(NotPosted, match=r"no (pull|merge) request"):
+    with pytest.raises(NotPosted, match=r"not belong to a (pull|merge) request"):
         thread(**{number: None})
     token = f"{kind.upper()}_TOKEN"
     with pytest.raises(NotPosted, match="no token"):
         thread(**{token: ""})
-    with pytest.raises(UsageError, match="no header takes"):
+    with pytest.raises(UsageError, match="not allowed in a header"):
         thread(**{token: "a\nb"})
 
 

@@ -402,7 +402,7 @@ def test_pairs_give_pair_scores_and_triplets_give_margins(store):
 def test_a_similarity_that_is_no_number_is_an_error_that_names_the_model(store):
     bench = prepared(store, Counting())
     bench.subjects["tiny"].state.vectors = np.zeros_like(bench.subjects["tiny"].vectors)
-    with pytest.raises(EncoderError, match=r"tiny: the cosine of \d+ of \d+ pairs is no number, first of \('"):
+    with pytest.raises(EncoderError, match=r"tiny: the cosine of \d+ of \d+ pairs is not a number, first of \('"):
         scores_of(bench)
 
 

@@ -140,7 +140,10 @@ def test_the_store_keeps_what_another_prompt_gave_apart(store):
 @pytest.mark.parametrize(
     ("prompts", "warned"),
     [
-        ({"classification": "sort: "}, "m has prompts (classification), but none for queries: they got none"),
+        (
+            {"classification": "sort: "},
+            "m has prompts (classification), but none for queries, so queries got no prompt",
+        ),
         ({}, "m: queries and documents were encoded without a prompt"),
     ],
 )

@@ -40,7 +40,10 @@ def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
     assert changed["validity"] == {"generator": "number", "right": 153, "read": 170}
     assert control["validity"] == {"generator": "number_control", "right": 0, "read": 0}
     assert (changed["aim"], control["aim"]) == (0.8, 0.8)
-    said = "generated items (number): 90.0% [84.6, 93.7] of 170 read blind are right, a ceiling of the rates on them"
+    said = (
+        "generated items (other numbers): blind readers found 90.0% [84.6, 93.7] of 170 right, "
+        "which is a ceiling for rates on them"
+    )
     assert said in "\n".join(terminal.lines(found.raw))
     assert said in folder.joinpath("summary.md").read_text("utf-8").replace("\\", "")
     assert said in folder.joinpath("report.html").read_text("utf-8")
@@ -63,5 +66,5 @@ def test_a_generator_that_nobody_read_is_said_to_be_so():
     from encheck.reporting.validity import said
 
     rows = [{"validity": {"generator": "typo", "right": 0, "read": 0}}, {"verdict": None}]
-    assert said(rows) == ["generated items (typo): not read by anybody, so how many are right is not known"]
+    assert said(rows) == ["generated items (typo): nobody has checked them yet, so the share that is right is unknown"]
     assert _under_the_ceiling("surface", 0.9, Validity("typo", 0, 0)) == ("surface", 0.9)

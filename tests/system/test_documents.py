@@ -95,13 +95,13 @@ def test_aliases_and_merge_keys_without_end_are_refused_with_their_line(tmp_path
     (tmp_path / "models.yaml").write_text(text)
     said = soon(lambda: read_models(tmp_path / "models.yaml"))
     assert "models.yaml:1" in said or "models.yaml:9" in said
-    assert "aliases stand for more than 100,000 values" in said
+    assert "aliases expand to more than 100,000 values" in said
 
 
 def test_an_alias_within_itself_and_a_long_file_are_refused(tmp_path):
     path = tmp_path / "models.yaml"
     path.write_text("m: &a [*a]\n")
-    assert "models.yaml:1: an alias stands for what it stands in" in soon(lambda: read_models(path))
+    assert "models.yaml:1: an alias refers to the value that contains it" in soon(lambda: read_models(path))
     path.write_text("# " + "x" * 200_000)
     assert "longer than 200,000 bytes" in soon(lambda: read_models(path))
 

@@ -62,7 +62,7 @@ def test_an_export_is_whole_or_the_older_one(tmp_path, name):
     export(results(row()), tmp_path, formats=[name])
     (before,) = (path.read_bytes() for path in tmp_path.iterdir())
     for error in steps(lambda: export(results(row(value=0.2)), tmp_path, formats=[name]), full=True):
-        assert f"a folder that takes files: figures.{name}: No space left on device" in str(error)
+        assert f"a writable folder: figures.{name}: No space left on device" in str(error)
         assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
     assert [path.read_bytes() for path in tmp_path.iterdir()] != [before]
 

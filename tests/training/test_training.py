@@ -96,7 +96,7 @@ def test_no_text_of_the_gate_is_ever_encoded():
 def test_data_with_a_gate_split_alone_select_nothing():
     probes = load("probes")
     gate = tuple(g for g in probes.groups if g.split == "gate")
-    with pytest.raises(UsageError, match="none of the split dev"):
+    with pytest.raises(UsageError, match="none in the split dev"):
         dev_part(dataclasses.replace(probes, groups=gate, pairs=()))
 
 
@@ -230,7 +230,10 @@ def test_an_evaluator_can_be_pickled_after_an_evaluation():
 @pytest.mark.parametrize(
     ("shape", "problem"),
     [
-        (lambda n: (n, 4), "the model in training: the vector of .* holds NaN .* a whole checkpoint, from before"),
+        (
+            lambda n: (n, 4),
+            "the model in training: the vector of .* holds NaN .* use a complete checkpoint, from before",
+        ),
         (
             lambda n: (n + 1, 4),
             r"the model in training: encode\(\) gave shape .* a row of finite numbers for each text",

@@ -1,1 +1,1 @@
-"""Blind reading by people: sheets, judgements and agreement."""
+"""Blind annotation: sheets, judgements and agreement."""

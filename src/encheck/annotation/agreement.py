@@ -1,4 +1,4 @@
-"""Fleiss' kappa: how far people agree."""
+"""Fleiss' kappa: how well annotators agree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def table_of(answers: Sequence[Sequence[str]]) -> Floats:
 def fleiss_kappa(table: Floats) -> float:
     """Fleiss' kappa (Fleiss 1971, equation 7) of counts [items, answers] whose rows sum to the number of raters.
 
-    NaN where everybody gave one and the same answer throughout: chance then explains all agreement.
+    NaN if everybody gave one and the same answer throughout: chance then explains all agreement.
     """
     return float(_kappa(_columns(table).sum(axis=0, keepdims=True))[0])
 
@@ -59,7 +59,7 @@ def permutation_test(table: Floats, group: NDArray[np.bool_], *, seed: int = 0) 
     """(kappa inside the group - kappa outside, two-sided p): the group's name is dealt out anew 10,000 times.
 
     p = (1 + permutations at least as far apart) / (1 + permutations), so it is never 0 (Phipson and Smyth 2010).
-    Permutations in which a kappa is no number count as far apart. NaN where a kappa of the data is none.
+    Permutations in which a kappa is NaN count as far apart. NaN if a kappa of the data is NaN.
     """
     rng = np.random.default_rng(seed)
     columns, everything = _columns(table), _columns(table).sum(axis=0)

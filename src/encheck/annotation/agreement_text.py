@@ -29,7 +29,7 @@ def lines_of_variants(sheets: Sequence[Path], pairs: Sequence[SentencePair], *, 
     """The table of a sheet of variants: agreement by relation, and how often the majority says what they should be."""
     answered = list(_answered(sheets, pairs, relations_of(pairs)))
     if not answered:
-        raise DataError("no pair was answered by everybody yet: label with `encheck data annotate label`")
+        raise DataError("no pair has been answered by everybody yet: label with `encheck data annotate label`")
     yield f"{len(answered)} variants answered by all {len(sheets)} people"
     relations = sorted({relation for _, relation, _ in answered})
     groups = {"all": answered, **{name: [a for a in answered if a[1] == name] for name in relations}}
@@ -40,7 +40,7 @@ def lines(sheets: Sequence[Path], dataset: Dataset, *, seed: int = 0) -> Iterato
     """The table line by line, what was left out, and whether people agree less where overlap misleads."""
     answered = list(_answered(sheets, dataset.pairs, cells_of(dataset.pairs)))
     if not answered:
-        raise DataError("no pair was answered by everybody yet: label with `encheck data annotate label`")
+        raise DataError("no pair has been answered by everybody yet: label with `encheck data annotate label`")
     yield f"{len(answered)} pairs answered by all {len(sheets)} people"
     groups = {name: [a for a in answered if a[1] in cells or name == "all"] for name, cells in GROUPS.items()}
     yield from table([HEADING, *(_row(name, group, seed) for name, group in groups.items() if group)])
@@ -73,6 +73,6 @@ def _row(name: str, answered: Sequence[Answered], seed: int) -> tuple[str, ...]:
 
 
 def _majority(answers: Sequence[Line]) -> str:
-    """What more than half of the people say; nothing where no answer has that many."""
+    """What more than half of the people say; nothing if no answer has that many."""
     answer, count = Counter(line.same for line in answers).most_common(1)[0]
     return answer if 2 * count > len(answers) else ""

@@ -1,4 +1,4 @@
-"""Which pairs a sheet asks people about: a sample that is even over its strata."""
+"""Sample the pairs of a sheet evenly over strata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People say which of two models answers a query better: of a gate's folder, blind, until that decides.
+"""Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
 Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.judgements`.
@@ -17,8 +17,8 @@ from encheck.errors import UsageError
 from encheck.gating.judged import ALPHA, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.types import Judged, Moved
-from encheck.reporting import gate as gate_text
 from encheck.reporting.answers import PLAN, Disagreement, asked_in, disagreements
+from encheck.reporting.gate import record
 from encheck.reporting.results import into, read_results
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -86,19 +86,21 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
     results = read_results(folder)
     gate = results.get("gate")
     if not gate:
-        raise UsageError(f"{folder} is of a run without a gate: nothing is to be judged. {MAKE}")
+        raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE}")
     asked = asked_in(folder)
     found = {one.item: one for one in disagreements(folder)}
     if len({one.data for one in found.values()}) > 1:
         raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE}")
     if not found:
-        raise UsageError(f"{folder}: both models have the same first answer to every query; nothing is to be judged")
+        raise UsageError(
+            f"{folder}: both models have the same first answer to every query, so there is nothing to judge"
+        )
     search = _search_of(folder, gate)
     place = qrels or Path(search.get("qrels") or folder / "judgements.qrels")
     if not place.parent.is_dir():
         raise UsageError(
-            f"{place.parent}, in which judgements are kept, is not there: start where the gate was started, or name a "
-            "file with --qrels FILE"
+            f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
+            f"run, or name a file with --qrels FILE"
         )
     judging = Judging(folder, gate, search, Pool(asked, results["run"]["settings"].get("seed", 0)), found, place)
     _fix(judging)
@@ -108,9 +110,9 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
 def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         search: Mapping[str, Any] = gate["against"][0]["searches"][0]
-        gate_text.moved_of(search)
+        record.moved_of(search)
     except (KeyError, IndexError, TypeError) as error:
-        raise UsageError(f"{folder}: results.json has no search without labels as a gate writes it. {MAKE}") from error
+        raise UsageError(f"{folder}: results.json has no search without labels from a gate. {MAKE}") from error
     return search
 
 
@@ -125,11 +127,13 @@ def _fix(judging: Judging) -> None:
     try:
         there = json_of(path)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Remove it to fix the plan again; answers stay") from error
+        raise UsageError(
+            f"{path} cannot be read: {error}. Remove it to make the plan again; answers are kept"
+        ) from error
     if there != plan:
         raise UsageError(
-            f"{path} is the plan of other answers, or was edited: the looks are fixed before the first answer. Run the "
-            f"gate again, into a new folder; answers stay in {judging.qrels}"
+            f"{path} is the plan for other answers, or was edited: the plan is fixed before the first answer. Run "
+            f"the gate again, into a new folder; answers are kept in {judging.qrels}"
         )
 
 
@@ -153,7 +157,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
         elif said == "u" and (last := _last(judging, known)):
             known = keep(judging.qrels, [(last, None)])
         else:
-            show("there is nothing to undo" if said == "u" else f"{said!r} is no answer")
+            show("there is nothing to undo" if said == "u" else f"{said!r} is not an answer")
     return judged
 
 
@@ -182,7 +186,7 @@ def _last(judging: Judging, known: Judgements) -> Asked | None:
 def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
     """`gate` of the folder's results as it is with these judgements."""
     against = judging.gate["against"][0]
-    was = gate_text.moved_of(judging.search)
+    was = record.moved_of(judging.search)
     now = replace(was, judged=judged)
     stays = _other_reasons(judging, was)
     is_blocked = judging.gate["outcome"] == "block" and bool(stays)

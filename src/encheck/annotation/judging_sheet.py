@@ -1,4 +1,4 @@
-"""A page on which people judge answers without a terminal, and the file that it saves.
+"""The page for judging answers in a browser, and the answer file that it saves.
 
 judging.html is one file that needs no network. Its answers are JSON: `judging`, which says of which plan they are, and
 `answers`, from the hash of a query to "1", "2", "equal" or "neither".
@@ -72,9 +72,9 @@ def take(judging: Judging, path: Path) -> Judgements:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("answers"), dict) or "judging" not in found:
-        raise UsageError(f"{path} is no file of answers: the page saves one with `judging` and `answers`")
+        raise UsageError(f"{path} is not a file of answers: the page saves one with the keys `judging` and `answers`")
     if found["judging"] != judging.pool.fingerprint:
-        raise UsageError(f"{path} has answers to another report's questions than {judging.folder}")
+        raise UsageError(f"{path} answers the questions of another report than {judging.folder}")
     return keep(judging.qrels, list(_said(judging, path, found["answers"])))
 
 

@@ -38,7 +38,7 @@ def label(
         elif answer == "u" and at:
             done[at - 1] = replace(done[at - 1], same="")
         else:
-            show("there is nothing to undo" if answer == "u" else f"{answer!r} is no answer")
+            show("there is nothing to undo" if answer == "u" else f"{answer!r} is not an answer")
             continue
         write_sheet(path, done)
     return sum(not line.same for line in done)

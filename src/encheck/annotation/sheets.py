@@ -17,7 +17,7 @@ from encheck.errors import DataError, UsageError
 from encheck.system.files import write_text
 
 COLUMNS = ("item", "first", "second", "same", "seconds")
-STRICT = BadRows(remedy="Mend the row: a sheet keeps every line, and its commas inside quotes")
+STRICT = BadRows(remedy="Fix the row: a sheet keeps every line, and puts text with commas in quotes")
 ANSWERS = {"s": "1", "d": "0", "?": "?"}
 
 
@@ -51,9 +51,9 @@ def read_sheet(path: Path) -> list[Line]:
     """The lines of a sheet; DataError names the file and the line of what is wrong."""
     rows = [_line(path, number, fields) for number, fields in named_rows(path, delimiter=",", bad=STRICT)]
     if not rows:
-        raise DataError(f"{path} holds no row; make a sheet with `encheck data annotate sheet`")
+        raise DataError(f"{path} has no rows; make a sheet with `encheck data annotate sheet`")
     if len({row.item for row in rows}) < len(rows):
-        raise DataError(f"{path} holds an item twice; make a sheet with `encheck data annotate sheet`")
+        raise DataError(f"{path} lists an item twice; make a sheet with `encheck data annotate sheet`")
     return rows
 
 
@@ -68,29 +68,31 @@ def _line(path: Path, number: int, fields: dict[str, str]) -> Line:
     except ValueError:
         took = -1.0
     if not 0 <= took < float("inf"):
-        raise DataError(f"{path}:{number}: seconds is {seconds!r}, but should be a number that is not negative")
+        raise DataError(f"{path}:{number}: seconds is {seconds!r}, but should be 0 or more")
     return Line(fields["item"], fields["first"], fields["second"], same, took)
 
 
 def annotator_sheet(sheet: Path, name: str) -> tuple[Path, list[Line]]:
     """SHEET-NAME.csv beside the sheet, and its lines: those answered before, or none yet."""
     if not name or not all(c.isalnum() or c in "._-" for c in name):
-        raise UsageError(f"the name {name!r} becomes part of a file's name: letters, digits, '.', '_' and '-' only")
+        raise UsageError(
+            f"the name {name!r} becomes part of a file name, so it may only have letters, digits, '.', '_' and '-'"
+        )
     own, blank = sheet.with_name(f"{sheet.stem}-{name}{sheet.suffix}"), read_sheet(sheet)
     if not own.exists():
         return own, blank
     lines = read_sheet(own)
     if [line.item for line in lines] != [line.item for line in blank]:
-        raise DataError(f"{own} holds other items than {sheet}: it belongs to another sheet; choose another --name")
+        raise DataError(f"{own} does not hold the items of {sheet}: it belongs to another sheet. Choose another --name")
     return own, lines
 
 
 def ratings(sheets: Sequence[Path]) -> Iterator[tuple[str, list[Line]]]:
-    """(item, the answers of every sheet), for the items that all have answered; DataError where items differ."""
+    """(item, the answers of every sheet), for the items that all have answered; DataError if items differ."""
     if len(sheets) < 2:
-        raise UsageError(f"agreement is among two or more people, but {len(sheets)} sheet is given")
+        raise UsageError(f"agreement needs the sheets of two or more people, but {len(sheets)} sheet is given")
     if len({path.resolve() for path in sheets}) < len(sheets):
-        raise UsageError("one of the sheets is given twice: agreement is among the copies of different people")
+        raise UsageError("one of the sheets is given twice, but agreement needs copies from different people")
     read = {path: {line.item: line for line in read_sheet(path)} for path in sheets}
     first = read[sheets[0]]
     for path, lines in read.items():

@@ -1,1 +1,1 @@
-"""What `from encheck import ...` finds: functions over the whole suite, each in the file of its subject."""
+"""The public functions, `from encheck import ...`: one file for each subject."""

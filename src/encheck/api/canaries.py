@@ -1,4 +1,4 @@
-"""`canary_save` and `canary_check`: whether the model is still the one of an index, before a service starts."""
+"""`canary_save` and `canary_check`: check, before a service starts, that the model still matches its index."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 def canary_save(
     model: Named, file: str | Path, *, role: str | None = None, device: str = "auto", **arguments: Any
 ) -> None:
-    """Write what a model gives 200 fixed texts, and its own noise, to a file. The model is called five times.
+    """Save a model's output for 200 fixed texts, and its own noise, to a file. The texts are encoded five times.
 
     Args:
         model: what `load_model` takes or returns, "vectors:FILE", or a function from a list of texts to vectors [n, d].
-        file: the canary.
-        role: query or document, where the model has prompts for them and the index was made with one.
-        device: of a model that is named: auto, cpu, cuda, ...
-        arguments: of a model that is named, as `load_model` takes them.
+        file: the canary file to write.
+        role: "query" or "document", if the model has prompts for them and the index was made with one.
+        device: for a model that is given by name: auto, cpu, cuda, ...
+        arguments: for a model that is given by name, as in `load_model`.
 
     Raises:
-        ModelError, EncoderError: the model is not there, or fails.
+        ModelError, EncoderError: the model cannot be loaded, or fails.
         UsageError: the file cannot be written.
     """
     from encheck.deciding.canary import save
@@ -39,19 +39,19 @@ def canary_save(
 
 
 def canary_check(model: Named, file: str | Path, *, device: str = "auto", **arguments: Any) -> Answer:
-    """Call a model afresh and say whether it is the one of a canary.
+    """Encode the texts again, and say whether the model is still the one of a canary.
 
     Args:
         model, device, arguments: as for `canary_save`.
-        file: what `canary_save` wrote.
+        file: the canary file that `canary_save` wrote.
 
     Returns:
-        The answer: `outcome` is "same", "another" or "cannot tell"; `cause` names what was changed where that can be
-        told (prompt, truncation, dimension, ...), `reason` says it in a sentence; `exit_code` is 0, 1 or 10.
+        The answer. `outcome` is "same", "another" or "cannot tell". `cause` names what was changed, if that is known
+        (prompt, truncation, dimension, ...), and `reason` says it in a sentence. `exit_code` is 0, 1 or 10.
 
     Raises:
-        ModelError, EncoderError: the model is not there, or fails: a server that is down, NaN.
-        UsageError: the canary is missing, damaged, or of a newer encheck.
+        ModelError, EncoderError: the model cannot be loaded, or fails (a server that is down, NaN).
+        UsageError: the canary is missing, damaged, or was written by a newer encheck.
     """
     from encheck.deciding.canary import check
 

@@ -1,4 +1,4 @@
-"""`gate`: may this model take the place of that one?"""
+"""`gate`: may this model replace that one?"""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def gate(
     verbose: bool = False,
     **options: Option,
 ) -> Decision:
-    """Decide whether a candidate may take the place of a baseline (docs/gate.md has the rule).
+    """Decide whether a candidate may replace a baseline (docs/gate.md has the rule).
 
     Args:
-        candidate: a model, as `run` takes it, or the folder of a run.
+        candidate: a model, as in `run`, or the folder of a run.
         baseline: a model, the folder of a run, or a folder that `--save-baseline` wrote.
-        data: what to run models on.
-        checks: which checks to run on models. The gate does not miss the others.
-        primary: the rank metric that a search with labels is weighed by: recall@1, ndcg@10, recall@10, recall@100,
-            mrr@10 or map (default: recall@1 where one document is right for each query, else ndcg@10).
+        data: the data to run models on.
+        checks: which checks to run on models. The gate does not ask for the others.
+        primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
+            or map (default: recall@1 if each query has one right document, else ndcg@10).
         verbose: print what `encheck run` prints.
-        options: as `run` takes them, `report_dir` included, without those of a gate (baseline, twin, ...).
+        options: as in `run`, including `report_dir`, but without those of a gate (baseline, twin, ...).
 
     Returns:
         The outcome (pass, block or inconclusive), its reasons, and a row for each property x data x level.
 
     Raises:
-        BaselineError: the two cannot be compared: they have other items, or are models of another kind.
-        UsageError: as of `run`; a folder is of several models, or a candidate's folder of a baseline.
+        BaselineError: the two cannot be compared: they have different items, or are different kinds of models.
+        UsageError: as in `run`; or a folder has several models, or the candidate's folder is a baseline.
     """
     from encheck.gating.weighing import weigh
 
@@ -84,7 +84,7 @@ def _found(spec: Spec, models: Sequence[str], ran: Results | None) -> Found:
     results = read(folder)
     found = [model["label"] for model in results.raw["models"]]
     if len(found) != 1:
-        raise UsageError(f"{folder} is a run of {len(found)} models ({', '.join(found)}), but should be of one")
+        raise UsageError(f"{folder} holds a run of {len(found)} models ({', '.join(found)}), but should hold one")
     return results, found[0]
 
 

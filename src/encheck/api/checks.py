@@ -1,4 +1,4 @@
-"""`run`: the checks in this process, with their results as values."""
+"""`run`: run the checks in this process and get their results as Python values."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def run(
     The store keeps the vectors, so a second run encodes nothing.
 
     Args:
-        model: what `load_model` takes; a sequence for several.
-        data: what `load_data` takes; a sequence for several.
+        model: a model, as in `load_model`, or a sequence of models.
+        data: a data set, as in `load_data`, or a sequence of them.
         checks: which checks, by their properties: "antonym", "antonym or jumble". Default: all.
         report_dir: a folder for results.json, items.parquet, report.html and summary.md. Default: no report.
         verbose: print what `encheck run` prints. Default: print nothing.
@@ -43,12 +43,12 @@ def run(
             model_arg=["dtype=bfloat16"]. A sequence repeats the option.
 
     Returns:
-        The metrics of every case, with intervals and verdicts. A check that fails is a verdict, no exception.
+        The metrics of every case, with intervals and verdicts. A failing check is a verdict, not an exception.
 
     Raises:
-        UsageError: `checks` or an option is wrong; ModelError, DataError, ... what their names say.
-        EncheckError: the run broke off.
-        KeyboardInterrupt: somebody interrupted the run.
+        UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
+        EncheckError: the run stopped early.
+        KeyboardInterrupt: the run was interrupted.
     """
     arguments = [f"--encheck-model={as_option(one)}" for one in _several(model)]
     arguments += [f"--encheck-data={one}" for one in _several(data)]
@@ -121,7 +121,7 @@ def _pytest(arguments: Sequence[str], *, verbose: bool) -> None:
     if code == WRONG_USE:
         raise watch.refusal or UsageError(_said(printed.getvalue()))
     if code not in FINISHED:
-        raise EncheckError(f"the run broke off with exit code {code}: {printed.getvalue().strip()[-2_000:]}")
+        raise EncheckError(f"the run stopped with exit code {code}: {printed.getvalue().strip()[-2_000:]}")
     if not watch.selected:
         raise UsageError("no check is selected. Remedy: name a property that has checks: checks='antonym or jumble'")
 

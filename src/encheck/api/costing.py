@@ -1,4 +1,4 @@
-"""`compare_costs`: which of several models is worth taking?"""
+"""`compare_costs`: which of several models is worth its cost?"""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def compare_costs(
     verbose: bool = False,
     **options: Any,
 ) -> Costs:
-    """Measure models on your search and on behaviour, time them, and say which of them are worth taking.
+    """Compare models by search quality, behaviour, speed, size and price, and find the Pareto front.
 
     Args:
-        models: two to ten models, as `run` takes them, or `vectors:FILE`, which need `data`.
-        data: queries with labels, "retrieval:PATH", that quality is measured on. Default: quality is left out.
-        checks: which checks of behaviour to run. Default: all.
-        behaviour: what behaviour is measured on.
+        models: two to ten models, as in `run`, or `vectors:FILE`, which needs `data`.
+        data: labelled queries to measure quality on, "retrieval:PATH". Default: quality is not measured.
+        checks: which behaviour checks to run. Default: all.
+        behaviour: the data to measure behaviour on.
         verbose: print what the run prints.
         options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
 
     Returns:
-        A row for each model, the front, and the pairs that cannot be told apart (docs/upgrade.md#which-of-these).
+        A row for each model, the Pareto front, and the pairs that are not separable (docs/upgrade.md#which-of-these).
 
     Raises:
         UsageError: too few or too many models, or data without labels.

@@ -40,22 +40,21 @@ def cutoff(
     report_dir: Spec | None = None,
     progress: Progress | None = None,
 ) -> CutoffReport:
-    """Find the lowest cut-off that keeps a budget of false accepts, and what it costs (docs/cutoff.md has the rule).
+    """Find the lowest cut-off that keeps false accepts within a budget, and its cost (docs/cutoff.md has the rule).
 
     Args:
-        model: what `load_model` takes, or "vectors:FILE".
-        data: labelled pairs, as `--data` takes them; of "pairs:FILE", labels may be missing and further columns are
-            slices.
-        max_false_accepts: the budget, a share: 0.01 is 1%. None is 1% without a baseline, no promise with one.
+        model: a model, as in `load_model`, or "vectors:FILE".
+        data: labelled pairs, as in `--data`. In "pairs:FILE", labels may be missing, and other columns become slices.
+        max_false_accepts: the budget as a share: 0.01 is 1%. None means 1% without a baseline, and no budget with one.
         baseline: the model in use and its cut-off: "OLD@0.82", or the two.
         same: what the new cut-off should have in common with the old one: hits, recall or false-accepts.
-        own: a cut-off of your own, to be shown too.
-        positives: which share of production's pairs are positive; then precision is shown.
+        own: a cut-off of your own, also shown.
+        positives: the share of pairs that are positive in production; precision is shown only with it.
         bound: "clopper-pearson" (one random negative a cluster, exact) or "betting" (all of them).
-        sample: at most so many clusters; None takes all.
+        sample: at most this many clusters; None takes all.
         seed: of the bootstrap, and of which negative stands for its cluster.
         skip_bad_rows: leave out malformed rows, and pairs without vectors, instead of stopping.
-        model_arg: as `--model-arg`.
+        model_arg: as in `--model-arg`.
         store: file of the embedding store. Default: the usual one.
         device: auto, cpu, cuda, ...
         dtype: precision of the weights.
@@ -66,7 +65,7 @@ def cutoff(
         The promise, the matched cut-offs, the sweep, and what gets through. `exit_code` is that of the command.
 
     Raises:
-        UsageError: an option is wrong, or the data or a file of vectors are (DataError, ModelError).
+        UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
         EncoderError: a model failed, or a file of vectors lacks a text.
     """
     from encheck.deciding.cutoff import Asked, decide
@@ -121,7 +120,7 @@ def _bound(given: str) -> Bound:
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its cut-off; UsageError where one of them is missing."""
+    """The old model and its cut-off; UsageError if one of them is missing."""
     if given is None:
         return "", None
     if not isinstance(given, str):

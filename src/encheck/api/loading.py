@@ -1,4 +1,4 @@
-"""`load_model` and `load_data`: what `--model` and `--data` name, in hand."""
+"""`load_model` and `load_data`: the objects behind `--model` and `--data`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
         `score_pairs(first, second)` gives scores of shape [n]. Both have `fingerprint()`.
 
     Raises:
-        ModelError: the model is not there, is none, or may not be loaded.
+        ModelError: the model does not exist, is not a model, or may not be loaded.
         ConfigError: an argument, or an entry of models.yaml, is wrong.
     """
     from encheck.encoders.load import Device, as_fetched, config_for, load
@@ -50,9 +50,9 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
 
     Args:
         spec: "NAME" or "NAME:PATH", as `--data` takes it; `encheck data` lists the names.
-        sample: take at most so many clusters of labelled pairs; None takes all. Probes come whole.
-        seed: which clusters a sample draws.
-        skip_bad_rows: leave malformed rows out, where they would be an error; `Dataset.skipped` names them.
+        sample: take at most this many clusters of labelled pairs; None takes all. Probes are always taken whole.
+        seed: seed of the sample.
+        skip_bad_rows: skip malformed rows instead of raising DataError; `Dataset.skipped` names them.
 
     Returns:
         Its labelled pairs, its groups (a sentence and its paraphrase) and the clusters they belong to.

@@ -1,4 +1,4 @@
-"""What a run found, as values."""
+"""The results of a run, as Python values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One metric of one case, with its verdict where it decides.
+    """One metric of one case, with its verdict if it has one.
 
     A case is a check x model x data x level. `property` is what the check tests (antonym, number, ...). `low` and
-    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. Under its `floor` a
-    metric fails, from its `aim` on it passes; one that is reported only has neither of them, and no verdict. A check
-    that measured nothing has no metric, but a reason.
+    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. Below its `floor` a
+    metric fails, at or above its `aim` it passes; one that is only reported has neither, and no verdict. A check that
+    measured nothing has a reason instead of a metric.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a run found.
+    """The results of a run.
 
     `rows` are in the order of their ids. `exit_code` is that of `encheck run`: 0 passed, 1 a check failed or the gate
     blocks, 5 nothing was measured, 10 the gate could not decide. `raw` is all of results.json; `items` has the columns
@@ -64,12 +64,12 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the run says of models, data and files."""
+        """What the run notes about models, data and files."""
         return tuple(self.raw["run"]["notes"])
 
 
 def read(folder: Path) -> Results:
-    """The results of a run's folder; UsageError where it is none, or damaged."""
+    """Read the results in a run's folder; UsageError if it is not a run or is damaged."""
     from encheck.reporting.rebuild import as_written
     from encheck.reporting.results import read_items, read_results
 

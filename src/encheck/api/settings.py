@@ -1,4 +1,4 @@
-"""The settings that keyword options of the public functions stand for."""
+"""From the keyword options of the public functions to settings."""
 
 from __future__ import annotations
 

@@ -13,17 +13,17 @@ def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, sk
 
     Args:
         data: a data set, as `encheck run --data` takes it.
-        against: another one.
-        texts: at most so many texts, and pairs, of each are measured.
-        seed: which of them.
-        skip_bad_rows: leave malformed rows out.
+        against: the data set to compare it with.
+        texts: measure at most this many texts and pairs of each.
+        seed: seed of the sample.
+        skip_bad_rows: skip malformed rows.
 
     Returns:
-        BLEU-1 to 4 and Jaccard within pairs, where both have pairs; tokens a text, Distinct-1 to 3, the Zipf
-        coefficient and Self-BLEU; each of both sets, with the difference and its 95% interval.
+        BLEU-1 to 4 and Jaccard within pairs, if both sets have pairs; tokens per text, Distinct-1 to 3, the Zipf
+        coefficient and Self-BLEU. Each for both sets, with the difference and its 95% interval.
 
     Raises:
-        DataError: a data set is not there or malformed, or holds too few texts.
+        DataError: a data set does not exist, is malformed, or has too few texts.
     """
     from encheck.comparing.text_shift import shift
     from encheck.datasets.load import load

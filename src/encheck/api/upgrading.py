@@ -1,4 +1,4 @@
-"""`upgrade`: one model for another on an index in use."""
+"""`upgrade`: replace a model whose index is in use."""
 
 from __future__ import annotations
 
@@ -42,38 +42,38 @@ def upgrade(
     progress: Progress | None = None,
     **options: Option,
 ) -> Upgrade:
-    """Say whether a new model may take the place of an old one, and what has to change with it (docs/upgrade.md).
+    """Decide whether a new model may replace an old one, and what has to change with it (docs/upgrade.md).
 
     Args:
-        new: a model, as `run` takes it, or `vectors:FILE`.
+        new: a model, as in `run`, or `vectors:FILE`.
         old: the model in use, or `vectors:FILE` with its vectors.
         data: the documents that are searched, "./help-center", or queries with labels, "retrieval:PATH".
-        queries: the log of queries of documents without labels.
+        queries: the query log, for documents without labels.
         cutoff: the cut-offs on scores that are in use.
-        checks: which checks of behaviour the gate weighs, beside the search. Default: all.
-        gate: run the gate, which measures both models on the probes. Without it the outcome is never "ship", but where
-            the vectors are the same.
-        timing: measure how fast both models are.
-        qrels: judgements of people, as `encheck data judge` keeps them. Default: those beside the log.
+        checks: which behaviour checks the gate weighs besides the search. Default: all.
+        gate: run the gate, which measures both models on the probes. Without it the outcome is "ship" only if the
+            vectors are the same.
+        timing: measure the speed of both models.
+        qrels: human judgements, as `encheck data judge` saves them. Default: those beside the log.
         report_dir: a folder for upgrade.json, upgrade.html, adapter.npz and the gate's report. Default: none.
-        verbose: print what the runs of the gate print.
+        verbose: print what the gate's runs print.
         progress: where to show progress of the search. Default: nowhere.
         options: other options of `encheck run`, with underscores (store, device, dtype, sample, seed, model_arg,
-            passage_words, skip_bad_rows, ...). A model argument without a label is for both models.
+            passage_words, skip_bad_rows, ...). A model argument without a label applies to both models.
 
     Returns:
         The outcome ("ship", "ship with these changes", "do not ship", "cannot tell"), reasons, changes, a checklist
         and all figures.
 
     Raises:
-        UsageError: the two cannot be compared; ModelError, DataError, ... what their names say.
+        UsageError: the two cannot be compared. Subclasses such as ModelError and DataError say what is wrong.
         EncoderError: a model failed, or a file of vectors lacks a document.
     """
     from encheck.deciding.upgrade import measure
     from encheck.system.progress import Progress
 
     if refused := [name for name in OF_ITSELF if name in options]:
-        raise UsageError(f"{refused[0]} is no option of upgrade(): it takes a new and an old model, and data")
+        raise UsageError(f"{refused[0]} is not an option of upgrade(), which takes a new and an old model, and data")
     wanted = _wanted(cutoff, qrels, timing=timing)
     folder = Path(report_dir).expanduser() if report_dir else None
     with tempfile.TemporaryDirectory(prefix="encheck-", ignore_cleanup_errors=True) as scratch:
@@ -175,18 +175,22 @@ class _Gate:
 
     def _said(self, sides: Sequence[Side]) -> Gated:
         from encheck.deciding.shipping import Gated
-        from encheck.reporting import gate as shown
+        from encheck.reporting.gate import words
 
         strange = [side.subject.label for side in sides if _is_strange_to_the_probes(side)]
         said = self._ran([self.asked.data] if strange else [PROBES, self.asked.data])
         if said is None:
             return Gated(
-                None, (f"not run: {sides[0].subject.label} has all texts of no check: add those of the queries",)
+                None,
+                (
+                    f"not run: {sides[0].subject.label} does not have all texts of any check: add the texts of "
+                    f"the queries",
+                ),
             )
-        first, *others = shown.headline(said)
+        first, *others = words.headline(said)
         if strange:
             first = f"behaviour was not compared: {strange[0]} has no vectors of the probes. {first}"
-        lines = (first, *others, *(line for one in said["against"] for line in shown.explained(one)))
+        lines = (first, *others, *(line for one in said["against"] for line in words.explained(one)))
         return Gated(said["outcome"], tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
 
     def _ran(self, data: Sequence[str]) -> dict[str, Any] | None:

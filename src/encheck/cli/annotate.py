@@ -11,22 +11,22 @@ import typer
 
 from encheck.cli.shared import DataSpec, SkipBadRows, Split, Variants, project, say, tell, told
 
-annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs, blind, and see how far they agree.")
+annotate_app = typer.Typer(no_args_is_help=True, help="Have people label pairs blind, and measure how well they agree.")
 
 
 @annotate_app.command()
 def sheet(
     data: DataSpec,
-    out: Annotated[Path, typer.Option(help="The sheet to write: a CSV file.")] = Path("sheet.csv"),
-    n: Annotated[int, typer.Option("--n", min=1, help="How many pairs.")] = 200,
+    out: Annotated[Path, typer.Option(help="CSV file to write the sheet to.")] = Path("sheet.csv"),
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of pairs.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 0,
     split: Split = None,
     variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Write a sheet without labels: pairs in random order, as many of each difficulty as of the next.
+    """Write a sheet without labels: pairs in random order, the same number for each difficulty.
 
-    With --variants the pairs are sentences and their variants, as many of each relation as of the next.
+    With --variants the pairs are sentences and their variants, the same number for each relation.
     """
     from encheck.annotation.choosing import cells_of, draw, relations_of
     from encheck.annotation.sheets import write_sheet
@@ -41,10 +41,10 @@ def sheet(
 
 @annotate_app.command("label")
 def label_(
-    sheet: Annotated[Path, typer.Argument(help="The sheet, as it was written.")],
-    name: Annotated[str, typer.Option(help="Who labels; the answers go to SHEET-NAME.csv.")],
+    sheet: Annotated[Path, typer.Argument(help="The sheet that `encheck data annotate sheet` wrote.")],
+    name: Annotated[str, typer.Option(help="Name of the annotator. Answers are saved in SHEET-NAME.csv.")],
 ) -> None:
-    """Show pair after pair and ask: the same meaning or not? Every answer is saved; go on where you left."""
+    """Ask, pair by pair, whether both texts mean the same. Every answer is saved, so you can stop and resume."""
     from encheck.annotation.labelling import label
     from encheck.annotation.sheets import annotator_sheet
 
@@ -59,13 +59,13 @@ def label_(
 
 @annotate_app.command()
 def agreement(
-    sheets: Annotated[list[Path], typer.Argument(help="The answered copies of one sheet.")],
+    sheets: Annotated[list[Path], typer.Argument(help="Answered copies of one sheet, one for each annotator.")],
     data: DataSpec,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and permutations.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals and the permutation test.")] = 0,
     variants: Variants = False,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Report Fleiss' kappa and seconds a pair, by difficulty, and whether people agree less where overlap misleads."""
+    """Report Fleiss' kappa and seconds per pair, by difficulty, and whether misleading overlap lowers agreement."""
     from encheck.annotation import agreement_text as annotators
     from encheck.datasets.load import load
 

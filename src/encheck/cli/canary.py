@@ -12,11 +12,11 @@ from encheck.cli.table import as_option
 
 canary_app = typer.Typer(
     no_args_is_help=True,
-    help="Save what a model gives 200 fixed texts, and check later whether the same model still answers.",
+    help="Save a model's output for 200 fixed texts, and check later whether the same model still answers.",
 )
 app.add_typer(canary_app, name="canary")
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="As --model of `encheck run`, or vectors:FILE.")]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The canary.")]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model, as for --model of `encheck run`, or vectors:FILE.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The canary file.")]
 DeviceName = Annotated[str, as_option("device")]
 Dtype = Annotated[str | None, as_option("dtype")]
 
@@ -26,13 +26,14 @@ def save(
     model: Model,
     file: File,
     role: Annotated[
-        str | None, typer.Option(metavar="query|document", help="Encode the texts in this role, as the index was.")
+        str | None,
+        typer.Option(metavar="query|document", help="Role to encode the texts in: the one that the index uses."),
     ] = None,
     model_arg: ModelArgs = None,
     device: DeviceName = "auto",
     dtype: Dtype = None,
 ) -> None:
-    """Call MODEL five times in other batches and write its vectors and its own noise to FILE.
+    """Encode the texts five times in different batches, and write MODEL's output and its own noise to FILE.
 
     Examples:
 
@@ -57,17 +58,17 @@ def save(
 def check(
     model: Model,
     file: File,
-    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to this file too.")] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML page to this file.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write JSON to this file too.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON to this file.")
     ] = None,
     model_arg: ModelArgs = None,
     device: DeviceName = "auto",
     dtype: Dtype = None,
 ) -> None:
-    """Call MODEL afresh and say whether it is the one of the canary. The store is not asked.
+    """Encode the texts again, and say whether MODEL is still the model of the canary. The store is not used.
 
-    Exit code: 0 the same, 1 another, 4 usage, or the model cannot be had, 10 cannot tell.
+    Exit code: 0 the same model, 1 another model, 4 wrong usage or the model cannot be loaded, 10 cannot tell.
 
     Examples:
 
@@ -97,9 +98,9 @@ def check(
 
 @canary_app.command()
 def texts(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of JSON lines: id, kind, text.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, as JSON lines: id, kind, text.")],
 ) -> None:
-    """Write the 200 texts to FILE, to encode them yourself and give the result to `save vectors:mine.parquet`."""
+    """Write the 200 texts to FILE, to encode them yourself and pass the result to `save vectors:mine.parquet`."""
     from encheck.deciding.canary_texts import write
 
     with told():

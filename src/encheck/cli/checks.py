@@ -23,15 +23,15 @@ CACHED = (
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
 @shows_options
 def run(context: typer.Context, **_shown: object) -> None:
-    """Run the checks.
+    """Test a model: run all checks, or those that you select.
 
     The profile is shown first, from at most 2,500 texts; then the run goes on. It stops there with --quick, and by
     itself where the rest would take over 5 minutes or the model has a price in models.yaml, unless --full is given.
 
-    What is not listed here goes to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
+    Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
 
-    Exit code: 0 passed, 1 a check failed or the gate blocks, 4 usage or bad input, 5 nothing was measured, 10 the gate
-    could not decide.
+    Exit code: 0 passed, 1 a check failed or the gate blocks, 4 wrong usage or bad input, 5 nothing was measured,
+    10 the gate could not decide.
 
     Examples:
 
@@ -45,7 +45,7 @@ def run(context: typer.Context, **_shown: object) -> None:
 
         encheck run --model=./candidate --baseline=reports/baselines/sbert
 
-    With --predictions FILE, score other people's predictions in place of a model. Of the options, it takes --data,
+    With --predictions FILE, score a file of predictions instead of a model. This supports the options --data,
     --cutoff, --split, --median-scope, --seed, --json FILE and --skip-bad-rows:
 
         encheck run --data pairs:mine.csv --predictions theirs.csv
@@ -73,7 +73,7 @@ def run_checks(args: Sequence[str]) -> int:
     try:
         return int(pytest.main(arguments))
     except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
-        tell("encheck: interrupted: the report is not written, or not whole. Run again", err=True)
+        tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return int(pytest.ExitCode.INTERRUPTED)
 
 
@@ -82,6 +82,6 @@ def _refuse_cached(args: Sequence[str]) -> None:
     for option in (arg.partition("=")[0] for arg in args):
         if option in CACHED:
             raise UsageError(
-                f"{option} goes by what pytest keeps of earlier runs, and encheck run keeps nothing of it. "
+                f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
                 f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
             )

@@ -27,13 +27,17 @@ def compare(
         ),
     ],
     reference: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare with this model or run. Default: the first.")
+        str | None, typer.Option(metavar="NAME", help="Model or run to compare the others with. Default: the first.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The file to write. Default: compare.html, .tex or .csv; trend.html.")
+        Path | None,
+        typer.Option(
+            help="File to write. Default: compare.html, compare.tex or compare.csv; with --trend, trend.html."
+        ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="What to write: html, latex (booktabs) or csv (tidy).")
+        str,
+        typer.Option("--format", metavar="FORMAT", help="Format of the file: html, latex (booktabs) or csv (tidy)."),
     ] = "html",
     cite: Annotated[
         bool, typer.Option("--cite", help="With --format latex: cite each source, and write the BibTeX entries.")
@@ -42,28 +46,34 @@ def compare(
         bool, typer.Option("--trend", help="Show each model over its dated runs, and which changes are certain.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every check of every model.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the differences to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the differences to this file, as JSON.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     across_seeds: Annotated[
         bool, typer.Option("--across-seeds", help="Show the mean and standard error over models that differ in seed.")
     ] = False,
     everything: Everything = False,
     cost: Annotated[
-        bool, typer.Option("--cost", help="Measure models: quality, behaviour, speed, size, price, and the front.")
+        bool,
+        typer.Option(
+            "--cost", help="Compare models by quality, behaviour, speed, size and price, and show the Pareto front."
+        ),
     ] = False,
     data: Annotated[
-        str | None, typer.Option(metavar="PATH", help="With --cost: a search with labels, retrieval:PATH.")
+        str | None,
+        typer.Option(metavar="PATH", help="With --cost: measure quality on a search with labels, retrieval:PATH."),
     ] = None,
     checks: Annotated[
-        str, typer.Option("-m", metavar="CHECKS", help="With --cost: these checks of behaviour alone.")
+        str, typer.Option("-m", metavar="CHECKS", help="With --cost: run only these behaviour checks.")
     ] = "",
     model_arg: ModelArgs = None,
     store: StorePath = None,
     device: Annotated[str, as_option("device")] = "auto",
 ) -> None:
-    """Compare the models of runs on the items they share: a matrix of properties, pictures, flips. Decides nothing.
+    """Compare models on the items that their runs share: a matrix of properties, pictures and flips. No verdict.
 
-    With --trend, show each model over time. With --cost, run models and say which of them are worth taking.
+    With --trend, show each model over time. With --cost, run models and say which of them are worth their cost.
 
     Examples:
 
@@ -105,7 +115,7 @@ def _refuse_contradictions(given: dict[str, Any]) -> None:
     if given["form"] not in FORMATS:
         raise UsageError(unknown("format", given["form"], FORMATS))
     if given["cost"] and (given["across_seeds"] or given["everything"]):
-        raise UsageError("--cost compares models, --across-seeds runs: give one of them")
+        raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
     others = [f"--{name.replace('_', '-')}" for name in ("cost", "across_seeds", "trend") if given[name]]
     if len(others) > 1:
         raise UsageError(f"{' and '.join(others)} ask for different comparisons: give one of them")

@@ -12,36 +12,42 @@ from encheck.cli.table import as_option
 
 MaxFalseAccepts = Annotated[
     float | None,
-    typer.Option(metavar="SHARE", help="Budget of false accepts: 0.01 is 1%. Default: 0.01 without --baseline."),
+    typer.Option(
+        metavar="SHARE", help="Highest acceptable rate of false accepts: 0.01 is 1%. Default: 0.01 without --baseline."
+    ),
 ]
 Baseline = Annotated[
     str | None,
     typer.Option(
         metavar="OLD@CUTOFF",
-        help="The model in use and its cut-off; OLD is a model or vectors:FILE. Asks for the new cut-off that does the "
-        "same.",
+        help="The model in use and its cut-off: find the cut-off of NEW that matches it. OLD is a model or "
+        "vectors:FILE.",
     ),
 ]
 Same = Annotated[
-    str, typer.Option(metavar="hits|recall|false-accepts", help="What the old and new cut-off have in common.")
+    str,
+    typer.Option(metavar="hits|recall|false-accepts", help="What the old and the new cut-off should have in common."),
 ]
 Own = Annotated[
-    float | None, typer.Option("--cutoff", "--threshold", metavar="T", help="A cut-off of yours, shown too.")
+    float | None, typer.Option("--cutoff", "--threshold", metavar="T", help="Also show this cut-off of yours.")
 ]
 Positives = Annotated[
-    float | None, typer.Option(metavar="SHARE", help="Share of positives in production, for precision and hits.")
+    float | None,
+    typer.Option(metavar="SHARE", help="Share of pairs that are positive in production; precision and hits need it."),
 ]
 UpperBound = Annotated[
-    str, typer.Option(metavar="clopper-pearson|betting", help="Upper bound of the rate of false accepts.")
+    str, typer.Option(metavar="clopper-pearson|betting", help="Method for the upper bound of the false-accept rate.")
 ]
-Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to take, or all.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the intervals and of what is drawn.")]
-Place = Annotated[Path, typer.Option(metavar="DIR", help="Where cutoff.html and cutoff.json go.")]
+Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to sample, or all.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the intervals and the sample.")]
+Place = Annotated[Path, typer.Option(metavar="DIR", help="Directory for cutoff.html and cutoff.json.")]
 
 
 @app.command()
 def cutoff(
-    model: Annotated[str, typer.Argument(metavar="NEW", help="A model, as --model takes it, or vectors:FILE.")],
+    model: Annotated[
+        str, typer.Argument(metavar="NEW", help="Model, as for --model of `encheck run`, or vectors:FILE.")
+    ],
     data: DataSpec,
     max_false_accepts: MaxFalseAccepts = None,
     baseline: Baseline = None,
@@ -58,11 +64,12 @@ def cutoff(
     device: Annotated[str, as_option("device")] = "auto",
     dtype: Annotated[str | None, as_option("dtype")] = None,
 ) -> None:
-    """Find the lowest cut-off that keeps a budget of false accepts with 95% confidence, and what it costs.
+    """Find the lowest cut-off that keeps false accepts within a budget with 95% confidence, and what it costs.
 
-    The data are pairs: first, second, label (may be missing), cluster; further columns are slices.
+    The data are pairs with the columns first, second, label (may be missing) and cluster; other columns become slices.
 
-    Exit code: 0 yes, 1 the promise cannot be kept, 4 usage or bad input, 10 cannot tell: more negatives are needed.
+    Exit code: 0 there is such a cut-off, 1 there is none, 4 wrong usage or bad input, 10 cannot tell: more negative
+    pairs are needed.
 
     Examples:
 

@@ -29,7 +29,7 @@ class DataCommands(typer.core.TyperGroup):
 data_app = typer.Typer(
     cls=DataCommands,
     subcommand_metavar="[NAME[:PATH]] | COMMAND",
-    help="List the data sets that --data takes, or show one: `encheck data mrpc:PATH`.",
+    help="List the data sets that --data accepts, or show one: `encheck data mrpc:PATH`.",
 )
 app.add_typer(data_app, name="data")
 data_app.add_typer(annotate_app, name="annotate")
@@ -38,22 +38,22 @@ app.add_typer(annotate_app, name="annotate", hidden=True)
 
 @data_app.command(SHOW, hidden=True)
 def show(
-    spec: Annotated[str | None, typer.Argument(help="NAME or NAME:PATH: show what it holds.")] = None,
+    spec: Annotated[str | None, typer.Argument(help="Data set to show: NAME or NAME:PATH.")] = None,
     skip_bad_rows: SkipBadRows = False,
     queries: Annotated[Path | None, as_option("queries")] = None,
     passage_words: Annotated[int, as_option("passage_words")] = 150,
     against: Annotated[
         str | None, typer.Option(metavar="NAME:PATH", help="Compare its text with the text of this data set.")
     ] = None,
-    texts: Annotated[int, typer.Option(min=1, help="With --against: measure at most so many texts of each.")] = 2_000,
+    texts: Annotated[int, typer.Option(min=1, help="With --against: measure at most this many texts of each.")] = 2_000,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="With --against: write JSON to this file too.")
+        Path | None, typer.Option("--json", metavar="FILE", help="With --against: also write JSON to this file.")
     ] = None,
 ) -> None:
-    """List the data sets that --data takes, or show one: rows, labels, splits, clusters, divergence, samples.
+    """List the data sets that --data accepts, or show one: rows, labels, splits, clusters, divergence, samples.
 
-    With --against, say how far its text is from that of another data set: overlap within pairs, repetition,
-    vocabulary and length, at equal sizes.
+    With --against, compare its text with that of another data set at equal sizes: overlap within pairs, repetition,
+    vocabulary and length.
     """
     from encheck.datasets.load import is_unlabelled, load, names
     from encheck.datasets.passages import PassageOptions
@@ -63,7 +63,7 @@ def show(
         if spec is None and (against or json_file):
             raise UsageError("--against compares two data sets: name the first one too (encheck data A --against B)")
         if json_file is not None and against is None:
-            raise UsageError("--json goes with --against alone")
+            raise UsageError("--json requires --against")
         if spec is None:
             rows = [("name", "rows", "path should hold", "licence")]
             rows += [(name, rows_of(module), module.FILES, module.LICENCE) for name, module in sorted(names().items())]
@@ -72,7 +72,7 @@ def show(
             tell(f"probes is embedded and needs no path. From the hub, as NAME:hub: {fetched}.")
             return
         if queries is not None and not is_unlabelled(spec, has_log=True):
-            raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is of another sort")
+            raise UsageError(f"--queries={queries} is for documents without labels, but {spec} is not")
         if against is not None:
             _compare(spec, against, texts, json_file, skip_bad_rows=skip_bad_rows)
             return

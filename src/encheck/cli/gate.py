@@ -26,12 +26,12 @@ FOR_NEW = ("save_baseline", "anchor", "seed_replicates", "primary", "inconclusiv
 @app.command(cls=HandsOn, options_metavar="NEW --baseline OLD [OPTIONS]")
 @partial(shows_options, but=["models"])
 def gate(context: typer.Context, **_shown: object) -> None:
-    """Decide whether the encoder NEW may replace OLD, on the same items.
+    """Decide whether the model NEW may replace the model OLD, on the same items.
 
-    OLD is the directory of a baseline, or a model, which is then run first. It may be vectors:FILE, the vectors that an
-    old model gave: what the file has texts for is weighed. What is not listed here goes to pytest.
+    OLD is the directory of a baseline, or a model, which is then run first. It may also be vectors:FILE, stored vectors
+    of the old model: checks whose texts are in the file are compared. Options that are not listed here go to pytest.
 
-    Exit code: 0 pass, 1 block, 4 usage or bad input, 5 nothing was measured, 10 inconclusive.
+    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 inconclusive.
 
     Examples:
 
@@ -61,7 +61,7 @@ def _asked(args: Sequence[str]) -> tuple[str, str, list[str]]:
     if not others or not others[0].strip() or others[0].startswith("-"):
         raise UsageError(f"name the new model first. Write: {USAGE}")
     if not (known.baseline or "").strip():
-        raise UsageError(f"name what the new model may replace. Write: {USAGE}")
+        raise UsageError(f"name the model to replace with --baseline. Write: {USAGE}")
     return others[0], known.baseline, others[1:]
 
 
@@ -85,7 +85,7 @@ def _weigh(new: str, old: str, others: Sequence[str]) -> int:
         mine, theirs = _for_model(new, old, others), _for_model(old, new, _for_old(others))
         code = run_checks([f"--model={old}", f"--save-baseline={kept}", f"--report-dir={folder}/report", *theirs])
         if not _is_baseline(kept):
-            tell(f"encheck: {old} could not be measured, so there is nothing to weigh {new} against", err=True)
+            tell(f"encheck: {old} could not be measured, so there is nothing to compare with {new} against", err=True)
             return code or 1
         return run_checks([f"--model={new}", f"--baseline={kept}", *mine])
 

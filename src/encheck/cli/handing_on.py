@@ -8,7 +8,7 @@ import typer.core
 
 
 class HandsOn(typer.core.TyperCommand):
-    """A command that leaves its arguments as they are, but for --help."""
+    """A command that leaves its arguments as they are, except for --help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put them into `ctx.args`."""

@@ -15,20 +15,20 @@ from encheck.errors import UsageError
 
 @data_app.command("judge")
 def judge_(
-    folder: Annotated[Path, typer.Argument(metavar="REPORT", help="The directory that the gate wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="REPORT", help="Report directory of the gate.")],
     page: Annotated[bool, typer.Option("--page", help="Write REPORT/judging.html, to judge in a browser.")] = False,
-    answers: Annotated[Path | None, typer.Option(metavar="FILE", help="Take the answers that the page saved.")] = None,
+    answers: Annotated[Path | None, typer.Option(metavar="FILE", help="Read the answers that the page saved.")] = None,
     qrels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where judgements are kept. Default: beside the log, LOG.qrels.")
+        Path | None, typer.Option(metavar="FILE", help="File of judgements. Default: LOG.qrels, beside the query log.")
     ] = None,
 ) -> None:
-    """Decide a gate without labels: say which of two answers is better, blind, only where the models differ.
+    """Decide a gate without labels: judge blind which of two answers is better, only where the models differ.
 
-    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and go on later.
+    Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and resume later.
 
-    It stops as soon as the answers decide. They are kept for the next candidate.
+    It stops as soon as the answers decide the gate, and keeps them for the next candidate.
 
-    Exit code: 0 pass, 1 block, 4 usage or bad input, 10 not decided.
+    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 10 not decided.
 
     Examples:
 
@@ -44,7 +44,7 @@ def judge_(
 
     with told():
         if page and answers:
-            raise UsageError("--page writes a page, --answers reads what one saved: give one of them")
+            raise UsageError("--page writes a page and --answers reads what it saved: use only one of them")
         judging = opened(folder, qrels=qrels)
         if answers:
             judged = judging.judged(take(judging, answers))
@@ -69,11 +69,11 @@ def _ask(keys: str) -> str:
 
 
 def _tell(gate: dict[str, Any]) -> None:
-    from encheck.reporting import gate as shown
     from encheck.reporting import lost
+    from encheck.reporting.gate import words
 
     (against,) = gate["against"]
     (search,) = against["searches"]
     say(["", *against["reasons"]])
     say(lost.lines(search))
-    say(shown.headline(gate))
+    say(words.headline(gate))

@@ -12,7 +12,7 @@ from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, 
 
 @app.command()
 def models() -> None:
-    """List what --model takes by name: whether it can be loaded here, from where or what it lacks, what pins it."""
+    """List the models that --model knows by name: whether they can be loaded here, where from, and what pins them."""
     from encheck.encoders.load import where
     from encheck.encoders.models_file import known_models
     from encheck.encoders.pins import pinned
@@ -33,22 +33,22 @@ def models() -> None:
 def show(
     item: Annotated[
         str | None,
-        typer.Argument(
-            help="An item's id, or its beginning. With --shrink, default: the worst of what is red or below."
-        ),
+        typer.Argument(help="Id of an item, or the start of it. Needed without --shrink."),
     ] = None,
-    run_folder: Annotated[Path | None, typer.Option("--run", help="The run. Default: the newest in reports/.")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="Score the item again with this model.")] = None,
+    run_folder: Annotated[
+        Path | None, typer.Option("--run", help="Run directory. Default: the newest in reports/.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Also score the item with this model now.")] = None,
     shrink: Annotated[
-        bool, typer.Option("--shrink", help="Also the shortest form on which --model still errs by half its margin.")
+        bool, typer.Option("--shrink", help="Also show the shortest form that --model still gets wrong.")
     ] = False,
     model_arg: ModelArgs = None,
     store: StorePath = None,
 ) -> None:
-    """Show one item of a past run: its texts, its scores, and with --model the scores as they are now.
+    """Show one item of a past run with its texts and scores, and with --model its scores now.
 
-    With --shrink, also the shortest, plainest form of it that the model still gets wrong. Without an item, that of the
-    three worst items of each check that failed or is below its aim.
+    With --shrink, also show the shortest, plainest form of it that the model still gets wrong. Without an item, shrink
+    the three worst items of each check that failed or is below its aim.
 
     Examples:
 
@@ -64,9 +64,9 @@ def show(
 
     with told():
         if shrink and not model:
-            raise UsageError("--shrink asks a model again and again: name it with --model")
+            raise UsageError("--shrink needs a model to ask: name it with --model")
         if item is None and not shrink:
-            raise UsageError("name an item: its id stands in the report, and in items.parquet")
+            raise UsageError("name an item by its id, which the report and items.parquet show")
         folder = run_folder or newest_run(Path("reports"))
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         if item is None:

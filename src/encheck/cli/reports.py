@@ -13,18 +13,20 @@ from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, te
 
 @app.command()
 def report(
-    run_folder: Annotated[Path | None, typer.Argument(metavar="RUN", help="Default: the newest in reports/.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The page to write. Default: RUN/report.html.")] = None,
+    run_folder: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="Run directory. Default: the newest in reports/.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Page to write. Default: RUN/report.html.")] = None,
     card: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a card instead: the model's profile, as .svg or .png.")
     ] = None,
     badge: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a badge instead, as .svg or .png.")] = None,
-    model: Annotated[str | None, typer.Option(help="With --card, --badge: of this model. Default: the first.")] = None,
-    data: Annotated[str | None, typer.Option(help="With --card, --badge: on this data. Default: the first.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of the card or badge. Default: the first.")] = None,
+    data: Annotated[str | None, typer.Option(help="Data set of the card or badge. Default: the first.")] = None,
 ) -> None:
-    """Make the report of a run again from its raw results, or a card or badge of it.
+    """Write a run's report again from its results, or a card or badge for it.
 
-    A card is one picture for a README or a model card. PNG takes the extra "png".
+    A card is one picture for a README or a model card. PNG needs the extra "png".
 
     Example:
 
@@ -44,7 +46,7 @@ def report(
 @app.command()
 def export(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
-    out: Annotated[Path | None, typer.Option(help="Where the files go. Default: RUN/exports.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Directory for the files. Default: RUN/exports.")] = None,
     formats: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,9 +54,9 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run as model-card metadata, the hub's evaluation results, MTEB-style JSON, tables, SARIF, a card.
+    """Export a run as model-card metadata, hub evaluation results, MTEB-style JSON, tables, SARIF or a card.
 
-    Nothing is pushed anywhere.
+    Files are only written, never uploaded.
 
     Example:
 
@@ -78,19 +80,19 @@ def comment(
     to: Annotated[
         str | None, typer.Option("--to", help="Post it with the host's API: github or gitlab. Default: print it.")
     ] = None,
-    name: Annotated[str, typer.Option(help="The comment of this name is changed, not added to.")] = "gate",
+    name: Annotated[str, typer.Option(help="Name of the comment. A comment of this name is replaced.")] = "gate",
     pull: Annotated[
-        int | None, typer.Option(min=1, help="Number of the pull or merge request. Default: that of the CI job.")
+        int | None, typer.Option(min=1, help="Number of the pull or merge request. Default: the one of the CI job.")
     ] = None,
     made: Annotated[
-        str, typer.Option("--made-baseline", metavar="DIR", help="The baseline that the run made for want of one.")
+        str, typer.Option("--made-baseline", metavar="DIR", help="Baseline that this run saved because none existed.")
     ] = "",
 ) -> None:
-    """Write the gate of a run as a comment for a pull or merge request: verdict, what to do, lost items.
+    """Write a run's gate as a comment for a pull or merge request: verdict, what to do, lost items.
 
-    With --to the comment is posted, or changed where it was posted before. The token is read from GITHUB_TOKEN or
-    GITLAB_TOKEN, the rest from the variables that the CI job sets. Where the token may not comment, as on a branch of a
-    fork, the command says so and ends with 0.
+    With --to the comment is posted; an earlier one is replaced. The token is read from GITHUB_TOKEN or GITLAB_TOKEN,
+    and the rest from the variables that the CI job sets. If the token may not comment, as on the branch of a fork, the
+    command says so and exits with 0.
 
     Examples:
 
@@ -113,7 +115,7 @@ def comment(
         try:
             tell(_posted(body, to, named(name), pull))
         except NotPosted as why:
-            tell(f"No comment was posted: {why}. The gate stands in {run_folder / 'summary.md'}.")
+            tell(f"No comment was posted: {why}. The gate's result is in {run_folder / 'summary.md'}.")
 
 
 def _posted(body: str, to: str, name: str, pull: int | None) -> str:
@@ -129,17 +131,21 @@ def _posted(body: str, to: str, name: str, pull: int | None) -> str:
 @app.command(hidden=True)
 def score(
     data: DataSpec,
-    predictions: Annotated[Path, typer.Option(help="CSV, TSV or JSONL with prediction or score; or a SemEval run.")],
+    predictions: Annotated[
+        Path, typer.Option(help="CSV, TSV or JSONL with a column prediction or score, or a SemEval run.")
+    ],
     cutoff: Annotated[
         float | None, typer.Option("--cutoff", "--threshold", help="Predict 1 for scores at or above this value.")
     ] = None,
     split: Split = None,
     median_scope: Scope = "split",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file too.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures to this file, as JSON.")
+    ] = None,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and what constants would get.
+    """Score a file of predictions on a data set: obvious and non-obvious F1, MAP, and the figures of constants.
 
     Examples:
 

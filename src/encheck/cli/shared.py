@@ -25,6 +25,15 @@ PANELS = {
 }
 
 
+def _unwrap(command: Any) -> None:
+    """Put each paragraph of a command's help on one line, and of its subcommands'; indented examples stay."""
+    if command is not None and command.help:
+        parts = command.help.split("\n\n")
+        command.help = "\n\n".join(part if part[:1].isspace() else " ".join(part.split()) for part in parts)
+    for one in getattr(command, "commands", {}).values():
+        _unwrap(one)
+
+
 class Commands(typer.core.TyperGroup):
     """The commands, in the panels of `PANELS`; what stands in none is a hidden alias.
 
@@ -37,6 +46,12 @@ class Commands(typer.core.TyperGroup):
         for name, command in self.commands.items():
             command.rich_help_panel, command.hidden = panels.get(name), name not in panels  # type: ignore[attr-defined]
         return [*panels, *(name for name in self.commands if name not in panels)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """As typer's, with each paragraph of the help on one line, so that it wraps at the terminal's width."""
+        command = super().get_command(ctx, cmd_name)
+        _unwrap(command)
+        return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As typer's; an unknown name lists what exists, and the nearest."""
@@ -54,7 +69,9 @@ class Commands(typer.core.TyperGroup):
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
                 raise
-            wrong = WrongUse(f"{error.filename!s:.80}... is no path: a part of it is too long for a name", ctx)
+            wrong = WrongUse(
+                f"{error.filename!s:.80}... is not a valid path: a part of it is too long for a file name", ctx
+            )
             wrong.exit_code = 4
             raise wrong from error
 
@@ -69,7 +86,7 @@ app = typer.Typer(
 )
 DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH. `encheck data` lists the names.")]
 SkipBadRows = Annotated[bool, as_option("skip_bad_rows")]
-Split = Annotated[str | None, typer.Option(help="One split of the data alone: train, validation, test ...")]
+Split = Annotated[str | None, typer.Option(help="Use only one split of the data: train, validation, test ...")]
 Variants = Annotated[bool, typer.Option("--variants", help="Use sentences with their variants instead of pairs.")]
 ModelArgs = Annotated[list[str] | None, as_option("model_args")]
 Sample = Annotated[str, as_option("sample")]

@@ -11,13 +11,13 @@ import typer
 from encheck.cli.shared import StorePath, app, print_table, project, tell, told
 from encheck.errors import UsageError
 
-store_app = typer.Typer(invoke_without_command=True, help="Look at the embedding store, and prune it.")
+store_app = typer.Typer(invoke_without_command=True, help="List or delete what the embedding store holds.")
 app.add_typer(store_app, name="store")
 
 
 @store_app.callback()
 def store(context: typer.Context, path: StorePath = None) -> None:
-    """List the models whose embeddings are kept."""
+    """List the models whose embeddings are stored."""
     from encheck.options import Settings
     from encheck.running.resources import open_store
     from encheck.store import default_path
@@ -27,7 +27,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
         return
     where = path or default_path()
     if not where.exists():
-        tell(f"{where}: nothing is kept yet")
+        tell(f"{where}: empty")
         return
     with told():
         opened = open_store(Settings(store=where, project=project()))
@@ -41,18 +41,18 @@ def store(context: typer.Context, path: StorePath = None) -> None:
 def prune(
     context: typer.Context,
     limit_mb: Annotated[
-        float, typer.Option(help="Forget models, the one used longest ago first, down to this size.")
+        float, typer.Option(help="Delete the least recently used models until the store has at most this size.")
     ] = 0,
-    fingerprint: Annotated[str | None, typer.Option(help="Forget this model only.")] = None,
+    fingerprint: Annotated[str | None, typer.Option(help="Delete only the model with this fingerprint.")] = None,
     path: StorePath = None,
 ) -> None:
-    """Forget embeddings. Without options: all of them."""
+    """Delete stored embeddings. Without options: all of them."""
     from encheck.store import Store, default_path
 
     path = path or context.obj
     where = path or default_path()
     if not path and not where.exists():
-        tell(f"{where}: nothing is kept yet")
+        tell(f"{where}: empty")
         return
     with told():
         _refuse_wrong(limit_mb, where)
@@ -60,13 +60,14 @@ def prune(
         if fingerprint:
             if fingerprint not in {stored.fingerprint for stored in opened.contents()}:
                 raise UsageError(
-                    f"{where} keeps nothing with the fingerprint {fingerprint!r}. `encheck store` lists what it keeps"
+                    f"{where} has no embeddings with the fingerprint {fingerprint!r}. `encheck store` lists what it "
+                    f"holds"
                 )
             opened.remove(fingerprint)
             opened.compact()
         else:
             for gone in opened.prune(limit=int(limit_mb * 1e6)):
-                tell(f"forgot {gone.rows} rows of {gone.name}")
+                tell(f"deleted {gone.rows} rows of {gone.name}")
         tell(f"{opened.path}: {opened.size() / 1e6:.1f} MB")
 
 
@@ -75,4 +76,4 @@ def _refuse_wrong(limit_mb: float, where: Path) -> None:
     if not 0 <= limit_mb < math.inf:
         raise UsageError(f"--limit-mb is {limit_mb}, but should be a number of megabytes, 0 or more")
     if not where.exists():
-        raise UsageError(f"there is no store {where}. Remedy: name one that is there: --store=PATH")
+        raise UsageError(f"the store {where} does not exist. Remedy: name one that exists: --store=PATH")

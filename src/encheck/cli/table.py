@@ -19,7 +19,7 @@ def as_option(setting: str, **attributes: Any) -> Any:
 
 
 def shows_options(command: Command, *, but: Collection[str] = ()) -> Command:
-    """Have typer show the options of a run, but for these settings, in the help of a command of `context` alone."""
+    """Have typer show the options of a run, except for these settings, in the help of a command of `context` alone."""
     listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
     options = sorted(listed, key=lambda option: list(GROUPS).index(option.group))
     shown = {

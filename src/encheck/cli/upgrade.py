@@ -10,27 +10,26 @@ import typer
 from encheck.cli.shared import ModelArgs, SkipBadRows, StorePath, app, say, tell, told
 from encheck.cli.table import as_option
 
-Old = Annotated[str, typer.Option(metavar="OLD", help="The model in use, or vectors:FILE with its vectors.")]
+Old = Annotated[str, typer.Option(metavar="OLD", help="Model in use, or vectors:FILE with its vectors.")]
 Searched = Annotated[
     str, typer.Option(metavar="PATH", help="Documents without labels (a directory), or retrieval:PATH with labels.")
 ]
-Cutoffs = Annotated[
-    list[float] | None, typer.Option(metavar="T", help="A cut-off on scores that is in use. Repeatable.")
-]
+Cutoffs = Annotated[list[float] | None, typer.Option(metavar="T", help="Cut-off on scores that is in use. Repeatable.")]
 Checks = Annotated[
-    str, typer.Option("-m", metavar="CHECKS", help="Weigh these checks of behaviour alone, as pytest's -m.")
+    str, typer.Option("-m", metavar="CHECKS", help="Run only these behaviour checks, as with pytest's -m.")
 ]
-Weighs = Annotated[bool, typer.Option(help="Run the gate, which measures both models on the probes.")]
-Times = Annotated[bool, typer.Option(help="Measure how fast both models are.")]
+Weighs = Annotated[bool, typer.Option(help="Run the gate, which measures the behaviour of both models on the probes.")]
+Times = Annotated[bool, typer.Option(help="Measure the speed of both models.")]
 Qrels = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Judgements of people. Default: beside the log, LOG.qrels.")
+    Path | None,
+    typer.Option(metavar="FILE", help="File of human judgements. Default: LOG.qrels, beside the query log."),
 ]
-Place = Annotated[Path | None, typer.Option(help="Where the report goes. Default: reports/upgrade.")]
+Place = Annotated[Path | None, typer.Option(help="Directory for the report. Default: reports/upgrade.")]
 
 
 @app.command()
 def upgrade(
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The new model: a name, a directory, a hub id.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="New model: a name, a directory or a hub id.")],
     baseline: Old,
     data: Searched,
     queries: Annotated[Path | None, as_option("queries")] = None,
@@ -49,12 +48,12 @@ def upgrade(
     skip_bad_rows: SkipBadRows = False,
     store: StorePath = None,
 ) -> None:
-    """Say whether NEW may take the place of OLD in a search, and what has to change with it.
+    """Decide whether NEW may replace OLD in a search, and what has to change with it.
 
-    It weighs behaviour and search as the gate does, and says whether the index stays, which answers change, what
-    becomes of cut-offs, and what both models cost. The report is one page, with a checklist for a ticket.
+    It compares behaviour and search as the gate does. It says whether you have to re-index, which answers change, how
+    cut-offs move, and what both models cost. The report is one page, with a checklist for a ticket.
 
-    Exit code: 0 ship, perhaps with changes; 1 do not ship, 4 usage or bad input, 10 cannot tell.
+    Exit code: 0 ship, perhaps with changes; 1 do not ship; 4 wrong usage or bad input; 10 cannot tell.
 
     Examples:
 

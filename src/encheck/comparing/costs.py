@@ -1,4 +1,4 @@
-"""Which of several models: quality, behaviour, speed, size and price side by side, and which of them are worth taking.
+"""Which of several models: quality, behaviour, speed, size and price side by side, and the Pareto front.
 
 A model is left out of the front where another one is better in something and worse in nothing. In quality and behaviour
 "better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
@@ -53,7 +53,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a model costs, beside its vectors: speed, None where it cannot be timed; dollars a million tokens.
+    """What a model costs, beside its vectors: speed, None if it cannot be timed; dollars a million tokens.
 
     `is_stored` says that it is a file of vectors: there is no model to time.
     """
@@ -179,7 +179,7 @@ def _mean(some: Any) -> Measured | None:
 
 
 def _beaten_by(row: Row, rows: Sequence[Row]) -> str:
-    """The first model that is better in something and worse in nothing; empty where there is none.
+    """The first model that is better in something and worse in nothing; empty if there is none.
 
     A model of which quality, behaviour or speed is not known beats none of which it is.
     """

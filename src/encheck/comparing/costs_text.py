@@ -1,4 +1,4 @@
-"""Models with what they cost, on the terminal and on a page."""
+"""The cost comparison on the terminal and on a page."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def said(raw: Raw) -> Iterator[str]:
     """What could not be measured, and the front, in words."""
     yield from map(_lacking, (one for one in raw["models"] if one["stored"]))
     for name, by in raw["beaten"].items():
-        yield f"{name} is not on the front: {by} is better in something and worse in nothing"
+        yield f"{name} is not on the Pareto front: {by} is better in something and worse in nothing"
     for name, pairs in raw["inseparable"].items():
         if pairs:
             yield f"not separable in {name}: {', '.join(f'{one} and {other}' for one, other in pairs)}"
@@ -67,7 +67,7 @@ def said(raw: Raw) -> Iterator[str]:
 
 
 def _lacking(one: Raw) -> str:
-    known = "" if one["behaviour"] else "; it lacks texts of the checks, so its behaviour is not known"
+    known = "" if one["behaviour"] else "; it lacks texts of the checks, so its behaviour is unknown"
     return f"{one['name']} is a file of vectors: it has no speed{known}"
 
 

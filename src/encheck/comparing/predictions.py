@@ -1,4 +1,4 @@
-"""Prediction files of other people's systems, laid beside the pairs that they are for.
+"""Read prediction files of other systems and match them to the pairs of the data.
 
 Two layouts. A table with a header (CSV, TSV or JSON Lines) has a column `prediction` (1 or 0), `score`, or both, one
 row a pair in the order of the data. A run of SemEval's task 3 has no header and five fields a line, divided by tabs or
@@ -27,14 +27,14 @@ LAYOUTS = (
     "a .csv, .tsv or .jsonl file with a column prediction (1 or 0), score, or both; or lines of "
     "question id, candidate id, rank, score, true/false"
 )
-STRICT = BadRows(remedy="Mend the row: every pair needs its prediction")
+STRICT = BadRows(remedy="Fix the row: every pair needs its prediction")
 
 
 @dataclass(frozen=True)
 class Predictions:
     """What a system said, row by row: shape [n]; what the file does not have is None.
 
-    `keys` are "question id/candidate id", or empty where rows go by their order alone.
+    `keys` are "question id/candidate id", or empty if rows go by their order alone.
     """
 
     path: Path
@@ -47,7 +47,7 @@ def read_predictions(path: Path) -> Predictions:
     """The predictions in a file; DataError names file and line of whatever is wrong."""
     lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
     if not lines:
-        raise DataError(f"{path} holds no prediction; expected {LAYOUTS}")
+        raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
     fields = lines[0][1].split()
     if len(fields) == 5 and binary_label(fields[4]) is not None:
         return _run(path, lines)
@@ -65,7 +65,7 @@ def read_predictions(path: Path) -> Predictions:
         )
     for name in ("prediction", "score"):
         if columns.count(name) > 1:
-            raise DataError(f"{path}:1: two columns are called {name!r}: rename the one that is not meant")
+            raise DataError(f"{path}:1: two columns are called {name!r}: rename one of them")
     return Predictions(path, _column(path, rows, "prediction", names), _column(path, rows, "score", names))
 
 

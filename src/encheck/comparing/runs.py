@@ -1,4 +1,4 @@
-"""Two models side by side: paired differences on the items that they share.
+"""Paired differences of two models on the items that they share.
 
 Reported, never judged: the gate (gate.py) is what decides.
 """

@@ -1,4 +1,4 @@
-"""A prediction file scored: the figures of Tables 6 to 8 of Peinelt et al. 2019, beside constant and random ones."""
+"""Score a prediction file: the figures of Tables 6 to 8 of Peinelt et al. 2019, beside constant and random ones."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _rows(scored: Scored) -> Iterator[tuple[str, ...]]:
 
 
 def write(path: Path, scored: Scored, *, data: Dataset, predictions: Predictions) -> None:
-    """Write `as_dict` to a JSON file; UsageError where the disk does not take it."""
+    """Write `as_dict` to a JSON file; UsageError if the disk does not take it."""
     whole = {
         "data": data.name,
         "fingerprint": data.fingerprint,

@@ -1,4 +1,4 @@
-"""Checkpoints that differ in their seed alone: each figure's mean and standard error over them.
+"""Mean and standard error of each figure over checkpoints that differ only in their seed.
 
 How papers report fine-tuning (RISE; "Predicate-Argument Based Bi-Encoder ..."): the spread over seeds, which no
 interval of a single checkpoint can show.
@@ -59,14 +59,12 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> list[Spr
 def _add(found: dict[str, tuple[float, str]], fingerprint: str, value: float, place: str) -> None:
     """Take the value of a model; UsageError for one that has been counted."""
     if fingerprint in found:
-        raise UsageError(
-            f"{place} is {found[fingerprint][1]} once more (the same fingerprint): a checkpoint counts once"
-        )
+        raise UsageError(f"{place} is {found[fingerprint][1]} again (same fingerprint): each checkpoint counts once")
     found[fingerprint] = value, place
 
 
 def _refuse_other_data(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
-    """UsageError where two runs call different data by one name."""
+    """UsageError if two runs call different data by one name."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, results in runs:
         for data in results["data"]:

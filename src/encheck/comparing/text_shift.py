@@ -107,7 +107,7 @@ def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: 
 
 
 def singles(data: Dataset) -> list[Drawn]:
-    """The distinct texts of a data set, each with the first cluster that it is in; DataError where there are few."""
+    """The distinct texts of a data set, each with the first cluster that it is in; DataError if there are few."""
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
     found: dict[str, str] = {}
     for text, cluster in chain(of_pairs, ((group.source, group.cluster) for group in data.groups)):
@@ -190,7 +190,7 @@ class Corpus:
     folds: Ints
 
     def start(self, most: int) -> Corpus:
-        """The first texts that hold at most so many tokens, one text at least."""
+        """The first texts that hold at most this many tokens, one text at least."""
         size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), most, side="right")))
         return Corpus(self.tokens[:size], self.folds[:size])
 
@@ -370,7 +370,9 @@ def _measure(name: str, first: float, second: float, error: float, freedom: int,
 
 def lines(found: Shift) -> Iterator[str]:
     """For the terminal: rates in percent; a star where the difference is certain."""
-    on_pairs = f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, which one side lacks"
+    on_pairs = (
+        f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
+    )
     yield f"{found.first} against {found.second}, {found.texts:,} texts of each{on_pairs}"
     head = ("measure", found.first, found.second, "difference [95% CI]", "")
     yield from table([head, *(_cells(row) for row in found.measures)])

@@ -1,4 +1,4 @@
-"""What the arguments of pytest say before any test is looked for: paths outside the project, misspelt options."""
+"""Check pytest's arguments before collection: paths outside the project, misspelt options."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _refuse_outside(config: pytest.Config, option: str, path: str) -> None:
     """UsageError for a path outside the project: pytest has looked there for its settings, and for conftest.py."""
     if not _in_project(config, Path(path)):
         raise UsageError(
-            f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a path that "
-            "stands alone as a test, and would run what lies there"
+            f"use {option}={path}, not {option} {path}, for a path outside the project: pytest treats a separate "
+            f"path as a test, and would run the code there"
         )
 
 

@@ -1,4 +1,4 @@
-"""The marker `encheck_canary(model, file)`: a test runs only where the model is the one of the canary."""
+"""The marker `encheck_canary(model, file)`: a test runs only if the model is still the one of the canary."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, st
     for name, found in by_id.items():
         places = " and ".join(place for _, place in found)
         problem = (
-            f"{len(found)} checks would have the results {name!r}: {places}. A check "
-            "is known by its test's name alone. Remedy: give each its own, and write values of one check as "
-            "@claim(..., levels=(...))"
+            f"{len(found)} checks would write the results {name!r}: {places}. A check is identified by the name of "
+            f"its test alone. Remedy: give each test its own name, and write variations of one check as @claim(..., "
+            f"levels=(...))"
         )
         yield from ((test, problem) for test, _ in found if len(found) > 1)
 
@@ -38,7 +38,7 @@ TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
 def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
-    """What these cases ask for, before anything is made or encoded: at most so many items, about so long."""
+    """What these cases ask for, before anything is made or encoded: at most this many items, about so long."""
     models = {case.model for case in cases}
     sizes = [max(len(data[c.data].groups), 1) for c in cases]
     once = sum(2 * len(d.groups) + len(d.pairs) for d in data.values())

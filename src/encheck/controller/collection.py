@@ -20,7 +20,7 @@ PYTEST_MARKERS = {"parametrize", "usefixtures", "skip", "skipif", "xfail", "filt
 
 
 def claim_at(item: pytest.Item) -> Claim | None:
-    """The claim of a collected test, or None where it is no check."""
+    """The claim of a collected test, or None if it is no check."""
     return claim_of(getattr(item, "function", None))
 
 

@@ -1,4 +1,4 @@
-"""The contamination rows of a run that is over."""
+"""The contamination rows of a finished run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def contamination_of(
 ) -> list[dict[str, Any]]:
     """The rows of the model since each baseline, else of each later model since the first, as results.json has them.
 
-    None where the run was not on both sorts of probes. Seed replicates are no candidates.
+    None if the run was not on both sorts of probes. Seed replicates are no candidates.
     """
     results = recorder.results(settings=described(settings), end=Conclusion(0))
     editions = {data["name"]: data.get("version", "") for data in results["data"]}

@@ -1,4 +1,4 @@
-"""The end of a run with --baseline or --save-baseline: read, weigh, keep."""
+"""The end of a run with --baseline or --save-baseline: read the baseline, decide, save a new one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from encheck.gating.weighing import (
 )
 from encheck.ids import figure_name
 from encheck.options import Settings, described
-from encheck.reporting import gate
+from encheck.reporting.gate import record
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
 
@@ -53,8 +53,8 @@ def read_baselines(settings: Settings) -> list[Baseline]:
     folders = [folder for folder in (settings.baseline, settings.anchor) if folder]
     if settings.save_baseline and settings.save_baseline.resolve() in [folder.resolve() for folder in folders]:
         raise BaselineError(
-            f"--save-baseline={settings.save_baseline} would overwrite what the candidate is weighed against: name "
-            "another folder, and put it in the place of the old one once the gate has passed"
+            f"--save-baseline={settings.save_baseline} would overwrite the baseline that the candidate is compared "
+            f"with: name another folder, and replace the old one after the gate has passed"
         )
     if settings.save_baseline:
         refuse_place(settings.save_baseline)
@@ -70,7 +70,7 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
     for n, label in enumerate(replicates):  # its loss would be taken for the luck of a seed
         same = next((other for other in (model, *replicates[:n]) if prints[other] == prints[label]), None)
         if same is not None:
-            raise BaselineError(f"--twin={label} is {same} once more (the same weights). {WHAT_IT_IS}")
+            raise BaselineError(f"--twin={label} is {same} again (the same weights). {WHAT_IT_IS}")
 
 
 def conclude(
@@ -99,7 +99,7 @@ def conclude(
     if weighs:
         _refuse_copies(own, model, side)
         weighed = _weigh_all(recorder, results, model, own, settings=settings, baselines=baselines, selected=selected)
-        shown = gate.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
+        shown = record.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched)
     if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
@@ -116,8 +116,8 @@ def _refuse_copies(replicates: Mapping[str, Side], model: str, candidate: Side) 
     for label, side in replicates.items():
         if is_copy(candidate, side):
             raise BaselineError(
-                f"the gate could not be used: --twin={label} scores what {model} does, but for rounding: it is the "
-                f"candidate once more, in another precision or file. {WHAT_IT_IS}"
+                f"the gate could not be used: --twin={label} gives the same scores as {model} up to rounding: it is "
+                f"the candidate again, in another precision or file. {WHAT_IT_IS}"
             )
 
 
@@ -125,8 +125,8 @@ def _left_undone(settings: Settings, status: int, has_baselines: bool) -> Iterat
     """What a run that was stopped, or measured nothing, did not come to."""
     left = ["the gate did not decide"] * has_baselines + ["no baseline was saved"] * bool(settings.save_baseline)
     if status not in (*FINISHED, NOTHING):
-        how = "the run was interrupted" if status == INTERRUPTED else f"the run broke off (exit code {status})"
-        yield f"{how}: {' and '.join(left or ['what it did not come to is not here'])}"
+        how = "the run was interrupted" if status == INTERRUPTED else f"the run stopped early (exit code {status})"
+        yield f"{how}: {' and '.join(left or ['the results are incomplete'])}"
     elif left:
         yield f"nothing was measured: {' and '.join(left)}"
 
@@ -154,15 +154,15 @@ def _weigh_all(
 
 
 def _decided(
-    weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: gate.Shown
+    weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: record.Shown
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, whatever the gate decided."""
-    decided = gate.as_dict(weighed, settings.inconclusive, shown)
+    decided = record.as_dict(weighed, settings.inconclusive, shown)
     if status != 1 or decided["outcome"] == "block":
         return Conclusion(status if status == 1 else decided["exit_code"] or status, decided, baseline=beside)
     problem = (
-        f"the gate's outcome is {decided['outcome']}, and the run fails all the same: a check failed that "
-        "has a threshold of yours, or could not measure"
+        f"the gate's outcome is {decided['outcome']}, but the run fails: a check failed its own threshold, or could "
+        f"not be measured"
     )
     return Conclusion(status, {**decided, "exit_code": 1}, (problem,), beside)
 

@@ -50,7 +50,7 @@ class Holder:
 class Locks:
     """The locks of one process of a run, beside its store; `clock` stands still while it waits for one.
 
-    `run` is the lock that the workers of one run share; None where there is one process.
+    `run` is the lock that the workers of one run share; None if there is one process.
     """
 
     def __init__(self, store: Path, clock: WorkClock, *, run: str | None = None) -> None:
@@ -68,12 +68,12 @@ class Locks:
             yield self._held(self._path(device), f"encodes on {device}")
 
     def if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
-        """The locks of the model's devices, each of which gives False where another process has it."""
+        """The locks of the model's devices, each of which gives False if another process has it."""
         for device in places(devices_of(model)):
             yield self._held_if_free(self._path(device))
 
     def run_if_free(self) -> AbstractContextManager[bool]:
-        """The lock of the run; it gives False where another of its workers has it."""
+        """The lock of the run; it gives False if another of its workers has it."""
         return nullcontext(True) if self._run is None else self._held_if_free(self._run)
 
     def parsing(self) -> AbstractContextManager[object]:

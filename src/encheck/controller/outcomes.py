@@ -49,8 +49,8 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
     rows = item.stash.get(ROWS, [])
     if not any(row.lines or _is_shown(row, case_of(item).claim.declared) for row in rows):
         pytest.fail(
-            f"{item.name} ended without a judgement and holds the model to nothing. "
-            "Remedy: let it end with judge(METRIC), and declare metric= and aim= in @claim",
+            f"{item.name} ended without calling judge, so it tests nothing. Remedy: end it with judge(METRIC), and "
+            f"declare metric= and aim= in @claim",
             pytrace=False,
         )
     return result

@@ -1,4 +1,4 @@
-"""What people said of two models' answers, for the gate at the end of a run."""
+"""Human judgements of two models' answers, for the gate at the end of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from encheck.reporting.answers import Documents, asked_of
 
 
 def qrels_of(settings: Settings) -> str:
-    """The file of judgements of the run's log of queries, as one would type it; empty where there is no log."""
+    """The file of judgements of the run's log of queries, as one would type it; empty if there is no log."""
     if settings.queries is None:
         return ""
     place = place_of(settings.queries)
@@ -25,7 +25,7 @@ def qrels_of(settings: Settings) -> str:
 def people(
     items: Mapping[str, Mapping[str, Sequence[Any]]], documents: Mapping[str, Documents], settings: Settings
 ) -> People:
-    """What is known of a search's answers; UsageError where the file of judgements is wrong."""
+    """What is known of a search's answers; UsageError if the file of judgements is wrong."""
 
     def said(one: Searched, baseline: str) -> Judged | None:
         if settings.queries is None:

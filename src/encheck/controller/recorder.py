@@ -1,4 +1,4 @@
-"""What the processes of a run send, gathered until its end."""
+"""Collect what the processes of a run send, until it ends."""
 
 from __future__ import annotations
 

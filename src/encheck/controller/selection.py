@@ -1,4 +1,4 @@
-"""Which checks run: unknown names are refused, what decides nothing is left out, and a session opens for the others."""
+"""Select the checks that run: refuse unknown names, leave out what cannot decide, open a session for the rest."""
 
 from __future__ import annotations
 

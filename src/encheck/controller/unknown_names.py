@@ -1,4 +1,4 @@
-"""Names of markers or checks that do not exist, refused before anything runs."""
+"""Refuse unknown names of markers and checks before anything runs."""
 
 from __future__ import annotations
 

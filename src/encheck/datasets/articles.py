@@ -53,7 +53,7 @@ def files_of(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
     """(file, its name in the folder) of what is read there; hidden files and folders are passed over."""
     if path.is_file():
         if ending_of(path) not in ENDINGS:
-            raise DataError(f"{path} is no file of documents that is read here: {', '.join(ENDINGS)}")
+            raise DataError(f"{path} is not a supported document file: {', '.join(ENDINGS)}")
         seen[ending_of(path)] += 1
         yield path, path.name
         return

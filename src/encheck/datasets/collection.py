@@ -40,7 +40,7 @@ class CollectionQuery:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of an article: what stands under one heading, "" where there is none; `article` is the article's name."""
+    """A part of an article: what stands under one heading, "" if there is none; `article` is the article's name."""
 
     id: str
     article: str

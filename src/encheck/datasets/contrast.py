@@ -1,4 +1,4 @@
-"""Contrasts of one's own: two queries and two documents a row, each document right for one of the queries.
+"""Your own contrasts: each row has two queries and two documents, each document right for one query.
 
 It is the layout of NevIR (Weller et al. 2024), as its data card describes it: q1 is answered by doc1, q2 by doc2.
 """
@@ -92,7 +92,7 @@ def _rows(path: Path, bad: BadRows) -> Iterator[Row]:
 
 
 def _row(fields: Mapping[str, Any]) -> Row:
-    """A row; ValueError where a text is missing, or where its two queries or documents are the same."""
+    """A row; ValueError if a text is missing, or where its two queries or documents are the same."""
     q1, q2, doc1, doc2 = (checked_text(name, fields.get(name)) for name in COLUMNS)
     for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
         if one == two:
@@ -103,14 +103,14 @@ def _row(fields: Mapping[str, Any]) -> Row:
 
 
 def _distinct(path: Path, rows: Iterator[Row]) -> list[Row]:
-    """The rows, of those that say the same the first; DataError where there is none."""
+    """The rows, of those that say the same the first; DataError if there is none."""
     kept: dict[frozenset[tuple[str, str]], Row] = {}
     count = 0
     for row in rows:
         count += 1
         kept.setdefault(row.halves, row)
     if not kept:
-        raise DataError(f"contrast: {path} holds no row that is right; expected {FILES}")
+        raise DataError(f"contrast: {path} has no valid row; expected {FILES}")
     if again := count - len(kept):
         log.warning("%s: %d of %d rows repeat an earlier contrast, and are left out", path.name, again, count)
     return list(kept.values())

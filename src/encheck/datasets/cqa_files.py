@@ -44,7 +44,7 @@ def candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
 def parsed(path: Path) -> ET.Element:
     """The root of an XML file, each element's line in its attribute "line".
 
-    DataError where it is not well-formed or declares entities. (The task's files do have a document type.)
+    DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
     """
     builder, parser = ET.TreeBuilder(), expat.ParserCreate()
 
@@ -52,7 +52,7 @@ def parsed(path: Path) -> ET.Element:
         builder.start(tag, attributes | {"line": str(parser.CurrentLineNumber)})
 
     def refuse(name: str, *_: object) -> None:
-        problem = f"declares the entity {name!r}, which the task's files never do: no copy of them, or a trap"
+        problem = f"declares the entity {name!r}, which the task's files never do: it is another file, or an attack"
         raise DataError(f"{path}:{parser.CurrentLineNumber}: {problem}; get the file from the task's page")
 
     parser.StartElementHandler, parser.EndElementHandler = start, builder.end
@@ -61,7 +61,9 @@ def parsed(path: Path) -> ET.Element:
         parser.Parse(decoded(path), True)
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
-        raise DataError(f"{path}:{error.lineno}: is not well-formed XML ({what}): cut off, or another file?") from error
+        raise DataError(
+            f"{path}:{error.lineno}: is not well-formed XML ({what}): is it truncated, or another file?"
+        ) from error
     return builder.close()
 
 

@@ -1,4 +1,4 @@
-"""What a path holds that is given to `--data` without the name of a data set."""
+"""Guess the kind of data behind a path that `--data` gives without a name."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Hub:
     listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[Row]:
-        """Pairs, split by split; DataError where the hub cannot be reached or holds something else."""
+        """Pairs, split by split; DataError if the hub cannot be reached or holds something else."""
         for name, rows in self._fetched().items():
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
             self._check_columns(where, rows.column_names)
@@ -86,8 +86,8 @@ class Hub:
             found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
         except Exception as error:  # the library raises its own, the hub's and the network's
             raise DataError(
-                f"{self.repo} at {self.revision[:12]} cannot be had from the hub: {type(error).__name__}: "
-                f"{str(error).splitlines()[0]:.200}. Without a network, give a path: --data NAME:PATH"
+                f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
+                f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
             ) from error
         return found
 

@@ -1,4 +1,4 @@
-"""A folder of the Hugging Face hub, at the commit that was named: `--data retrieval:hub:OWNER/NAME@COMMIT`.
+"""A folder of the Hugging Face hub, at a given commit: `--data retrieval:hub:OWNER/NAME@COMMIT`.
 
 It is fetched only when asked for by that word, into the hub's own cache, and read from there ever after. No code of a
 repository is fetched or run.
@@ -60,14 +60,15 @@ def _fetched(repo: str, commit: str, patterns: Sequence[str], is_whole: Callable
         raise DataError(_not_had(repo, commit, reason)) from error
     if not is_whole(folder):
         held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
-        raise DataError(_not_had(repo, commit, f"what came holds {held}, and no whole collection"))
+        raise DataError(_not_had(repo, commit, f"the download holds {held}, which is not a whole collection"))
     log.warning("%s at %s was fetched from the hub", repo, commit[:12])
     return folder
 
 
 def _not_had(repo: str, commit: str, reason: str) -> str:
     return (
-        f"{repo} at {commit[:12]} is not whole in the hub's cache, and cannot be fetched ({reason:.200}). Where there "
-        f"is a network: hf download {repo} --repo-type dataset --revision {commit} --local-dir FOLDER. Then here: "
+        f"{repo} at {commit[:12]} is not complete in the hub's cache, and cannot be downloaded ({reason:.200}). On a "
+        f"machine with a network: hf download {repo} --repo-type dataset --revision {commit} --local-dir FOLDER. "
+        f"Then here: "
         "--data=retrieval:FOLDER"
     )

@@ -1,4 +1,4 @@
-"""Judgements that contradict each other, or the words of the texts: label noise is suspected, and nobody is sure.
+"""Suspected label noise: judgements that contradict each other or the words of the texts.
 
 No model is asked. What is found is for people to read.
 """

@@ -53,7 +53,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 def glue(path: Path, bad: BadRows) -> Iterator[Row]:
     """The same with GLUE's validation part: the pairs of dev_ids.tsv, which its script fetches into MRPC's folder.
 
-    A line has the two ids of a pair, divided by a tab. DataError where the file is not there or names other pairs.
+    A line has the two ids of a pair, divided by a tab. DataError if the file is not there or names other pairs.
     """
     for file, split in files_of(path, SPLITS, what="mrpc"):
         rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
@@ -84,10 +84,10 @@ def _dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:
             f"mrpc@glue: {file} does not exist. It names the {GLUE_ROWS} pairs of GLUE's validation part, two ids a "
             "line; GLUE's script download_glue_data.py fetches it. --data mrpc:PATH takes the last 500 rows instead"
         )
-    found = {(first, second) for _, (first, second) in tab_rows(file, columns=2, bad=BadRows(remedy="Fetch it again"))}
+    found = {(first, second) for _, (first, second) in tab_rows(file, columns=2, bad=BadRows(remedy="Get it again"))}
     if missing := len(found - {(fields[1], fields[2]) for _, fields in rows}):
         raise DataError(
-            f"{file} names {missing} of {len(found)} pairs that the training file has not: another corpus'?"
+            f"{file} names {missing} of {len(found)} pairs that the training file lacks: is it from another corpus?"
         )
     if len(found) != GLUE_ROWS:
         LOG.warning("%s names %d pairs, but GLUE's validation part has %d", file, len(found), GLUE_ROWS)

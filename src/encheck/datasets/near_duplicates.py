@@ -1,4 +1,4 @@
-"""Which texts are nearly the same: they share most of their distinct words."""
+"""Near-duplicates: texts that share most of their distinct words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd about a collection: what makes a figure of search lower, or less sure, than the model is to blame for."""
+"""Oddities of a collection that make search figures lower or less certain than the model deserves."""
 
 from __future__ import annotations
 
@@ -24,38 +24,36 @@ class Oddity:
 
 
 def oddities(collection: Collection) -> list[Oddity]:
-    """What there is, in the order of `_found`; nothing that there is none of."""
+    """The oddities that occur, in the order of `_found`."""
     return [one for one in _found(collection) if one.count]
 
 
 def _found(collection: Collection) -> Iterator[Oddity]:
     documents, queries = collection.documents, collection.queries
-    yield _counted("documents whose text another one has", _repeated(documents))
+    yield _counted("documents with the same text as another one", _repeated(documents))
     lost = [q.id for q in queries if not q.right] if not collection.passages else []
     yield _counted("queries without a right document, which are not measured", lost)
     alike = list(unjudged_copies(collection))
     example = " and ".join(map(repr, alike[0])) if alike else ""
-    unjudged = "right documents with a near-duplicate that is not judged, and counts as wrong"
+    unjudged = "right documents with an unjudged near-duplicate, which counts as wrong"
     yield Oddity(unjudged, len({right for right, _ in alike}), example)
-    yield _counted(f"documents of {LONG:,} words or more, whose end most encoders cut", _long(documents))
-    yield _counted("queries whose text another one has", _repeated({q.id: q.text for q in queries}))
+    yield _counted(f"documents of {LONG:,} words or more, which most encoders truncate", _long(documents))
+    yield _counted("queries with the same text as another one", _repeated({q.id: q.text for q in queries}))
     yield from _noise(collection)
     asked = {plain(q.text) for q in queries}
     there = {text for text in map(plain, documents.values()) if text in asked}
-    yield _counted("queries that are a document themselves", [q.id for q in queries if plain(q.text) in there])
-    yield Oddity("cluster alone: all queries hang together by their right documents, so there is no interval",
+    yield _counted("queries with the same text as a document", [q.id for q in queries if plain(q.text) in there])
+    yield Oddity("cluster only: right documents connect all queries, so there is no interval",
                  int(len(collection.clusters) == 1 and not collection.passages))  # fmt: skip
-    yield Oddity("document alone: every search finds it", int(len(documents) == 1))
+    yield Oddity("document only: every search finds it", int(len(documents) == 1))
 
 
 def _noise(collection: Collection) -> Iterator[Oddity]:
     """Suspected label noise."""
-    yield _counted(
-        "of these with other right documents than the first: suspected label noise", judged_apart(collection)
-    )
+    yield _counted("of these with different right documents: suspected label noise", judged_apart(collection))
     copies = list(wrong_copies(collection))
-    yield _paired("wrong documents with nearly the words of one that is right for the same query", copies)
-    said = "queries whose right documents have none of their words, where one that is not judged has all of them"
+    yield _paired("wrong documents with nearly the same words as a right one for the same query", copies)
+    said = "queries that share no word with their right documents, but every word with an unjudged one"
     yield _paired(said, list(other_answers(collection)))
 
 

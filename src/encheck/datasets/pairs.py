@@ -33,7 +33,7 @@ NEEDED = ("first", "second")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
-    """Pairs in file order; DataError where a column is missing, with the columns that are there."""
+    """Pairs in file order; DataError if a column is missing, with the columns that are there."""
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"pairs: {path} {state}; expected {FILES}")
@@ -41,7 +41,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
         raise DataError(f"pairs: {unknown('file ending', path.suffix, FORMATS)}")
     columns, rows = FORMATS[path.suffix.lower()](path, bad)
     if not columns:
-        raise DataError(f"pairs: {path} holds no row; expected {FILES}")
+        raise DataError(f"pairs: {path} has no rows; expected {FILES}")
     chosen = _columns(path, columns)
     return _scores_told(path, _repeats_told(path, _made(path, rows, chosen, bad)))
 
@@ -53,7 +53,7 @@ def production(path: Path, bad: BadRows) -> Iterator[tuple[Row, dict[str, str]]]
     """
     columns, rows = records(path, bad)
     if not columns:
-        raise DataError(f"pairs: {path} holds no row; expected {FILES}")
+        raise DataError(f"pairs: {path} has no rows; expected {FILES}")
     chosen = _columns(path, columns, needed=NEEDED)
     more = [column for column in columns if column not in chosen.values()]
     for line, row in rows:
@@ -108,12 +108,12 @@ def _scores_told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
             low, high, count = min(low, row.score), max(high, row.score), count + 1
         yield row
     if count:
-        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks by it, more is more alike"
+        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher means more similar"
         log.warning(said, path.name, count, low, high)
 
 
 def _columns(path: Path, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
-    """The column of each role, None where there is none; DataError where one is missing that is needed.
+    """The column of each role, None if there is none; DataError if one is missing that is needed.
 
     Without `needed` these are both texts, and a label or a score.
     """
@@ -136,7 +136,7 @@ def _column(path: Path, role: str, columns: list[str]) -> str | None:
     found = [alike[name] for name in NAMES[role] if name in alike]
     if found and len(found[0]) > 1:
         called = " and ".join(map(repr, dict.fromkeys(found[0])))
-        raise DataError(f"{path}:1: two columns are called {called}: rename the one that is not meant")
+        raise DataError(f"{path}:1: two columns are called {called}: rename one of them")
     return found[0][0] if found else None
 
 
@@ -155,7 +155,7 @@ def _made(path: Path, rows: Named, chosen: Mapping[str, str | None], bad: BadRow
 
 
 def _row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
-    """A row of what stands in the column of each role; ValueError where it is wrong.
+    """A row of what stands in the column of each role; ValueError if it is wrong.
 
     A score may be missing where there are labels.
     """
@@ -167,7 +167,7 @@ def _row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Row:
 
 
 def _score(value: object) -> float:
-    """A graded similarity; ValueError where it is no number.
+    """A graded similarity; ValueError if it is no number.
 
     >>> _score("3.8"), _score(-1)
     (3.8, -1.0)
@@ -177,7 +177,7 @@ def _score(value: object) -> float:
     except (TypeError, ValueError):
         score = math.nan
     if not math.isfinite(score):
-        raise ValueError(f"the score is {value!r:.60}, but should be a number: more is more alike")
+        raise ValueError(f"the score is {value!r:.60}, but should be a number: higher means more similar")
     return score
 
 

@@ -1,4 +1,4 @@
-"""A team's own articles without labels, cut into passages, and a log of the queries that people ask.
+"""Your own articles without labels, split into passages, with a log of real queries.
 
 A passage is the text under one heading, or a part of it. What is encoded is the article's title, the heading and the
 text, a line each; the known items (see `known`) search texts without them.
@@ -42,7 +42,7 @@ class PassageOptions:
 
 
 def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
-    """The passages of the articles at the path, and the queries of the log; DataError where there is no text."""
+    """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
     found = _distinct(_passages(articles(path, bad, seen), options.words, excluded), excluded)
@@ -50,7 +50,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
         held = (
             ", ".join(f"{count} {ending or 'without an ending'}" for ending, count in sorted(seen.items())) or "nothing"
         )
-        raise DataError(f"passages: {path} holds no document with text ({held}); expected {', '.join(ENDINGS)}")
+        raise DataError(f"passages: {path} has no document with text ({held}); expected {', '.join(ENDINGS)}")
     queries = query_log(options.queries, bad) if options.queries else ()
     for ending, count in sorted(seen.items()):
         if ending not in ENDINGS:
@@ -101,7 +101,7 @@ def _distinct(found: Iterable[Passage], excluded: Counter[str]) -> list[Passage]
     for one in found:
         key = content_hash(" ".join(one.text.split()))
         if key in known:
-            excluded["passages that stand twice"] += 1
+            excluded["repeated passages"] += 1
         else:
             known.add(key)
             kept.append(one)

@@ -70,7 +70,7 @@ READINGS: Readings = {"paws-wiki": with_paws_wiki, "halves": in_halves}
 
 
 def unwrapped(field: str) -> str:
-    r"""The sentence in a bytes literal; ValueError where the literal is broken or no UTF-8.
+    r"""The sentence in a bytes literal; ValueError if the literal is broken or no UTF-8.
 
     >>> unwrapped(r"b'Is a caf\xc3\xa9 \"it\" ?'"), unwrapped("Is it ?")
     ('Is a café "it" ?', 'Is it ?')
@@ -85,4 +85,4 @@ def unwrapped(field: str) -> str:
             warnings.simplefilter("error")  # an escape that Python does not know
             return bytes.decode(ast.literal_eval(text))
     except (ValueError, SyntaxError) as error:
-        raise ValueError(f"{text:.60} is no bytes literal that holds UTF-8 ({error})") from error
+        raise ValueError(f"{text:.60} is not a bytes literal with UTF-8 text ({error})") from error

@@ -49,7 +49,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 
 
 def judged(field: str) -> tuple[int | None, float]:
-    """Label and score of a vote or a digit; ValueError where it is neither.
+    """Label and score of a vote or a digit; ValueError if it is neither.
 
     >>> [judged(field) for field in ("(3, 2)", "3", "(2, 3)", "0")]
     [(1, 3.0), (None, 3.0), (None, 2.0), (0, 0.0)]

@@ -8,7 +8,7 @@ One JSON line a group (probes.schema.json says what it holds). `probes@2` has th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -47,8 +47,16 @@ def _embedded(edition: str) -> tuple[Group, ...]:
     return tuple(groups(path, BadRows()))
 
 
+@cache
+def domains(version: str) -> Mapping[str, str]:
+    """Of each sentence of the embedded edition of this version its domain or register; nothing of another version."""
+    names = [name for number, name in EDITIONS.values() if number == version]
+    paths = [Path(str(resources.files("encheck.datasets") / name)) for name in names]
+    return {entry["sentence"]: entry["domain"] for path in paths for _, entry in json_rows(path, BadRows())}
+
+
 def made(path: str) -> Dataset | None:
-    """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a seed that is none."""
+    """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a wrong seed."""
     if not path.startswith(FRESH):
         return None
     return dataset(list(fresh.groups(seed_of(path.removeprefix(FRESH)))))
@@ -73,7 +81,7 @@ def groups(path: Path, bad: BadRows) -> Iterator[Group]:
         except ValueError as error:
             bad(path, number, str(error))
         except (KeyError, TypeError, AttributeError) as error:
-            bad(path, number, f"has not the shape that probes.schema.json describes ({error!r})")
+            bad(path, number, f"does not match probes.schema.json ({error!r})")
         else:
             seen.add(group.id)
             yield group
@@ -84,11 +92,11 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
     texts = {name: checked_text(name, entry[name]) for name in TEXTS}
     if texts["id"] in seen:
-        raise ValueError(f"the id {texts['id']!r} stands twice")
+        raise ValueError(f"the id {texts['id']!r} appears twice")
     source = texts["sentence"]
     variants = tuple(_variant(source, v) for v in entry["variants"])
     if len({(v.relation, v.level, v.favours) for v in variants}) < len(variants):
-        raise ValueError("has two variants of the same relation and level, and of what the surface favours")
+        raise ValueError("has two variants with the same relation, level and favoured side")
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), source)
     if not variants:
         raise ValueError("has no variant")

@@ -1,4 +1,4 @@
-"""Is it the file that was published? Its rows and its label balance say so.
+"""Check the rows and label balance of a file against the published data.
 
 A data set's `EXPECTED` gives file name -> (rows, rows a label) as published; no labels where only the number of
 rows is known. Copies with rows added, dropped or relabelled are in circulation (MRPC's training file is one).
@@ -32,7 +32,12 @@ def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expect
     rows, labels = expected[name]
     if sum(counts.values()) != rows or (labels and dict(counts) != labels):
         found = described(sum(counts.values()), counts)
-        LOG.warning("%s has %s, but as published %s: a changed copy?", name, found, described(rows, labels, noun=""))
+        LOG.warning(
+            "%s has %s, but the published data have %s: is it a changed copy?",
+            name,
+            found,
+            described(rows, labels, noun=""),
+        )
 
 
 def described(rows: int, labels: Mapping[str, int], *, noun: str = " rows") -> str:

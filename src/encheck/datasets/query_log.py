@@ -1,4 +1,4 @@
-"""A log of queries: one a line, or a table with a column `query`. A query that stands there often weighs as much."""
+"""A log of queries: one a line, or a table with a column `query`. Repeated queries weigh more."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Asked:
 def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
     """The different queries of a log in the order of their first appearance, with how often each was asked.
 
-    A query is its own cluster where no column `cluster` names one. DataError where the log holds no query.
+    A query is its own cluster where no column `cluster` names one. DataError if the log holds no query.
     """
     if not path.is_file():
         state = "is a folder, but should be a file" if path.is_dir() else "does not exist"
@@ -40,12 +40,12 @@ def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
                 bad(
                     path,
                     line,
-                    f"the query stood in cluster {known.cluster!r:.60} before, but here in {one.cluster!r:.60}",
+                    f"the query was in cluster {known.cluster!r:.60} before, but here it is in {one.cluster!r:.60}",
                 )
                 continue
             found[one.text] = _Asked(one.text, known.count + one.count, one.cluster)
     if not found:
-        raise DataError(f"--queries={path} holds no query: {_expected()}")
+        raise DataError(f"--queries={path} has no queries: {_expected()}")
     return tuple(
         CollectionQuery(content_hash(one.text), one.text, {}, cluster=one.cluster or content_hash("query", one.text),
                         weight=one.count)

@@ -1,4 +1,4 @@
-"""One file with a row a judgement: a query, a document that is right for it, and documents that are wrong.
+"""One file with one judgement per row: a query, a document that is right for it, and documents that are wrong.
 
 The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too, are searched.
 """
@@ -41,7 +41,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which column has what; "" where there is none."""
+    """Which column has what; "" if there is none."""
 
     query: str
     document: str
@@ -93,7 +93,7 @@ def _columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _Col
 def _take(
     row: Mapping[str, Any], at: _Columns, documents: dict[str, str], asked: dict[str, _Asked], excluded: Counter[str]
 ) -> None:
-    """Enter a row; ValueError where it is wrong, and nothing of it is entered."""
+    """Enter a row; ValueError if it is wrong, and nothing of it is entered."""
     query, right = checked_text("query", row.get(at.query)), checked_text("document", row.get(at.document))
     grade = grade_of(row.get(at.relevance)) if at.relevance else RIGHT
     wrong = [checked_text("negative", row[name]) for name in at.negatives if not _is_missing(row.get(name))]
@@ -101,10 +101,10 @@ def _take(
     one = asked.get(query) or _Asked(cluster=cluster, slices=_slices(row, at))
     name = content_hash(right)
     if one.cluster != cluster:
-        raise ValueError(f"the query stood in cluster {one.cluster!r:.60} before, but here in {cluster!r:.60}")
+        raise ValueError(f"the query was in cluster {one.cluster!r:.60} before, but here it is in {cluster!r:.60}")
     if one.relevance.get(name, grade) != grade:
         raise ValueError(f"query and document were judged {one.relevance[name]} before, but here {grade}")
-    excluded["judgements that stand twice"] += name in one.relevance and not wrong
+    excluded["repeated judgements"] += name in one.relevance and not wrong
     asked[query] = one
     one.relevance[name] = grade
     one.negatives.update(dict.fromkeys(map(content_hash, wrong)))
@@ -126,7 +126,7 @@ def _query(text: str, one: _Asked, excluded: Counter[str]) -> CollectionQuery:
 
 
 def grade_of(value: object) -> int:
-    """A relevance as a whole number; ValueError where it is none.
+    """A relevance as a whole number; ValueError if it is not one.
 
     >>> grade_of("2"), grade_of(1.0)
     (2, 1)

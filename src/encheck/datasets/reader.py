@@ -1,4 +1,4 @@
-"""Strict reading of data files: every complaint names the file, the line and what would be right.
+"""Strict reading of data files: every error names the file, the line and what was expected.
 
 Most corpora are split on tabs with no quoting at all: a stray quote in them is text. A CSV reader with its
 default quoting loses 114 of MRPC's 4,076 training rows without a word.
@@ -31,7 +31,7 @@ HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
 class Row(NamedTuple):
     """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one.
 
-    `label` is None where the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
+    `label` is None if the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
     data's own name of the pair, in ranking data "question id/candidate id".
     """
 
@@ -55,7 +55,7 @@ class BadRows:
     """
 
     skip: bool = False
-    remedy: str = "Mend the row, or pass --skip-bad-rows to go on without it"
+    remedy: str = "Fix the row, or pass --skip-bad-rows to skip it"
     skipped: list[str] = field(default_factory=list)
 
     def __call__(self, path: Path, line: int, problem: str) -> None:
@@ -78,7 +78,7 @@ def decoded(path: Path, *, encoding: str = "utf-8-sig") -> str:
         raise DataError(f"{path} is UTF-16, but should be UTF-8: {UTF16}")
     if (at := raw.find(b"\0")) >= 0:
         raise DataError(
-            f"{path}:{_line_of(raw, at)}: holds a NUL byte: no text file, a damaged one, or UTF-16: {UTF16}"
+            f"{path}:{_line_of(raw, at)}: holds a NUL byte: it is not a text file, is damaged, or is UTF-16: {UTF16}"
         )
     try:
         return raw.decode(encoding)
@@ -177,7 +177,7 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         raise DataError(
             f"{path}:{start}: unbalanced quotes, or text after a closing quote ({error}). "
-            'A field that holds a quote is quoted itself, the quote doubled: "say ""so"" twice"'
+            'A field with a quote is itself in quotes, and its quote is doubled: "say ""so"" twice"'
         ) from error
 
 
@@ -210,7 +210,7 @@ def _unpacked(path: Path) -> Iterator[str]:
             for line, raw in enumerate(file, 1):
                 yield raw.decode("utf-8-sig" if line == 1 else "utf-8")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}:{line + 1}: is no whole gzip file ({error}): copy it again") from error
+        raise DataError(f"{path}:{line + 1}: is not a complete gzip file ({error}): copy it again") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8") from error
     except OSError as error:
@@ -218,7 +218,7 @@ def _unpacked(path: Path) -> Iterator[str]:
 
 
 def first_line(path: Path) -> str:
-    """The first line of a text file, without its end; empty where the file is."""
+    """The first line of a text file, without its end; empty if the file is."""
     return next(_streamed(path), "").rstrip("\r\n")
 
 
@@ -235,7 +235,7 @@ def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
         if isinstance(row, dict):
             yield number, row
         else:
-            bad(path, number, "is no JSON object")
+            bad(path, number, "is not a JSON object")
 
 
 def _json_problem(error: Exception) -> str:
@@ -243,7 +243,7 @@ def _json_problem(error: Exception) -> str:
 
 
 def binary_label(value: object) -> int | None:
-    """0 or 1 from what files write for it; None where it is neither.
+    """0 or 1 from what files write for it; None if it is neither.
 
     >>> [binary_label(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
@@ -279,7 +279,7 @@ def made_rows(
 
 
 def graded(value: str, low: float, high: float) -> float:
-    """The score as a number; ValueError where it is none, or not from `low` to `high`.
+    """The score as a number; ValueError if it is not one, or not from `low` to `high`.
 
     >>> graded(" 3.80", 0, 5)
     3.8
@@ -294,7 +294,7 @@ def graded(value: str, low: float, high: float) -> float:
 
 
 def checked_text(name: str, text: object) -> str:
-    """The text without white space around it; ValueError says in what way it is none."""
+    """The text without surrounding white space; ValueError says why it is not a text."""
     if not isinstance(text, str):
         missing = text is None
         raise ValueError(f"the {name} text is " + ("missing" if missing else f"{text!r:.60}, but should be a string"))
@@ -306,7 +306,7 @@ def checked_text(name: str, text: object) -> str:
 
 
 def label_of(value: object) -> int:
-    """The label as 0 or 1; ValueError where it is neither."""
+    """The label as 0 or 1; ValueError if it is neither."""
     label = binary_label(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")

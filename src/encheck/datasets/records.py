@@ -17,7 +17,7 @@ Format = Callable[[Path, BadRows], tuple[list[str], Named]]
 def records(path: Path, bad: BadRows) -> tuple[list[str], Named]:
     """The columns of the file, and (line or row number, fields) of each row; of JSON Lines, the first row's columns.
 
-    DataError where the ending is of no format that is read here, or the file is none.
+    DataError if the format is not supported, or the file is not of that format.
     """
     ending = ending_of(path)
     if ending not in FORMATS:
@@ -56,7 +56,7 @@ def delimited(delimiter: str) -> Format:
 
 
 def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
-    """The columns and rows of a Parquet file; DataError where it is none."""
+    """The columns and rows of a Parquet file; DataError if it is not one."""
     try:
         file, size = opened(path), path.stat().st_size
     except (ValueError, OSError) as error:
@@ -75,7 +75,7 @@ def _no_parquet(path: Path, error: Exception) -> DataError:
     said = str(error)
     if said.startswith("has "):
         return DataError(f"{path} {said}")
-    return DataError(f"{path} is no Parquet file, or was cut off; copy or write it again ({said})")
+    return DataError(f"{path} is not a Parquet file, or is truncated; copy or write it again ({said})")
 
 
 FORMATS: dict[str, Format] = {

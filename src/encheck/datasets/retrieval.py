@@ -1,4 +1,4 @@
-"""Queries and documents of one's own: a folder in the layout of BEIR or MTEB, or one file with a row a judgement.
+"""Your own queries and documents: a folder in the layout of BEIR or MTEB, or one file with one judgement per row.
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
 also as TSV, text files also gzipped. The name of a file of judgements is its split: `test` is taken where it is there,
@@ -40,7 +40,7 @@ Fields = Mapping[str, Any]
 
 
 def fetched(spec: str) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError where it is neither in the cache nor to be had."""
+    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is neither in the cache nor to be had."""
     return folder_of(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
 
 
@@ -101,7 +101,7 @@ def _files(folder: Path, name: str) -> list[Path]:
     flat = sorted(p for p in folder.glob(f"{name}.*") if ending_of(p) in FORMATS and p.name == f"{name}{ending_of(p)}")
     if (inside and flat) or len(flat) > 1:
         both = " and ".join(str(p.relative_to(folder)) for p in [*flat, *inside][:3])
-        raise DataError(f"retrieval: {folder} holds {both}: which of them is meant? Leave one of them there")
+        raise DataError(f"retrieval: {folder} holds {both}: keep only one of them")
     return flat or inside
 
 
@@ -139,11 +139,11 @@ def _documents(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> d
             if not text:
                 excluded["documents without text"] += 1
             else:
-                _add(found, name, text, excluded, "documents that stand twice")
+                _add(found, name, text, excluded, "repeated documents")
         except ValueError as error:
             bad(file, line, str(error))
     if not found:
-        raise DataError(f"retrieval: {files[0]} holds no document")
+        raise DataError(f"retrieval: {files[0]} has no documents")
     return found
 
 
@@ -160,18 +160,18 @@ def _texts(files: Sequence[Path], bad: BadRows, excluded: Counter[str]) -> dict[
     for file, line, row, at in _rows(files, "query", bad):
         try:
             name = identifier(row.get(at["id"]), "id")
-            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "queries that stand twice")
+            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
         except ValueError as error:
             bad(file, line, str(error))
     return found
 
 
 def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
-    """Take a text under its id; ValueError where another text has it, a count where it is the same."""
+    """Take a text under its id; ValueError if another text has it, a count where it is the same."""
     known = found.setdefault(name, text)
     if known is not text:
         if known != text:
-            raise ValueError(f"the id {name!r:.60} stands twice, with another text")
+            raise ValueError(f"the id {name!r:.60} appears twice, with different texts")
         excluded[repeated] += 1
 
 
@@ -189,7 +189,7 @@ def _judged(files: Sequence[Path], queries: Fields, documents: Fields, bad: BadR
         except ValueError as error:
             bad(file, line, str(error))
     if not found:
-        raise DataError(f"retrieval: {files[0]} holds no judgement")
+        raise DataError(f"retrieval: {files[0]} has no judgements")
     return found
 
 
@@ -218,7 +218,7 @@ def _column(file: Path, role: str, names: Sequence[str], columns: Sequence[str],
 
 
 def identifier(value: object, name: str) -> str:
-    """An id as text; it may be a number and may hold blanks. ValueError where it is none.
+    """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
 
     >>> identifier(12, "id"), identifier("Geneva Durben", "id")
     ('12', 'Geneva Durben')

@@ -52,7 +52,7 @@ NO_WORD = "."  # what SentEval's own examples put for an empty line: CR and MPQA
 
 
 class Sentence(NamedTuple):
-    """A single sentence with its class: "1" and "0", or TREC's coarse class; `split` is "" where there is none."""
+    """A single sentence with its class: "1" and "0", or TREC's coarse class; `split` is "" if there is none."""
 
     text: str
     label: str
@@ -64,7 +64,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
     held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(held.values()):
         single = ", ".join(BY_FILE | BY_LINE)
-        raise DataError(f"senteval: {path} holds no folder STS1x-en-test; pairs are in STS ({single} hold no pairs)")
+        raise DataError(f"senteval: {path} has no folder STS1x-en-test; pairs are in STS ({single} have no pairs)")
     for year, folders in held.items():
         if folders:
             yield from (row._replace(split=f"{year}/{row.split}") for row in YEARS[year].read(path, bad))
@@ -73,7 +73,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 def classification(path: Path, *, bad: BadRows | None = None) -> list[Sentence]:
     """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
 
-    DataError where the folder is none of these or lacks a file; a bad line is an error with file and line, unless
+    DataError if the folder is none of these or lacks a file; a bad line is an error with file and line, unless
     `bad` skips it. TREC's training file is Latin-1.
     """
     bad = bad or BadRows()

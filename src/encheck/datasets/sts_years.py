@@ -53,7 +53,9 @@ def _check_subsets(folder: Path, found: Iterable[str], known: set[str], year: st
         names = ", ".join(strange) or "no sub-set at all"
         raise DataError(f"{year}: {folder} holds {names}, but {year} has {', '.join(sorted(known))}: another year's?")
     if missing:
-        LOG.warning("%s: %s lacks %s: no mean over it compares with published ones", year, folder, ", ".join(missing))
+        LOG.warning(
+            "%s: %s lacks %s, so its means are not comparable with published ones", year, folder, ", ".join(missing)
+        )
 
 
 def _scored(file: Path, subset: str, bad: BadRows) -> Iterator[Row]:
@@ -72,7 +74,8 @@ def _judged(file: Path) -> Iterator[tuple[int, Fields]]:
     texts, scores = lines_of(file), lines_of(gold)
     if len(texts) != len(scores):
         raise DataError(
-            f"{gold} has {len(scores):,} lines, but {file.name} has {len(texts):,}: one is cut off, or another version"
+            f"{gold} has {len(scores):,} lines, but {file.name} has {len(texts):,}: one is truncated, or is another "
+            f"version"
         )
     for number, (text, score) in enumerate(zip(texts, scores, strict=True), 1):
         if score.strip():

@@ -1,4 +1,4 @@
-"""Texts of one's own without labels: one a line, or a column of a table. Each is a group of one text.
+"""Your own texts without labels: one per line, or a column of a table. Each text is a group of its own.
 
 `FILE:COLUMN` names the column; without it, it is the first of TEXT that the file has. A column `cluster` says what
 texts have in common, a column `split` which part they are of: `texts@test:FILE` takes that part alone.
@@ -55,8 +55,7 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
     place = place_of(path)
     rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
     if not rows:
-        left_out = f" that is right (the first problem: {bad.skipped[0]})" if bad.skipped else ""
-        raise DataError(f"texts: {path} holds no text{left_out}; expected {FILES}")
+        raise _without_text(path, bad)
     clusters = clusters_of([Row(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
     wanted = set(clusters) if sample is None else sample_clusters(clusters, sample, seed=seed)
     groups = tuple(_group(name, row, c) for row, c in zip(rows, clusters, strict=True) if c in wanted)
@@ -64,6 +63,27 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
         name, (), groups, LICENCE, len(rows), skipped=tuple(bad.skipped), sampled=len(groups) < len(rows),
         universe=tuple(sorted(wanted)),
     )  # fmt: skip
+
+
+def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
+    """The groups of all texts of a file, one after the other, each once; of what was read hashes alone are kept.
+
+    A cluster is what the file names, else the text. DataError says what is wrong with the file.
+    """
+    place, seen, count = place_of(path), set[int](), 0
+    for row in _of_part(place.path, _rows(place, bad), part):
+        count += 1
+        if (key := int(content_hash(row.text), 16)) not in seen:
+            seen.add(key)
+            yield _group(name, row, row.cluster or content_hash(row.text))
+    if not count:
+        raise _without_text(path, bad)
+    _tell_repeated(place.path, count - len(seen), count)
+
+
+def _without_text(path: str, bad: BadRows) -> DataError:
+    left_out = f"valid text (the first problem: {bad.skipped[0]})" if bad.skipped else "texts"
+    return DataError(f"texts: {path} has no {left_out}; expected {FILES}")
 
 
 def place_of(path: str) -> Place:
@@ -125,7 +145,7 @@ def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: 
         text = checked_text(column, row.get(column))
         if len(text) > MOST:
             raise ValueError(
-                f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: cut it"
+                f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: shorten it"
             )
         yield Text(text, _named(row.get("cluster")), _split(row.get("split")))
     except ValueError as error:
@@ -168,9 +188,13 @@ def _distinct(path: Path, rows: Iterator[Text]) -> list[Text]:
     for row in rows:
         count += 1
         kept.setdefault(row.text, row)
-    if again := count - len(kept):
-        log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, again, count)
+    _tell_repeated(path, count - len(kept), count)
     return list(kept.values())
+
+
+def _tell_repeated(path: Path, again: int, count: int) -> None:
+    if again:
+        log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, again, count)
 
 
 def _group(name: str, row: Text, cluster: str) -> Group:

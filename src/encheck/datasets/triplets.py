@@ -1,4 +1,4 @@
-"""Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), a row each.
+"""Triplets as sentence-transformers writes them: anchor, positive, negative (negative_1, ...), one triplet per row.
 
 The anchors are queries in search of their positives, among all positives and negatives of the file.
 """
@@ -17,7 +17,7 @@ FILES = "a .jsonl, .csv, .tsv or .parquet file with columns anchor, positive, ne
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """The collection of the file's anchors; DataError where a column is missing."""
+    """The collection of the file's anchors; DataError if a column is missing."""
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"triplets: {path} {state}; expected {FILES}")

@@ -53,7 +53,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
 
 
 def held_out(path: Path, bad: BadRows) -> Iterator[Row]:
-    """The same with the last 4,224 training pairs as the validation part; DataError where there are no more."""
+    """The same with the last 4,224 training pairs as the validation part; DataError if there are no more."""
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
     if len(training) <= HELD_OUT:
@@ -86,7 +86,7 @@ def _raw(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
 
 
 def votes_of(field: str) -> int:
-    """How many of six call it a paraphrase; ValueError where the field is not like that.
+    """How many of six call it a paraphrase; ValueError if the field is not like that.
 
     >>> votes_of("(4,6)")
     4
@@ -102,6 +102,6 @@ def _parallel(sim: Path, bad: BadRows) -> Iterator[Row]:
     columns = [lines_of(file) for file in files]
     if len({len(column) for column in columns}) > 1:
         lengths = ", ".join(f"{file.name} {len(column):,}" for file, column in zip(files, columns, strict=True))
-        raise DataError(f"twitter-url: the files in {sim.parent} differ in lines ({lengths}): one of them was cut off")
+        raise DataError(f"twitter-url: the files in {sim.parent} differ in lines ({lengths}): one of them is truncated")
     numbered = enumerate(((a, b, label, None) for a, b, label in zip(*columns, strict=True)), 1)
     return pair_rows(sim, numbered, split=SPLITS.get(sim.parent.name, ""), bad=bad)

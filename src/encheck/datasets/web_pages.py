@@ -1,4 +1,4 @@
-"""What people read of a web page, or of Markdown: its title, and its text under each heading."""
+"""The readable text of a web page or Markdown file: its title, and the text under each heading."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A title, "" where there is none, and sections in order; those without heading and text are left out."""
+    """A title, "" if there is none, and sections in order; those without heading and text are left out."""
 
     title: str
     sections: tuple[Section, ...]

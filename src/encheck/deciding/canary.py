@@ -35,7 +35,7 @@ Ask = Callable[[Sizes, str | None], Vectors]
 class Source:
     """Where vectors come from: `ask(sizes, role)` gives those of every call, shape [calls, texts, d].
 
-    `kind` is vector or pair; `dtype` is None where the model does not say. `is_local`: it is made of files.
+    `kind` is vector or pair; `dtype` is None if the model does not say. `is_local`: it is made of files.
     """
 
     label: str
@@ -47,20 +47,21 @@ class Source:
 
 
 def named(settings: Settings) -> Source:
-    """The one model that these settings name; ModelError where it cannot be had."""
+    """The one model that these settings name; ModelError if it cannot be had."""
     (subject,) = resolve_models(settings, open_store(settings)).values()
     return _source(subject.model, subject.label, subject.fingerprint)
 
 
 def given(model: object) -> Source:
-    """A model or a function that somebody holds: UsageError where it is none."""
+    """A model or function given as an object; UsageError if it is neither."""
     if isinstance(model, Encoder | PairScorer):
         return _source(model, type(model).__name__, model.fingerprint())
     if callable(model):
         label = getattr(model, "__qualname__", type(model).__name__)
         return Source(label, "vector", "", None, partial(_asked, _Function(model), label))
     raise UsageError(
-        f"{type(model).__name__} is no model: it should be a name, a path, a model of load_model, or a function from "
+        f"{type(model).__name__} is not a model: it should be a name, a path, a model of load_model, or a function "
+        f"from "
         "texts to vectors"
     )
 
@@ -93,7 +94,7 @@ class _Function:
         return ""
 
     def encode(self, some: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """What the function gives; UsageError where it should encode in a role, of which it knows nothing."""
+        """What the function gives; UsageError if it should encode in a role, of which it knows nothing."""
         if role is not None:
             raise UsageError(
                 f"a function knows no roles: leave role={role!r} out, and put the prompt into the function"
@@ -107,7 +108,7 @@ def save(source: Source, path: Path, *, role: str | None = None) -> Canary:
     EncoderError, UsageError: the model fails; the file cannot be written.
     """
     if role not in (None, *ROLES):
-        raise UsageError(f"--role={role} is no role: it should be query or document")
+        raise UsageError(f"--role is {role}, but should be query or document")
     calls = source.ask(SAVING, role)
     vectors, noise = noise_of(calls)
     _refuse_loud(noise)
@@ -130,7 +131,9 @@ def check(source: Source, path: Path) -> tuple[Canary, Answer]:
     canary = read(path)
     if source.kind != canary.kind:
         words = {"vector": "gives vectors", "pair": "scores pairs"}
-        raise UsageError(f"{path} is of a model that {words[canary.kind]}, but this one {words[source.kind]}")
+        raise UsageError(
+            f"{path} is the canary of a model that {words[canary.kind]}, but this one {words[source.kind]}"
+        )
     answer = decide(canary, source.ask(CHECKING, canary.role))
     return canary, replace(answer, notes=(*answer.notes, *_known(canary, source, answer)))
 
@@ -140,12 +143,12 @@ def _known(canary: Canary, source: Source, answer: Answer) -> Iterator[str]:
     if canary.dtype and source.dtype and canary.dtype != source.dtype:
         yield f"its weights are in {source.dtype}, and were in {canary.dtype}"
     if answer.outcome != "same" and source.is_local and source.fingerprint == canary.fingerprint:
-        yield "its files and settings are those of the canary: what computes with them was changed, or the machine"
+        yield "its files and settings match the canary, so the software or the machine was changed"
 
 
 def _refuse_loud(noise: NDArray[np.float64]) -> None:
     if (median := float(np.nanmedian(noise))) > LOUD:
         raise EncheckError(
             f"the calls differ by {median:.0%} of a vector's length (the median text): several models answer, or one "
-            "that draws at random. Remedy: one model, in evaluation mode"
+            f"whose output is random. Remedy: serve one model, in evaluation mode"
         )

@@ -1,4 +1,4 @@
-"""What a model gives the texts of a canary now: several calls in other batches, none of them answered by the store."""
+"""A model's current output for a canary's texts: several calls in different batches, never from the store."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PARTNERS = (1, 7, 31)  # a scorer of pairs scores each text with those so many r
 def called(model: Model, sizes: Sizes, *, role: str | None = None) -> Vectors:
     """The vectors of every text from each call, shape [calls, texts, d].
 
-    NaN where the model refuses an empty text, and for long texts in a call without them. Each call has batches of its
-    own size, in an order of its own. EncoderError where the model fails.
+    NaN if the model refuses an empty text, and for long texts in a call without them. Each call has batches of its
+    own size, in an order of its own. EncoderError if the model fails.
     """
     call = _call_of(model, role)
     with _long_on_purpose():
@@ -62,7 +62,7 @@ def _call_of(model: Model, role: str | None) -> Call:
         asked = {} if role is None else {"role": role}
         return _guarded(lambda some: _checked(model.encode(list(some), **asked), some))
     if not isinstance(model, PairScorer):
-        raise UsageError(f"{type(model).__name__} gives no vectors and scores no pairs: it can have no canary")
+        raise UsageError(f"{type(model).__name__} neither gives vectors nor scores pairs, so it cannot have a canary")
     partners = {one: [every[(i + step) % len(every)] for step in PARTNERS] for i, one in enumerate(every)}
 
     def scored(some: Sequence[str]) -> Vectors:

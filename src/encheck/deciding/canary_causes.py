@@ -1,4 +1,4 @@
-"""What was changed, by how vectors moved: signs that one kind of change has and others do not. Pure."""
+"""Infer what was changed from how vectors moved: signs that only one kind of change has. Pure."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NOISIER, AUDIBLE, PART = 50, 2e-5, 0.05
 RELATED = 0.2  # cosine of a text's vectors then and now, once what all texts share is taken away
 TWINS = ("case", "accents", "composed", "blanks")
 SMALL = (
-    "more than other batches explain, and less than another model. Other hardware, a lower precision or a very light "
-    "fine-tune move vectors so far"
+    "more than batching explains, and less than another model would move them. Other hardware, a lower precision or "
+    "a very light fine-tune can move vectors this far"
 )
 
 
@@ -38,7 +38,7 @@ class Cause:
 def of_dimension(then: Floats, now: Floats) -> Cause:
     """Vectors of another dimension: the first numbers of what was, other axes, or another model."""
     before, after = then.shape[1], now.shape[1]
-    said, common = f"vectors have {after} numbers, and had {before}", min(before, after)
+    said, common = f"vectors have {after} numbers now, and had {before}", min(before, after)
     chosen = np.isfinite(then).all(axis=1) & np.isfinite(now).all(axis=1)
     first, second = (unit(side[chosen][:, :common]) for side in (then, now))
     if np.median(apart(first, second)) < NEAR:
@@ -74,7 +74,7 @@ def _normalisation(moved: Moved) -> Cause | None:
     ratio = np.linalg.norm(moved.now[chosen], axis=1) / np.linalg.norm(moved.then[chosen], axis=1)
     if abs(float(np.median(ratio)) - 1) < 2 * NEAR and ratio.std() < 2 * NEAR:
         return None
-    return Cause("normalisation", f"vectors point where they did, and their lengths are others: {_lengths(moved)}")
+    return Cause("normalisation", f"vectors point in the same directions, but their lengths changed: {_lengths(moved)}")
 
 
 def _lengths(moved: Moved) -> str:
@@ -82,8 +82,8 @@ def _lengths(moved: Moved) -> str:
     kinds = {True: "normalised", False: "not normalised"}
     was, is_now = bool(np.ptp(then) < NEAR * then.mean()), bool(np.ptp(now) < NEAR * now.mean())
     if was != is_now:
-        return f"they were {kinds[was]}, and are {kinds[is_now]}"
-    return f"{np.median(now / then):.3g} times what they were"
+        return f"they were {kinds[was]}, and are now {kinds[is_now]}"
+    return f"{np.median(now / then):.3g} times the old ones"
 
 
 def _input(moved: Moved) -> Cause | None:
@@ -102,7 +102,7 @@ def _input(moved: Moved) -> Cause | None:
     what = "the tokenizer, or how texts are prepared for it, was changed"
     if not names:
         return Cause("", f"{said}: perhaps {what}")
-    shown = f"texts that differ in {' or '.join(names)} alone are told apart otherwise than before"
+    shown = f"texts that differ only in {' or '.join(names)} are now told apart differently"
     return Cause("tokenizer", f"{said}: {what}; {shown}")
 
 
@@ -135,7 +135,7 @@ def _ends(moved: Moved) -> str:
     before, after = _seen(moved.then), _seen(moved.now)
     if before == after:
         return ""
-    return f": what follows the first {before} words of a text was seen, now what follows the first {after}"
+    return f": the model told texts apart by what follows their first {before} words, and now {after}"
 
 
 def _known_prompt(moved: Moved) -> Cause | None:
@@ -146,9 +146,9 @@ def _known_prompt(moved: Moved) -> Cause | None:
     for prompt, rows in pairs.items():
         with_it, without = (list(side) for side in zip(*rows, strict=True))
         if _meet(moved.then[with_it], moved.now[without], moved.then[without]):
-            return Cause("prompt", f"each text is encoded with {prompt!r} before it, which it was not")
+            return Cause("prompt", f"each text is now encoded with {prompt!r} before it, and was not")
         if _meet(moved.now[with_it], moved.then[without], moved.now[without]):
-            return Cause("prompt", f"each text was encoded with {prompt!r} before it, and is not any more")
+            return Cause("prompt", f"each text was encoded with {prompt!r} before it, and no longer is")
     return None
 
 
@@ -188,7 +188,7 @@ def _stranger(moved: Moved) -> Cause | None:
     own = np.einsum("ij,ij->i", unit(then - then.mean(axis=0)), unit(now - now.mean(axis=0)))
     if np.median(own) > RELATED:
         return None
-    return Cause("model", f"{_how_far(moved)}: vectors have nothing to do with what they were: another model")
+    return Cause("model", f"{_how_far(moved)}: the vectors are unrelated to the old ones: another model")
 
 
 def _pooling(moved: Moved) -> Cause | None:

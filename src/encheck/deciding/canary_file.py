@@ -30,7 +30,7 @@ REMEDY = "Remedy: encheck canary save MODEL FILE, while the model is the one tha
 class Canary:
     """What a model gave the 200 texts.
 
-    `vectors` has shape [texts, d], NaN where the model refused a text: means over the calls. `noise` has shape [texts]:
+    `vectors` has shape [texts, d], NaN if the model refused a text: means over the calls. `noise` has shape [texts]:
     how far the farthest call lies from the mean, as a share of the vector's length. `batches` has the texts a batch of
     each call; of a single call the noise is not known.
     """
@@ -58,7 +58,7 @@ class Canary:
 
 
 def write(path: Path, canary: Canary) -> None:
-    """Write a canary; UsageError where no file can be there."""
+    """Write a canary; UsageError if no file can be there."""
     write_named(path, json.dumps(_as_dict(canary), indent=1, allow_nan=False) + "\n")
 
 
@@ -95,11 +95,11 @@ def _short(value: float) -> float | None:
 
 
 def read(path: Path) -> Canary:
-    """The canary in this file; UsageError where it is missing, damaged, newer, or of other texts."""
+    """The canary in this file; UsageError if it is missing, damaged, newer, or of other texts."""
     try:
         found = json_of(path, most=MOST_BYTES)
     except FileNotFoundError as error:
-        raise UsageError(f"{path}: there is no such canary. {REMEDY}") from error
+        raise UsageError(f"{path}: this canary does not exist. {REMEDY}") from error
     except (ValueError, OSError) as error:
         raise UsageError(f"{path} cannot be read: {error}. {REMEDY}") from error
     _refuse_other(path, found)
@@ -107,14 +107,14 @@ def read(path: Path) -> Canary:
         refuse_wrong(found, schema_of("encheck.deciding", "canary.schema.json"))
         return _canary(found)
     except ValueError as error:
-        raise UsageError(f"{path} is not as encheck writes a canary: {error}. {REMEDY}") from error
+        raise UsageError(f"{path} is not a valid canary: {error}. {REMEDY}") from error
 
 
 def _refuse_other(path: Path, found: object) -> None:
     """UsageError for a file of another kind, of a newer encheck, or of other texts than come with this one."""
     version = found.get("encheck_canary") if isinstance(found, Mapping) else None
     if not isinstance(found, Mapping) or isinstance(version, bool) or not isinstance(version, int):
-        raise UsageError(f"{path} is no canary: it has no `encheck_canary`. {REMEDY}")
+        raise UsageError(f"{path} is not a canary: it lacks `encheck_canary`. {REMEDY}")
     named = found.get("texts")
     edition = named.get("edition") if isinstance(named, Mapping) else None
     if version > VERSION or (isinstance(edition, int) and edition > EDITION):
@@ -123,7 +123,7 @@ def _refuse_other(path: Path, found: object) -> None:
             f"version {VERSION} and edition {EDITION}. Remedy: install the newer encheck"
         )
     if isinstance(named, Mapping) and named.get("hash") != digest():
-        raise UsageError(f"{path} is a canary of other texts than those of edition {EDITION}. {REMEDY}")
+        raise UsageError(f"{path} is a canary of texts other than those of edition {EDITION}. {REMEDY}")
 
 
 def _canary(found: Mapping[str, Any]) -> Canary:
@@ -144,7 +144,7 @@ def _unpacked(kept: Mapping[str, Any], dimension: int) -> NDArray[np.float32]:
     try:
         data = base64.b64decode(kept["data"], validate=True)
     except binascii.Error as error:
-        raise ValueError(f"vectors.data is no base64: {error}") from error
+        raise ValueError(f"vectors.data is not base64: {error}") from error
     shape = (len(texts()), dimension)
     if len(scales) != shape[0] or len(data) != 2 * shape[0] * shape[1]:
         raise ValueError(f"vectors has {len(scales)} scales and {len(data):,} bytes, but should hold {shape} numbers")

@@ -16,7 +16,7 @@ TURNING = 0.05  # share of texts that one call gives as before and another does 
 
 
 def apart(first: Floats, second: Floats) -> Floats:
-    """How far rows lie from each other, as a share of the longer one's length, shape [n]; NaN where one is missing.
+    """How far rows lie from each other, as a share of the longer one's length, shape [n]; NaN if one is missing.
 
     >>> apart(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[0.0, 4.0], [0.0, 0.0]])).tolist()
     [0.6, 0.0]

@@ -1,4 +1,4 @@
-"""What a canary's check says: on the terminal, as JSON (canary_check.schema.json), as a page."""
+"""The result of a canary check: on the terminal, as JSON (canary_check.schema.json), as a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 HEADLINES = {
     "same": "{label} is the model of this canary",
     "another": "{label} is not the model of this canary",
-    "cannot tell": "it cannot be told whether {label} is the model of this canary",
+    "cannot tell": "it is uncertain whether {label} is the model of this canary",
 }
 HEAD = ("texts", "number", "moved", "median drift", "largest", "own noise")
 
@@ -113,12 +113,12 @@ def _text(row: int, answer: Answer) -> dict[str, Any]:
 
 
 def write_json(path: Path, label: str, canary: Canary, answer: Answer) -> None:
-    """Write the JSON; UsageError where no file can be there."""
+    """Write the JSON; UsageError if no file can be there."""
     write_named(path, json.dumps(as_dict(label, canary, answer), indent=1, allow_nan=False) + "\n")
 
 
 def write_page(path: Path, label: str, canary: Canary, answer: Answer) -> None:
-    """Write the page; UsageError where no file can be there."""
+    """Write the page; UsageError if no file can be there."""
     write_named(path, render(label, canary, answer))
 
 

@@ -50,7 +50,7 @@ class Answer:
     """What a canary says: `same`, `another` or `cannot tell`.
 
     `cause` and `reason` say what was changed, where that is told. `drift` has shape [texts]: how far each vector moved,
-    as a share of its length; NaN where one of the two is missing, or where they have another dimension. `limit` is what
+    as a share of its length; NaN if one of the two is missing, or where they have another dimension. `limit` is what
     the model's own noise explains of it, `loud_from` what nothing does.
     """
 
@@ -141,7 +141,7 @@ def _only(first: Floats, second: Floats) -> int:
 
 
 def mean_of(calls: Vectors) -> Floats:
-    """The mean vector of each text over the calls that have it, shape [texts, d]; NaN where none has."""
+    """The mean vector of each text over the calls that have it, shape [texts, d]; NaN if none has."""
     there = np.isfinite(calls)
     count = there.sum(axis=0)
     total = np.where(there, calls, 0).astype(np.float64).sum(axis=0)

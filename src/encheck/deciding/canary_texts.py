@@ -51,6 +51,6 @@ def twins(kind: str) -> list[tuple[int, int, Text]]:
 
 
 def write(path: Path) -> None:
-    """Write the texts, a JSON object with id, kind and text a line; UsageError where no file can be there."""
+    """Write the texts, a JSON object with id, kind and text a line; UsageError if no file can be there."""
     rows = ({"id": one.id, "kind": one.kind, "text": one.text} for one in texts())
     write_named(path, "".join(json.dumps(row) + "\n" for row in rows))

@@ -1,4 +1,4 @@
-"""What changes for the people who ask: other first answers, other lists, and which of them are better."""
+"""What changes for users: different first answers and lists, and which of them are better."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _ranked(found: Answered, asked: Asked) -> list[Answers]:
 
 
 def _by_people(before: Answered, after: Answered, asked: Asked, judgements: Judgements) -> Better | None:
-    """What people said of first answers that changed; None where they said nothing."""
+    """What people said of first answers that changed; None if they said nothing."""
     pairs = list(_changed(before, after, asked))
     said = judgements.answers(pairs)
     if not said:

@@ -1,4 +1,4 @@
-"""`encheck cutoff`: at which cut-off may a model be used, and which one does what the old model's did?"""
+"""`encheck cutoff`: at which cut-off may a model be used, and which one matches the old model's?"""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Described:
 class Rival:
     """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
 
-    `kept` is what its own lowest cut-off within the budget does, None where it has none.
+    `kept` is what its own lowest cut-off within the budget does, None if it has none.
     """
 
     name: str
@@ -163,7 +163,7 @@ class _Scored:
 
 
 def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
-    """Answer what was asked; UsageError, DataError or EncoderError where that cannot be."""
+    """Answer what was asked; UsageError, DataError or EncoderError if that cannot be."""
     settings = asked.settings
     pairs = load_pairs(
         settings.data[0], sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows
@@ -181,7 +181,7 @@ def decide(asked: Asked, *, progress: Progress | None = None) -> CutoffReport:
 
 
 def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
-    """The pairs whose texts have vectors everywhere; EncoderError where some have none and `skip` is not set."""
+    """The pairs whose texts have vectors everywhere; EncoderError if some have none and `skip` is not set."""
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
     for subject in subjects:
@@ -278,7 +278,7 @@ def _at(asked: Asked, made: Promise | None, matches: Sequence[Match], strictest:
         return asked.old_cutoff, "the old number"
     if strictest is not None:
         return strictest, f"the strictest that accepts {MIN_ACCEPTED} pairs"
-    raise DataError(f"fewer than {MIN_ACCEPTED} pairs can be accepted, so no cut-off can be told. Remedy: more pairs")
+    raise DataError(f"fewer than {MIN_ACCEPTED} pairs can be accepted, so no cut-off can be chosen. Remedy: more pairs")
 
 
 def _grid(scores: Floats) -> list[float]:
@@ -333,16 +333,19 @@ def _slices(asked: Asked, population: Population, scores: Floats, at: float) -> 
 def _unsaid(asked: Asked, pairs: Pairs, new: _Scored, old: _Scored | None, matches: Sequence[Match]) -> Iterator[str]:
     labels = set(pairs.labels.tolist())
     if NEGATIVE not in labels:
-        yield "no pair has label 0, so nothing is said of false accepts"
+        yield "no pair has label 0, so false accepts cannot be measured"
     if POSITIVE not in labels:
-        yield "no pair has label 1, so nothing is said of recall"
+        yield "no pair has label 1, so recall cannot be measured"
     elif asked.positives is None:
-        yield "precision needs the share of production's pairs that are positive: --positives 0.05"
+        yield "precision needs the share of pairs that are positive in production: --positives 0.05"
     yield from (f"same {NAMED[one.way]}: {one.refused}" for one in matches if one.refused)
     if new.probes is None:
-        yield f"{new.subject.label} has the vectors of its file alone, so nothing is said of behaviour"
+        yield f"{new.subject.label} is a file of vectors without the probes, so its behaviour is unknown"
     elif old is not None and old.probes is None:
-        yield f"{old.subject.label} has the vectors of its file alone: behaviour is that of {new.subject.label}"
+        yield (
+            f"{old.subject.label} is a file of vectors without the probes: the behaviour shown is that of "
+            f"{new.subject.label}"
+        )
 
 
 def _examples(pairs: Pairs, scores: Floats, at: float) -> tuple[Example, ...]:

@@ -27,7 +27,7 @@ def percent(share: float) -> str:
 
 
 def rate(found: Rate | None) -> str:
-    """A rate with its interval; a dash where there is none.
+    """A rate with its interval; a dash if there is none.
 
     >>> rate(Rate(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'
@@ -175,16 +175,16 @@ def some(sweep: Sequence[Point]) -> list[Point]:
 def notes(found: CutoffReport) -> Iterator[str]:
     """What the figures hold for, and what could not be said."""
     if found.data.unlabelled:
-        yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are as they came"
+        yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are taken as they came"
     if found.data.negatives:
         yield (
             "false accepts are the mean over clusters of the share of negatives that is accepted, and hold for "
-            "negatives drawn as these were"
+            "negatives that are sampled like these"
         )
     if found.data.hard:
-        yield f"the negatives of {found.data.name} were {found.data.hard}: those of production are others"
+        yield f"the negatives of {found.data.name} were {found.data.hard}, but those of production are not"
     if found.data.skipped:
-        yield f"left out, since they are malformed: {found.data.skipped:,} of the rows"
+        yield f"malformed rows left out: {found.data.skipped:,}"
     if found.data.left_out:
-        yield f"left out, since a file of vectors lacks their texts: {found.data.left_out:,} of the pairs"
+        yield f"pairs left out, because a file of vectors lacks their texts: {found.data.left_out:,}"
     yield from found.unsaid

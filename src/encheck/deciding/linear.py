@@ -79,7 +79,7 @@ def fits(new: Vectors, old: Vectors, groups: Codes, *, unit: bool) -> dict[Kind,
     """Each map that the texts allow, with its squared error on what was held back, the best one first.
 
     `new` [n, d] and `old` [n, e] are of the same distinct texts; `groups` numbers those that are held back together.
-    Empty where there are too few texts.
+    Empty if there are too few texts.
     """
     x, y = (directed(one, unit=unit) for one in (new, old))
     back = held_back(groups, HELD_BACK) == 0

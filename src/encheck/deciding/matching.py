@@ -1,4 +1,4 @@
-"""The cut-off of a new model that does what the old model's cut-off did.
+"""Find the cut-off of a new model that matches the old model's cut-off.
 
 In each replicate of one bootstrap over clusters, both models see the same pairs, and the new cut-off is chosen anew. So
 the interval of the cut-off, and of what it does, holds the noise of the choice too.
@@ -120,7 +120,7 @@ class _Both:
         return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_cutoff)[items]
 
     def _item_weights(self, base: Base, weights: NDArray[np.float32]) -> Floats:
-        """The weight of each item in each replicate, of all together 1 (NaN where none is drawn); shape [r, m]."""
+        """The weight of each item in each replicate, of all together 1 (NaN if none is drawn); shape [r, m]."""
         parts = self.population.parts(base)
         return np.concatenate([_weighed(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 

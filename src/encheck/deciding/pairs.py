@@ -88,7 +88,7 @@ class Pairs:
 def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Pairs:
     """The pairs of `--data`: with `pairs:FILE` labels may be missing, and further columns are slices.
 
-    Of other data, the part that is measured. DataError where they hold no pairs of sentences.
+    Of other data, the part that is measured. DataError if they hold no pairs of sentences.
     """
     own = _own_path(spec)
     found = _own(spec, own, BadRows(skip=skip_bad_rows)) if own else _public(spec, sample, seed)
@@ -140,7 +140,7 @@ def _public(spec: str, sample: int | None, seed: int) -> Pairs:
 def model_scores(
     subject: Subject, pairs: Iterable[Sequence[tuple[str, str]]], *, store: Store, progress: Progress
 ) -> list[Floats]:
-    """The score of each pair of each list, from the store where it is there; EncoderError where the model fails."""
+    """The score of each pair of each list, from the store where it is there; EncoderError if the model fails."""
     lists = [list(some) for some in pairs]
     every = [pair for some in lists for pair in some]
     Encoding({subject.label: subject}, store).encode({subject.label: every}, progress=progress)

@@ -84,7 +84,7 @@ def above(score: float, step: float) -> float:
 def lowest_cutoff(
     negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS, bound: Bound = BOUNDS[0]
 ) -> float | None:
-    """The lowest cut-off that is shown to keep the budget; None where none is, not even one that accepts no negative.
+    """The lowest cut-off that is shown to keep the budget; None if none is, not even one that accepts no negative.
 
     >>> scores = np.linspace(0, 1, 473)
     >>> lowest_cutoff(Negatives(scores, np.arange(473), scores), budget=0.01)

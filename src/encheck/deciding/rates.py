@@ -64,7 +64,7 @@ class Population:
         self.clusters = int(pairs.codes.max()) + 1
         if self.clusters < 2:
             raise DataError(
-                f"{pairs.name}: all {len(pairs.first):,} pairs are one cluster, so nothing says how sure a figure is. "
+                f"{pairs.name}: all {len(pairs.first):,} pairs are one cluster, so no interval can be computed. "
                 "Remedy: pairs of more topics, or a column `cluster` that tells them apart"
             )
         labelled = {label: pairs.of(label) for label in (NEGATIVE, POSITIVE)}
@@ -107,7 +107,7 @@ class Population:
         return bool(self._parts[base])
 
     def negatives(self, scores: Floats) -> Negatives:
-        """What a promise rests on; DataError where no pair has label 0."""
+        """What a promise rests on; DataError if no pair has label 0."""
         items = self.pairs.of(NEGATIVE)
         if not len(items):
             raise DataError(

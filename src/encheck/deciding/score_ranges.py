@@ -1,4 +1,4 @@
-"""Where the scores of two models lie, and what a cut-off in use becomes.
+"""The score ranges of two models, and how a cut-off in use moves.
 
 A cut-off is mapped by what it lets through: as many queries have a first answer at the new cut-off or above as had one
 at the old. The interval comes from one bootstrap over clusters of queries in which both models' shares are drawn
@@ -35,7 +35,7 @@ class Range:
 class Mapped:
     """A cut-off in use: the share of queries that it answered, what it answers with the new model, and the new one.
 
-    Shares are by how often each query was asked. `cutoff` is None where `refused` says why.
+    Shares are by how often each query was asked. `cutoff` is None if `refused` says why.
     """
 
     old: float

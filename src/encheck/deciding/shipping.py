@@ -1,4 +1,4 @@
-"""From what was measured to one of four words, and a checklist for a ticket. Pure: it sees figures alone."""
+"""From measurements to one of four outcomes, and a checklist for a ticket. Pure: it sees only figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REASONS = 3
 
 @dataclass(frozen=True)
 class Gated:
-    """What the gate said: its outcome and lines, None where it was not asked, with the reason.
+    """What the gate said: its outcome and lines, None if it was not asked, with the reason.
 
     `said` is the part of results.json that is about it, `folder` the directory of its report.
     """
@@ -78,14 +78,16 @@ def _shipped(needed: tuple[str, ...], why: tuple[str, ...]) -> Verdict:
 
 
 def _search(changed: Changes | None) -> list[tuple[GateOutcome, str]]:
-    """What the search says by itself where no gate weighed it; nothing where the old model's answers are not known."""
+    """What the search says by itself where no gate weighed it; nothing if the old model's answers are not known."""
     if changed is None:
         return []
     if changed.better and changed.better.figures:
         return [_by_labels(changed.better)]
     first = changed.moved.first
     said = f"the first answer changes for {first.says} of queries"
-    return [("pass", said) if first.high < DELTA else ("inconclusive", f"{said}, and nobody said which is better")]
+    return [
+        ("pass", said) if first.high < DELTA else ("inconclusive", f"{said}, and nobody has judged which is better")
+    ]
 
 
 def _by_labels(better: Better) -> tuple[GateOutcome, str]:
@@ -145,7 +147,7 @@ def checklist(made: Verdict, new: str, old: str, *, has_cutoffs: bool, gate_fold
     if judge:
         yield f"judge the answers that differ: encheck data judge {gate_folder or 'the folder of the gate'}"
     if made.outcome == "cannot tell":
-        yield f"settle what is open before {new} takes the place of {old}"
+        yield f"resolve what is open before {new} replaces {old}"
     yield from made.changes
     if not has_cutoffs:
         yield "name every cut-off in use with --cutoff, or make sure that there is none"

@@ -1,4 +1,4 @@
-"""Both models of an upgrade on the same queries and documents, as an index in use has them."""
+"""Both models of an upgrade on the queries and documents of an index in use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STORED = "stored-vectors"  # the adapter of vectors that were computed elsewhere
 class Asked:
     """What is searched for, and in what: `queries` [n] and the texts of `documents` [m], in the order of ties.
 
-    `right` has the rows of each query's right documents, empty where nobody judged it.
+    `right` has the rows of each query's right documents, empty if nobody judged it.
     """
 
     name: str
@@ -76,7 +76,7 @@ def _right(found: Collection, ids: Sequence[str]) -> list[frozenset[int]]:
 
 @dataclass(frozen=True)
 class Side:
-    """A model with its vectors: of the queries [n, d], None where they are not to be had, and the documents [m, d]."""
+    """A model with its vectors: of the queries [n, d], None if they are not to be had, and the documents [m, d]."""
 
     subject: Subject
     queries: Vectors | None
@@ -117,13 +117,13 @@ def answered(queries: Vectors, documents: Vectors, *, similarity: str, count: in
 
 
 def encoded(subjects: Mapping[str, Subject], asked: Asked, store: Store, *, progress: Progress) -> list[Side]:
-    """Each model with its vectors, from the store or computed; EncoderError where a model fails.
+    """Each model with its vectors, from the store or computed; EncoderError if a model fails.
 
     A file of vectors may lack those of queries: then it has none. UsageError for a model that has no vectors.
     """
     for name, subject in subjects.items():
         if not isinstance(subject.model, Encoder):
-            raise UsageError(f"{name} scores pairs and has no vectors: an upgrade is of encoders")
+            raise UsageError(f"{name} scores pairs and has no vectors, but an upgrade needs encoders")
     encoding = Encoding(subjects, store)
     return [_side(encoding, subject, asked, progress) for subject in subjects.values()]
 

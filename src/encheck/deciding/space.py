@@ -1,6 +1,6 @@
-"""May new vectors be compared with those that lie in an index of the old model?
+"""May new vectors be compared with those in the old model's index?
 
-New queries search the old documents, as they come and after a linear map. What they find is held against what the new
+New queries search the old documents, as they come and after a linear map. What they find is compared with what the new
 model finds among its own vectors: its own first ten, and of labelled data the right documents among these. Two controls
 stand beside: a model that is not related (random directions of words), and the old model in other batches.
 
@@ -44,7 +44,7 @@ class Route:
     """How new queries found old documents, and which part of what they should have found that was.
 
     `top` is of the new model's own first ten, `right` of the right documents that the new model finds among its own
-    vectors; None where nobody judged. `queries` counts those that had something to find.
+    vectors; None if nobody judged. `queries` counts those that had something to find.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Route:
 class Space:
     """Whether old and new vectors are of one space, `name`, with the reason and what was measured.
 
-    `median` and `lowest` are cosines of the same text under both models, None where dimensions differ. `routes` are of
+    `median` and `lowest` are cosines of the same text under both models, None if dimensions differ. `routes` are of
     the new model, `controls` those of the controls by their names.
     """
 
@@ -140,14 +140,14 @@ def _why_not(own: Mapping[str, Figure], sizes: tuple[int, int], texts: int) -> s
     if sizes[0] != sizes[1]:
         found.insert(0, f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now")
     if texts < FEWEST_TEXTS:
-        found.append(f"{texts} texts are too few to fit a map, which takes {FEWEST_TEXTS}")
+        found.append(f"{texts} texts are too few to fit a map, which needs {FEWEST_TEXTS}")
     elif texts < (needed := ceil(TEXTS_A_DIMENSION * sizes[1] * PARTS / (PARTS - 1))):
         found.append(f"{texts:,} texts allow a map of low rank alone; {needed:,} allow all")
     return "; ".join(found)
 
 
 def _cosines(old: Side, new: Side) -> Floats | None:
-    """Of each text under both models; None where dimensions differ."""
+    """Of each text under both models; None if dimensions differ."""
     if old.dimension != new.dimension:
         return None
     pairs = [(old.documents, new.documents)]

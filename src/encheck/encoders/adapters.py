@@ -18,7 +18,7 @@ TORCH = ("max_length", "dtype")
 class Adapter:
     """One adapter.
 
-    `path` is module:factory; `what` ends the sentence "taken for a ..."; `modules` must be importable and come with
+    `path` is module:factory; `what` ends the sentence "loaded as a ..."; `modules` must be importable and come with
     the extra `extra`; `source` is what `name` holds; `takes` are the fields of an entry that say something to it, and
     `options` its own options: a type, or the choices that there are.
     """

@@ -59,7 +59,7 @@ def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iter
         yield positions, vectors
         return
     middle = len(positions) // 2  # outside of `except`, so that the failed attempt's tensors are let go
-    log.warning("out of memory with %d texts at a time: going on with %d", len(positions), middle)
+    log.warning("out of memory with %d texts at a time: continuing with %d", len(positions), middle)
     _release()
     yield from halving(run, positions[:middle])
     yield from halving(run, positions[middle:])
@@ -119,8 +119,9 @@ def pick_devices(name: str) -> list[str]:
     wanted = gpus or ["cuda"] if name == "cuda:all" else name.split(",")
     if missing := next((device for device in wanted if device not in (*there, *gpus)), None):
         raise UsageError(
-            f"--device={name}: torch {torch.__version__} sees no {missing} here. There are: "
-            f"{', '.join([*there, *gpus])}. Remedy: one of these, or a torch built for the device, and its driver"
+            f"--device={name}: torch {torch.__version__} sees no {missing} here. Available: "
+            f"{', '.join([*there, *gpus])}. Remedy: use one of these, or install the device's driver and a torch "
+            f"built for it"
         )
     return wanted
 

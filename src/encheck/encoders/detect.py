@@ -1,4 +1,4 @@
-"""Which adapter somebody's folder or file is for."""
+"""Detect the adapter for a folder or file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = {
 
 
 def detect(path: Path) -> Found:
-    """(adapter, why) of a local model; ModelError where it is none that is known.
+    """(adapter, why) of a local model; ModelError if no adapter fits.
 
     A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
     cross-encoder, transformers, ONNX.
@@ -28,7 +28,7 @@ def detect(path: Path) -> Found:
     if is_file(path):
         return _file(path)
     if not is_folder(path):
-        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that is there")
+        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that exists")
     return _folder(path) or _onnx_folder(path) or ("sentence-transformers", "nothing else fits")
 
 

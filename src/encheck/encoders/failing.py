@@ -1,4 +1,4 @@
-"""What a library raises while it reads or runs a model, turned into an error of encheck's that names the model.
+"""Turn a library's error while it reads or runs a model into an encheck error that names the model.
 
 Every adapter is entered through one of three places: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
 has its block `named`, so that no adapter has to know all that the libraries below it can raise.
@@ -43,5 +43,8 @@ def in_a_line(error: BaseException) -> str:
 def cannot(do: str, place: str, error: BaseException) -> str:
     """That the model at this place cannot do something, why, and what to do about it."""
     if out_of_memory(error):
-        return f"{place} has no room for a single text ({in_a_line(error)}). Remedy: max_length, --dtype, or --device"
+        return (
+            f"{place} runs out of memory with a single text ({in_a_line(error)}). Remedy: max_length, --dtype, or "
+            f"--device"
+        )
     return f"{place} cannot {do} ({in_a_line(error)}). {WHOLE}"

@@ -1,4 +1,4 @@
-"""Model files, looked at before anything of them is run: JSON, weights, and the code that a pickle would call."""
+"""Check model files before anything in them runs: JSON, weights, and the code that a pickle would call."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from encheck.system.documents import parsed, text_of
 from encheck.system.paths import is_file, is_folder
 
 COPY = "Remedy: copy it again"
-CUT_OFF = f"was the copy cut off, or is it a git-lfs pointer? {COPY}"
-WHOLE = "Remedy: a whole checkpoint, whose files belong together"
+CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"
+WHOLE = "Remedy: use a complete checkpoint, whose files belong together"
 OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
 FAULTS = (ValueError, OSError, EOFError, RuntimeError, MemoryError, zlib.error, zipfile.BadZipFile)  # zip's are many
 HARMLESS = ("torch._utils._rebuild_", "torch.storage.", "torch.FloatStorage", "torch.HalfStorage", "torch.LongStorage")
@@ -68,7 +68,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
 
 
 def value_of(path: Path, key: str, kind: type[Any]) -> Any:
-    """What a JSON file has under a key, None where it has nothing; ModelError for a value of another kind."""
+    """What a JSON file has under a key, None if it has nothing; ModelError for a value of another kind."""
     found = read_json(path, dict).get(key)
     if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
@@ -77,7 +77,7 @@ def value_of(path: Path, key: str, kind: type[Any]) -> Any:
 
 
 def number_of(path: Path, key: str) -> float | None:
-    """The number that a JSON file has under a key, None where it has nothing; ModelError for what is none, or NaN."""
+    """The number that a JSON file has under a key, None if it has nothing; ModelError if it is not a number."""
     found = read_json(path, dict).get(key)
     if found is None:
         return None
@@ -87,7 +87,7 @@ def number_of(path: Path, key: str) -> float | None:
 
 
 def check_weights(path: Path) -> None:
-    """ModelError where a file of weights was cut off or would run code; no tensor is read."""
+    """ModelError if a file of weights was cut off or would run code; no tensor is read."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -129,7 +129,7 @@ def _names_called(path: Path) -> Iterator[str]:
             for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
                 yield from _globals(file)
     except FAULTS as error:
-        raise ModelError(f"{path} is no file of weights that torch.save wrote ({error}): {CUT_OFF}") from error
+        raise ModelError(f"{path} is not a file of weights written by torch.save ({error}): {CUT_OFF}") from error
 
 
 def _globals(file: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ PATTERNS = [
 ]
 COMMIT = re.compile(r"[0-9a-f]{40}")
 log = logging.getLogger("encheck")
-HERE = "name a folder that is there: --model=./folder"
+HERE = "name a folder that exists: --model=./folder"
 PICKLES = ["*.bin", "*/*.bin"]
 
 
@@ -59,7 +59,7 @@ def _missing_folder(name: str) -> str:
     if parent == Path() or not parent.is_dir():
         return ""
     beside = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
-    return unknown("folder", name, beside) if beside else f"no folder {name!r}: {parent} holds none"
+    return unknown("folder", name, beside) if beside else f"no folder {name!r}: {parent} has no folders"
 
 
 def commit_of(folder: Path) -> str | None:
@@ -71,11 +71,11 @@ def _said(folder: Path, config: ModelConfig) -> Path:
     """The folder; a warning names the commit that was taken where nothing pins one."""
     if not config.revision and not config.sha256 and (commit := commit_of(folder)):
         log.warning(
-            "%s is not pinned: commit %s of %s was taken. To keep to it: revision: %s in models.yaml, or --model=%s@%s",
+            "%s is not pinned: commit %s of %s was used. To pin it: revision: %s in models.yaml, or --model=%s@%s",
             *(config.label, commit[:12], config.name, commit, config.name, commit),
         )
     return folder
 
 
 def _hub_remedy(config: ModelConfig) -> str:
-    return f"fetch it where there is a network and give the folder: --model=./{config.name.split('/')[-1]}"
+    return f"download it where there is a network, and name the folder: --model=./{config.name.split('/')[-1]}"

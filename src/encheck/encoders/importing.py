@@ -1,4 +1,4 @@
-"""What a user wrote: imported by the name `package.module:object`, from the working folder first."""
+"""Import the user's own code by `package.module:object`, from the working folder first."""
 
 from __future__ import annotations
 

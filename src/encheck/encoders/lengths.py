@@ -1,4 +1,4 @@
-"""How many texts a model's files cut off, told from its tokenizer and its settings alone: nothing is loaded."""
+"""Count the texts that a model truncates, from its tokenizer and settings alone; no model is loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATED = (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.js
 def longer(folder: Path, texts: Sequence[str], *, asked: int | None = None) -> str:
     """How many of the texts are longer than the model reads, and which setting says so.
 
-    `asked` is the `max_length` of the model's entry, which goes before what the files say. Empty where no text is
+    `asked` is the `max_length` of the model's entry, which goes before what the files say. Empty if no text is
     longer, where nothing states a limit, and where there is no tokenizer to count by.
     """
     limits = list(_limits(folder, asked))

@@ -1,4 +1,4 @@
-"""From what stands after `--model` to a model under test: a name, a folder, a file or a hub id."""
+"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class Device:
     dtype: str | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for a name that is none; whether such a device is there shows when a model is loaded."""
+        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
         if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
             raise UsageError(
-                f"--device={self.name} names no device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
+                f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
                 "cuda:all, or several of cpu, cuda:N and mps by comma"
             )
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
-    """The entry of models.yaml, or one made up for a path or a hub id; ModelError where it is none of them.
+    """The entry of models.yaml, or one made up for a path or a hub id; ModelError if it is not one of them.
 
     A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision;
     `module:name` is a class or a function of your own, `vectors:FILE` vectors that were computed elsewhere. A path is
@@ -80,7 +80,7 @@ def as_fetched(config: ModelConfig) -> ModelConfig:
     adapter, why = detect(folder_of(config))
     if adapter == config.adapter or ADAPTERS[adapter].source != "hub":
         return config
-    return dataclasses.replace(config, adapter=adapter, description=f"taken for a {ADAPTERS[adapter].what}: {why}")
+    return dataclasses.replace(config, adapter=adapter, description=f"loaded as a {ADAPTERS[adapter].what}: {why}")
 
 
 def _config_of_path(model: str) -> ModelConfig:
@@ -92,7 +92,7 @@ def _config_of_path(model: str) -> ModelConfig:
         if exists(path):
             raise
         return ModelConfig(label=path.resolve().name, name=model)
-    taken = f"taken for a {ADAPTERS[adapter].what}: {why}"
+    taken = f"loaded as a {ADAPTERS[adapter].what}: {why}"
     return ModelConfig(label=path.resolve().name, name=model, adapter=adapter, description=taken)
 
 
@@ -119,7 +119,7 @@ def _cannot(config: ModelConfig, source: Path, error: BaseException) -> ModelErr
 
 
 def lacks(config: ModelConfig) -> str:
-    """What must be installed before the adapter can work, as a command; empty where nothing is missing."""
+    """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
     adapter = ADAPTERS.get(config.adapter)
     missing = [m for m in adapter.modules if importlib.util.find_spec(m) is None] if adapter else []
     return f"pip install 'encheck[{adapter.extra}]'" if adapter and missing else ""
@@ -137,7 +137,7 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
     if not isinstance(model, Encoder | PairScorer):
         wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
         raise ModelError(
-            f"{config.label}: {config.adapter} is no model under test: it should have {wants}. Remedy: give it these"
+            f"{config.label}: {config.adapter} is not a model: it should have {wants}. Remedy: add these methods"
         )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
         raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
@@ -146,7 +146,7 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
 
 
 def _refuse_fingerprint(model: Model, config: ModelConfig) -> None:
-    """ModelError where the fingerprint of an adapter of one's own names nothing."""
+    """ModelError if the fingerprint of an adapter of one's own names nothing."""
     remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
     try:
         found: object = model.fingerprint()
@@ -164,7 +164,9 @@ def owner_of(model: Model) -> str:
 
 def _adapter(config: ModelConfig) -> Callable[..., Model]:
     if remedy := lacks(config):
-        raise ModelError(f"{config.label}: the adapter {config.adapter} needs more than is installed. Remedy: {remedy}")
+        raise ModelError(
+            f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
+        )
     if known := ADAPTERS.get(config.adapter):
         module, _, name = known.path.partition(":")
         ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
@@ -189,7 +191,7 @@ def source_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     if not exists(path):
         stored = config.adapter == "stored-vectors"
         where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
-        fetch = f" It can be had from {config.fetch}." if config.fetch else ""
+        fetch = f" It is available from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
     held(config, refuse_endless(path), path, file_hash)
     return path
@@ -206,7 +208,7 @@ def _existing(config: ModelConfig) -> Path:
     folder = typed(config.name)
     if not is_folder(folder):
         kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
-        raise ModelError(f"model folder {config.name!r} {kind}. Remedy: name a folder that is there: --model=./folder")
+        raise ModelError(f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder")
     return folder
 
 

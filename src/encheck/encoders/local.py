@@ -63,7 +63,7 @@ class LocalEncoder(TextEncoder):
         return self._fingerprint
 
     def limit_of(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads, and which setting says so; empty where none is.
+        """How many of these texts are longer than the model reads, and which setting says so; empty if none is.
 
         Also where the files do not say. The model is not loaded.
         """

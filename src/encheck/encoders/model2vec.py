@@ -30,7 +30,7 @@ class Model2VecEncoder(LocalEncoder):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, marks=("config.json",))
-        must_exist(source / "tokenizer.json", "the tokenizer", "Remedy: a whole checkpoint")
+        must_exist(source / "tokenizer.json", "the tokenizer", "Remedy: use a complete checkpoint")
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""

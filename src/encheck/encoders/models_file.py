@@ -1,4 +1,4 @@
-"""models.yaml: the names that `--model` takes, read safely, with line numbers in every complaint."""
+"""models.yaml: the names that `--model` knows, read safely, with line numbers in every error."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
         raise ConfigError(f"{path}:{line}: is not valid YAML: {what}") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{path}:{line}: is not valid YAML: {chr(error.character)!r} may not stand here") from error
+        raise ConfigError(f"{path}:{line}: is not valid YAML: {chr(error.character)!r} is not allowed here") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}: is nested too deep") from error
+        raise ConfigError(f"{path}: is nested too deeply") from error
     if root is None:
         return {}
     _refuse_endless(f"{path}:", root)
@@ -44,7 +44,7 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
 
 
 def _refuse_endless(where: str, root: yaml.Node) -> None:
-    """ConfigError where aliases and merge keys stand for more nodes than the limit, or for themselves."""
+    """ConfigError if aliases and merge keys stand for more nodes than the limit, or for themselves."""
     sizes: dict[int, int] = {}  # of what has been counted; 0 while it is
     todo = [(root, False)]
     while todo:
@@ -57,10 +57,10 @@ def _refuse_endless(where: str, root: yaml.Node) -> None:
             sizes[id(node)] = 0
             todo += [(node, True), *((part, False) for part in inner)]
         elif not sizes[id(node)]:
-            raise ConfigError(f"{where}{node.start_mark.line + 1}: an alias stands for what it stands in")
+            raise ConfigError(f"{where}{node.start_mark.line + 1}: an alias refers to the value that contains it")
         if sizes.get(id(node), 0) > MOST_NODES:
             line = node.start_mark.line + 1
-            raise ConfigError(f"{where}{line}: aliases stand for more than {MOST_NODES:,} values, which is the limit")
+            raise ConfigError(f"{where}{line}: aliases expand to more than {MOST_NODES:,} values, which is the limit")
 
 
 def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
@@ -73,7 +73,7 @@ def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, y
         if not isinstance(key, yaml.ScalarNode):
             raise ConfigError(f"{path}:{line}: a name in {what} should be plain text")
         if key.value in seen:
-            raise ConfigError(f"{path}:{line}: {key.value!r} stands twice; first on line {seen[key.value]}")
+            raise ConfigError(f"{path}:{line}: {key.value!r} appears twice; first on line {seen[key.value]}")
         seen[key.value] = line
         yield key.value, line, value
 
@@ -104,7 +104,7 @@ def _line(nodes: Mapping[str, tuple[int, yaml.Node]], place: Place) -> int:
 
 
 def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    """The plain value of a field; ConfigError where a name stands in it twice."""
+    """The plain value of a field; ConfigError if a name stands in it twice."""
     if isinstance(node, yaml.MappingNode):
         for _ in _items(path, node, key):
             pass
@@ -118,7 +118,7 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
     except yaml.MarkedYAMLError as error:
         raise ConfigError(f"{path}:{line}: {error.problem}") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}:{line}: is nested too deep") from error
+        raise ConfigError(f"{path}:{line}: is nested too deeply") from error
     except ValueError as error:
         raise ConfigError(f"{path}:{line}: {error}") from error
 
@@ -126,7 +126,7 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
 def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     """The entry with what --model-arg key=value says over it: a field, or else an option of the adapter.
 
-    Values are read as YAML, but for text, which is taken as it is: a class may be called 1. ConfigError for what an
+    Values are read as YAML, except for text, which is taken as it is: a class may be called 1. ConfigError for what an
     entry of models.yaml may not hold either.
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}

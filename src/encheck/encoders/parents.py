@@ -1,4 +1,4 @@
-"""The model that a checkpoint was trained from, where its files name one and it is at hand. Nothing is fetched."""
+"""The model that a checkpoint was trained from, if its files name one and it is available locally."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re
 
 
 def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
-    """(label, entry, the file that names it) of the first parent that is at hand; None where none is."""
+    """(label, entry, the file that names it) of the first parent that is at hand; None if none is."""
     for name, file in named(folder):
         for label, config in _at_hand(name, folder, known):
             return label, config, file

@@ -1,4 +1,4 @@
-"""What holds an entry of models.yaml to one model: a commit of the hub, or the hashes of its files."""
+"""Pin an entry of models.yaml to one model: by a commit of the hub, or by the hashes of its files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError
 from encheck.system.paths import exists, typed
 
-REMEDY = "not the model it says. Remedy: fetch it again, or --model-arg sha256=HASH of the one you mean (empty: any)"
+REMEDY = (
+    "not the model it claims to be. Remedy: download it again, or --model-arg sha256=HASH of the one you mean "
+    "(empty: any)"
+)
 
 
 def held(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:

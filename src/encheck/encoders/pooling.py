@@ -46,7 +46,7 @@ OLDER = {
 
 
 def stored_pooling(folder: Path) -> str | None:
-    """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None where it says none."""
+    """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None if it says none."""
     modules = [m for m in read_json(folder / "modules.json", list) if isinstance(m, dict)]
     paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
     stored = read_json(folder / (paths[0] if paths else "1_Pooling") / "config.json", dict)

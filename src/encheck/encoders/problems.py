@@ -1,4 +1,4 @@
-"""What does not go together in an entry of models.yaml: fields that its adapter does not support, unknown names."""
+"""Find mistakes in an entry of models.yaml: fields that its adapter does not support, unknown names."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from encheck.errors import EncoderError
 
 ROW_A_TEXT = "Remedy: return an array with a row of finite numbers for each text"
-TRAINED = "Remedy: a whole checkpoint, from before its training diverged or collapsed"
+TRAINED = "Remedy: use a complete checkpoint, from before its training diverged or collapsed"
 Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
 
 
@@ -173,7 +173,7 @@ def _numbers(given: object, method: str, first: str) -> NDArray[Any]:
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise EncoderError(f"{method} gave what is no array of numbers ({error}){first}") from error
+        raise EncoderError(f"{method} did not give an array of numbers ({error}){first}") from error
     if array.dtype.kind not in "fiu":
         raise EncoderError(f"{method} gave values of type {array.dtype}, but should give floating point{first}")
     return array

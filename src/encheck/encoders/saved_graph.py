@@ -21,7 +21,7 @@ VOCABULARY = {"InitializeTableFromTextFile", "InitializeTableFromTextFileV2"}  #
 def reaching_out(graph: bytes) -> list[str]:
     """Operators of a saved_model.pb that touch files, the network or Python, sorted; TensorFlow is imported.
 
-    Raises google.protobuf's DecodeError where the bytes are no SavedModel.
+    Raises google.protobuf's DecodeError if the bytes are no SavedModel.
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -39,7 +39,7 @@ def is_outside(operator: str) -> bool:
 
 
 def _operators(meta: Any) -> Iterator[str]:
-    """The operators of a graph and its functions, but for those that only its saver leads to."""
+    """The operators of a graph and its functions, except for those that only its saver leads to."""
     scopes, savers = _saver(meta)
     for node in meta.graph_def.node:
         if node.name not in savers and not node.name.startswith(scopes):

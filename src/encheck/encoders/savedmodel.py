@@ -61,18 +61,18 @@ class SavedModelEncoder(LocalEncoder):
         graph = source / "saved_model.pb"
         if not graph.is_file() or not graph.stat().st_size:
             what = "is empty" if graph.is_file() else "does not exist"
-            raise ModelError(f"{graph} {what}: {source} is no SavedModel, or the copy was cut off. {COPY}, whole")
+            raise ModelError(f"{graph} {what}: {source} is not a SavedModel, or the copy is truncated. {COPY}, whole")
         self.outside = _operators_that_reach_out(graph.read_bytes())
         self._refuse(self.outside)
 
     def _refuse(self, outside: Sequence[str]) -> None:
-        """ModelError where the graph asks for such operators, and nobody has said that it may."""
+        """ModelError if the graph asks for such operators, and nobody has said that it may."""
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
-            raise ModelError(f"{graph} is code that asks for {', '.join(outside)}, which is not run. {TRUST}")
+            raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
 
     def _refuse_all(self) -> None:
-        """The same of every operator, as TensorFlow reads the graph; EncoderError where that is no SavedModel."""
+        """The same of every operator, as TensorFlow reads the graph; EncoderError if that is no SavedModel."""
         from google.protobuf.message import DecodeError
 
         graph = self.source / "saved_model.pb"

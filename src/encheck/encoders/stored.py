@@ -1,4 +1,4 @@
-"""Vectors that were computed elsewhere, by the text: `--model=vectors:FILE`.
+"""Vectors that were computed elsewhere, looked up by text: `--model=vectors:FILE`.
 
 The file is Parquet or JSON Lines with the columns `text`, or `hash` (SHA-256 of the text in UTF-8, in hex), and
 `vector`; `role` (query, document or empty) tells two vectors of one text apart.
@@ -36,7 +36,7 @@ class StoredVectors:
     """Looks vectors up; it computes none. Without a role it takes the vector without one, else a query's."""
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
-        self.source = must_exist(source, "the file of vectors", "Remedy: name one that is there: vectors:FILE")
+        self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
         self.similarity: str = config.similarity or "cosine"
         self._file_hash = file_hash
 
@@ -68,7 +68,7 @@ class StoredVectors:
         return next((rows[key] for key in ((r, n) for r in roles for n in names) if key in rows), None)
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
-        """The vectors of the texts, shape [n, d]; EncoderError where the file lacks one."""
+        """The vectors of the texts, shape [n, d]; EncoderError if the file lacks one."""
         rows = [self._row(text, role) for text in texts]
         if missing := [text for text, row in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(
@@ -87,7 +87,9 @@ def _read(path: Path) -> tuple[dict[Key, int], Vectors]:
     except (ValueError, OSError, TypeError) as error:
         raise ModelError(f"{path} should hold {COLUMNS}, but {error}. {REMEDY}") from error
     if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all():
-        raise ModelError(f"{path} should hold {COLUMNS}, but its vectors are no finite numbers of one length. {REMEDY}")
+        raise ModelError(
+            f"{path} should hold {COLUMNS}, but its vectors are not finite numbers of one length. {REMEDY}"
+        )
     return dict(_keyed(path, columns)), vectors
 
 

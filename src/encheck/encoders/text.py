@@ -72,7 +72,7 @@ class TextEncoder(ABC):
                 yield positions, vectors
 
     def _check_width(self, width: int) -> None:
-        """EncoderError where vectors of this width were to be cut to more dimensions than they have."""
+        """EncoderError if vectors of this width were to be cut to more dimensions than they have."""
         asked = self.config.truncate_dim
         if asked and asked > width:
             raise EncoderError(
@@ -92,7 +92,9 @@ class TextEncoder(ABC):
         """Count the texts that lost their end; say so where they are more than one in a hundred."""
         self.truncated += cut
         if cut > total / 100:
-            log.warning("%d of %d texts are longer than %d tokens, the maximum: what follows is cut", cut, total, limit)
+            log.warning(
+                "%d of %d texts are longer than %d tokens, the maximum: the rest is truncated", cut, total, limit
+            )
 
 
 def coarse(vector: NDArray[np.float32]) -> str:

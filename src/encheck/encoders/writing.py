@@ -104,7 +104,7 @@ class Writer(ABC):
         return made
 
     def _written(self, rows: list[list[int]]) -> list[str]:
-        """What is written for each row of tokens; nothing where there are none, or more than there is room for."""
+        """What is written for each row of tokens; nothing if there are none, or more than there is room for."""
         fits = [0 < len(row) <= self.positions - self.kept_free for row in rows]
         found = iter(self._write([row for row, fit in zip(rows, fits, strict=True) if fit]) if any(fits) else ())
         return [next(found) if fit else "" for fit in fits]

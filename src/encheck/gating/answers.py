@@ -1,4 +1,4 @@
-"""Searches that nobody judged: how many answers changed bounds how far recall can have moved.
+"""Searches without labels: how many answers changed bounds how far recall can have moved.
 
 recall@k of a query changes only where the set of its first k answers does, and by no more than 1; so the mean over
 queries moves by no more than the share of queries whose set changed. nDCG@10 also hangs on their order.

@@ -1,4 +1,4 @@
-"""One number beside the verdict: sensitivity, invariance and retrieval, weighed together.
+"""The balanced score beside the verdict: sensitivity, invariance and retrieval, weighed together.
 
 Training for sensitivity alone costs 8 to 40% of retrieval quality: what is lost there weighs as much here as what is
 gained. Rates count from chance, and below it as nothing, since damage raises what is below. docs/decisions/0020 says
@@ -97,7 +97,7 @@ def parts(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, 
 
 
 def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float | None:
-    """Geometric mean of sensitivity, invariance and retrieval; None where one of them was not measured.
+    """Geometric mean of sensitivity, invariance and retrieval; None if one of them was not measured.
 
     >>> families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
     >>> balanced({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)

@@ -162,7 +162,7 @@ def save(
     Whatever goes wrong or ends the process, the folder holds the old baseline or the new one, and can be read.
     """
     if not tables:
-        raise BaselineError(f"nothing of {model} was measured: there is no baseline to save")
+        raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
     kept = {name: _storable(Kept.of(table)) for name, table in tables.items()}
     write(folder, _summary(results, kept, model, seed_noise) | (space.small.packed() if space else {}), kept)
 
@@ -367,7 +367,7 @@ def read(folder: Path) -> Baseline:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         why = str(error) if type(error) is ValueError else repr(error)
         raise BaselineError(
-            f"{folder} holds other fields than --save-baseline writes ({why}). Make the baseline again"
+            f"{folder} has other fields than --save-baseline writes ({why}). Make the baseline again"
         ) from error
 
 
@@ -394,9 +394,9 @@ def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
                     return summary, data
         if is_last and not (folder / ITEMS).is_file():
             raise BaselineError(
-                f"{folder} is half of a baseline: it has no {ITEMS}. Make it again with --save-baseline"
+                f"{folder} is an incomplete baseline: it has no {ITEMS}. Make it again with --save-baseline"
             )
-    raise BaselineError(f"{folder / ITEMS} is not the one that was saved: it was changed. Make the baseline again")
+    raise BaselineError(f"{folder / ITEMS} was changed after it was saved. Make the baseline again")
 
 
 def _read_summary(path: Path) -> dict[str, Any]:
@@ -404,9 +404,11 @@ def _read_summary(path: Path) -> dict[str, Any]:
         found = json_of(path)
         version = found["encheck_baseline"]
     except OSError as error:
-        raise BaselineError(f"{path.parent} is no baseline: {path.name} cannot be read ({error.strerror})") from error
+        raise BaselineError(
+            f"{path.parent} is not a baseline: {path.name} cannot be read ({error.strerror})"
+        ) from error
     except (ValueError, LookupError, TypeError) as error:
-        raise BaselineError(f"{path} is no summary of --save-baseline, or was cut off ({error!r})") from error
+        raise BaselineError(f"{path} was not written by --save-baseline, or is truncated ({error!r})") from error
     if version not in (*VERSIONS, VERSION):
         age = "newer" if isinstance(version, int) and version > VERSION else "other"
         versions = found.get("versions")
@@ -418,7 +420,7 @@ def _read_summary(path: Path) -> dict[str, Any]:
         )
     said = found.pop("checksum", None)
     if said != _checksum(found):
-        raise BaselineError(f"{path} was edited by hand: its checksum does not hold. Make the baseline again")
+        raise BaselineError(f"{path} was edited by hand: its checksum does not match. Make the baseline again")
     return dict(found)
 
 
@@ -433,7 +435,7 @@ def _read_items(data: bytes, summary: Mapping[str, Any]) -> dict[str, Kept]:
         if not at.get(case) or len(at[case]) != about["items"]:
             raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about['items']}")
         if about["data"] not in calibrated and not about.get("unscaled"):
-            raise ValueError(f"the data {about['data']!r} of {case} are without a calibration")
+            raise ValueError(f"the data {about['data']!r} of {case} have no calibration")
         found[case] = _rebuilt(case, about, columns, at[case])
     return found
 

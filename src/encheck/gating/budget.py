@@ -1,4 +1,4 @@
-"""How the gate's alpha is shared out among its rows, so that a hypothesis more weakens none of another budget.
+"""Split the gate's alpha into budgets, so that an extra hypothesis does not weaken those of another budget.
 
 Search with labels has a primary endpoint, which is tested with 3% of the gate's 5% whatever else is tested. Behaviour
 shares 1%, and slices of the queries share the last 1%. Within a budget Holm corrects. By Bonferroni over the budgets

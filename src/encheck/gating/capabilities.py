@@ -167,14 +167,14 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
 
 
 def _strata(some: Sequence[Compared]) -> NDArray[np.intp] | None:
-    """The surface direction of each entry, 0 where it has none; None where no entry has one."""
+    """The surface direction of each entry, 0 where it has none; None if no entry has one."""
     if all(one.sides is None for one in some):
         return None
     return np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
 
 
 def _chance(some: Sequence[Compared]) -> float | None:
-    """What guessing gets over all their items; None where that is not known of all."""
+    """What guessing gets over all their items; None if that is not known of all."""
     known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
     if len(known) < len(some):
         return None

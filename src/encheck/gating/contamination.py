@@ -123,7 +123,7 @@ def contaminations(
 def contamination(
     older: Side, candidate: Side, *, data: tuple[str, str], names: tuple[str, str], seed: int = 0
 ) -> Contamination | None:
-    """The row of two models on `data`, (written, fresh); None where no check has shared items on both.
+    """The row of two models on `data`, (written, fresh); None if no check has shared items on both.
 
     The interval is the percentile interval of a bootstrap that draws clusters within each data set, for both models
     and all checks at once: the probes' clusters, and the frames of the fresh ones. The two are drawn independently.
@@ -161,7 +161,7 @@ def _gain(some: list[Compared], seed: int) -> Gain:
 
 
 def _mean_change(one: Compared, universe: list[str], seed: int) -> Floats:
-    """Replicates of the mean change of one check; NaN where none of its clusters was drawn."""
+    """Replicates of the mean change of one check; NaN if none of its clusters was drawn."""
     moved = one.new - one.old
     totals = Resampler(one.before.clusters, universe=universe, seed=seed).totals(
         np.column_stack([moved, np.ones_like(moved)])

@@ -1,4 +1,4 @@
-"""The gate: may this checkpoint take the place of that one?
+"""The gate: may this checkpoint replace that one?
 
 One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
 lost more than delta / 2 (one-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
@@ -196,7 +196,7 @@ def _row(one: Paired, i: int, f: Figures, w: Weights, is_good: bool, silent: str
 
 
 def _no_figure(one: Paired) -> str:
-    """Why the change of this figure is no number; empty where it is one."""
+    """Why the change of this figure is no number; empty if it is one."""
     sides = {"the baseline": one.baseline, "the candidate": one.candidate}
     without = [name for name, values in sides.items() if not np.isfinite(values).all()]
     if not without:
@@ -208,16 +208,16 @@ def _no_figure(one: Paired) -> str:
 
 
 def _no_evidence(one: Paired, delta: float, rule: Rule) -> str:
-    """Why keeping this figure says nothing for the candidate; empty where it does."""
+    """Why keeping this figure says nothing for the candidate; empty if it does."""
     if one.mixed:
         return (
-            "under the baseline some of its checks are below chance and some above, and one part or the other has too "
-            "few items to gate by itself: all claims together can block, and keeping them is no evidence"
+            "under the baseline, some of its checks are below chance and some above, and one part has too few items "
+            "to gate by itself: together they can block, but never count towards passing"
         )
     if one.budget == "slices":
-        return "a slice of the queries: it can block, and keeping it is no evidence"
+        return "a slice of the queries: it can block, but never counts towards passing"
     if one.proxy:
-        return f"optimistic proxy ({one.proxy}): it may block, and keeping it is no evidence"
+        return f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
     return no_headroom(one, delta, rule)
 
 
@@ -325,7 +325,7 @@ def _families(rows: Sequence[GateRow], f: Figures, *, rule: Rule) -> list[Family
 
 
 def _more(f: FamilyRow, rule: Rule) -> float | None:
-    """How many times the items of all its rows would make an open family pass in 80% of cases; None where none would.
+    """How many times the items of all its rows would make an open family pass in 80% of cases; None if none would.
 
     Also where it passes.
     """
@@ -360,7 +360,7 @@ def _verdict(
     doubts += [f"{r.name}: {r.why}{_would_decide(r)}" for r in _open(rows)]
     doubts += [f"family {f.family}: {_family_doubt(f, rule)}" for f in families if not f.passes]
     if not families and not moved:
-        doubts += ["no gate row that both sides have has the items, the clusters and the headroom to be evidence"]
+        doubts += ["no gate row that both sides have has enough items, clusters and headroom to count towards passing"]
         doubts += [f"{r.name}: {r.why}" for r in rows if f"{r.name}: {r.why}{_would_decide(r)}" not in doubts]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())
 
@@ -382,7 +382,7 @@ def _would_decide(row: GateRow) -> str:
 def _family_doubt(f: FamilyRow, rule: Rule) -> str:
     """What keeps a family open."""
     if not isfinite(f.low):
-        return "not all of its gate rows have a figure, so that it has none"
+        return "not all of its gate rows have a figure, so it has none either"
     return (
         f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of {-f.low:.2f} times "
         f"that cannot be ruled out, and {rule.family:g} is the most that passes"

@@ -1,4 +1,4 @@
-"""Whether a model gives the vectors that another one gave: what is stored stays, or is computed again.
+"""Whether a model gives the same vectors as another one, so that stored vectors stay valid, or needs a re-index.
 
 A pass of the gate says that a model behaves as well. A rotation, a prompt or a new head can behave as well while every
 vector that lies in an index is of another space.
@@ -68,7 +68,7 @@ class Space:
 
     @classmethod
     def unpacked(cls, found: Mapping[str, Any]) -> Self | None:
-        """Of `packed`, None where there is none; ValueError where a vector has another dimension, or is none."""
+        """Of `packed`, None if there is none; ValueError if a vector has another dimension, or is none."""
         about, rows = found.get("space"), found.get("vectors")
         if not about or not rows:
             return None
@@ -85,7 +85,7 @@ def _vector(key: str, scale: float, text: str, dimension: int) -> Vectors:
     try:
         whole = np.frombuffer(base64.b64decode(text, validate=True), np.int8)
     except binascii.Error as error:
-        raise ValueError(f"the vector of {key} is no base64") from error
+        raise ValueError(f"the vector of {key} is not base64") from error
     if len(whole) != dimension:
         raise ValueError(f"the vector of {key} has {len(whole)} numbers, but should have {dimension}")
     return whole.astype(np.float32) * np.float32(scale)
@@ -93,11 +93,11 @@ def _vector(key: str, scale: float, text: str, dimension: int) -> Vectors:
 
 @dataclass(frozen=True)
 class Reindex:
-    """Whether an index of the old model's vectors has to be made again, and why; None where that is not known.
+    """Whether an index of the old model's vectors has to be made again, and why; None if that is not known.
 
     `median` and `lowest` are cosines between both vectors of a text, over `texts` texts. `related` says whether the
     models are of one family: one dimension, and vectors that point the same way once the mean is taken out. A rotated
-    copy is not told from a stranger. None where there is nothing to compare.
+    copy is not told from a stranger. None if there is nothing to compare.
     """
 
     needed: bool | None
@@ -137,7 +137,7 @@ def same_space(old: Vectors, new: Vectors, *, similarity: str = "cosine") -> Rei
     figures = (len(cosines), (old.shape[1], new.shape[1]), median, lowest, _is_related(old, new))
     over = f"over {len(cosines)} texts" if len(cosines) != 1 else "over 1 text"
     if lowest < 1 - ROUNDING:
-        far = "" if figures[-1] else "; as of a model that is not related, or a rotated copy"
+        far = "" if figures[-1] else "; as between unrelated models, or for a rotated copy"
         return Reindex(True, f"vectors differ: median cosine {median:.3f}, lowest {lowest:.3f}, {over}{far}", *figures)
     ratio = _length_ratio(old, new)
     if abs(ratio - 1) <= SAME_LENGTH:
@@ -149,7 +149,7 @@ def same_space(old: Vectors, new: Vectors, *, similarity: str = "cosine") -> Rei
 
 
 def _floor(value: float) -> str:
-    """A cosine that is not rounded up, but for what fp32 cannot tell."""
+    """A cosine that is not rounded up, except for what fp32 cannot tell."""
     return f"{np.floor((value + 5e-7) * 1e5) / 1e5:.5f}"
 
 
@@ -177,7 +177,7 @@ def _length_ratio(old: Vectors, new: Vectors) -> float:
 class CutoffMoved:
     """What a cut-off in use accepts of the `pairs` of a data set: shares before and now, as proportions.
 
-    `same` is the new model's cut-off that accepts as many; None where `accepted` pairs are too few to say, or are all.
+    `same` is the new model's cut-off that accepts as many; None if `accepted` pairs are too few to say, or are all.
     """
 
     data: str

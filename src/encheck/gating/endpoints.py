@@ -55,7 +55,7 @@ class Beside:
 
 
 def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
-    """The metric that the gate tests of these queries; None where they are not those of a search with labels.
+    """The metric that the gate tests of these queries; None if they are not those of a search with labels.
 
     `wanted` is one of `ENDPOINTS`.
     """
@@ -74,7 +74,7 @@ def beside(before: Table, after: Table, endpoint: Metric[...]) -> tuple[Beside, 
 
 
 def _beside(before: Table, after: Table, metric: Metric[...]) -> Beside | None:
-    """One of them, over the queries that have a value; None where hardly any has one."""
+    """One of them, over the queries that have a value; None if hardly any has one."""
     old, new = (metric.per_item(table, RANKS) for table in (before, after))
     there = ~(np.isnan(old) | np.isnan(new))
     codes = np.unique(np.array(before.clusters)[there], return_inverse=True)[1]

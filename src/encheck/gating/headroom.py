@@ -15,17 +15,17 @@ def is_at_chance(one: Paired, delta: float, rule: Rule) -> bool:
 
 
 def no_headroom(one: Paired, delta: float, rule: Rule) -> str:
-    """Why the baseline has too little to lose; empty where it has enough, or where the figure has no bottom."""
+    """Why the baseline has too little to lose; empty if it has enough, or where the figure has no bottom."""
     mean, (low, high) = float(one.baseline.mean()), _bounds(one, rule)
     if is_at_chance(one, delta, rule) and one.chance is not None:
         word = "below" if high < one.chance else "at"
         return (
             f"{word} chance: the baseline {_has(one)} {_shown(one, mean)} [{_shown(one, low)}, {_shown(one, high)}] "
-            f"and guessing {_shown(one, one.chance)}; to be evidence, its lower bound has to be above "
+            f"and guessing {_shown(one, one.chance)}; to count towards passing, its lower bound has to be above "
             f"{_shown(one, one.chance + 2 * delta)}"
         )
     if one.chance is None and one.kind == "rate" and not low > 2 * delta:
-        return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so keeping it is no evidence"
+        return f"no headroom: the baseline wins {mean:.1%} [{low:.1%}, {high:.1%}], so it never counts towards passing"
     return ""
 
 

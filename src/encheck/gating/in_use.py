@@ -1,4 +1,4 @@
-"""What becomes of a cut-off that is in use, on the pairs that a run and a baseline scored."""
+"""How a cut-off in use moves, on the pairs that a run and a baseline scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people said of pairs of answers, kept as qrels for the next candidate: LOG.qrels beside the log of queries.
+"""Human judgements of pairs of answers, kept as qrels for the next candidate: LOG.qrels beside the query log.
 
 The file is tab-separated, as BEIR's qrels: `query-id`, `corpus-id`, `score` and `against`, the document beside which
 the one of `corpus-id` was judged. A pair has two rows. The score is 1 for the better document, for both where they are
@@ -39,7 +39,7 @@ class Judgements:
     scores: Mapping[Pair, tuple[int, int]]
 
     def answer(self, asked: Asked) -> Answer | None:
-        """What was said of a query's two answers; None where nobody judged them."""
+        """What was said of a query's two answers; None if nobody judged them."""
         found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
@@ -58,7 +58,7 @@ class Judgements:
 
 
 def keep(path: Path, said: Iterable[tuple[Asked, Answer | None]]) -> Judgements:
-    """Put answers into the file, the others of which stay; UsageError where it cannot be read or written."""
+    """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
     try:
         with files.alone(path.parent):
             found = read(path)

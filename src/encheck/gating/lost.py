@@ -17,7 +17,7 @@ LOST_SHOWN = 3
 
 @dataclass(frozen=True)
 class LostQuery:
-    """A query that scores less than before; `before` and `now` are rows of the first answers, None where unknown."""
+    """A query that scores less than before; `before` and `now` are rows of the first answers, None if unknown."""
 
     item: str
     case: str
@@ -29,7 +29,7 @@ class LostQuery:
 class LostItem:
     """An item that scores less than before, by its id and the hash of its texts; (near, far) scores of both models.
 
-    The far score is NaN where the item has none.
+    The far score is NaN if the item has none.
     """
 
     item: str

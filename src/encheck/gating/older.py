@@ -29,7 +29,7 @@ SAME = ("versions", "settings", "model", "data", "seed_noise")  # in version 3 t
 
 
 def upgraded(summary: Mapping[str, Any], data: bytes) -> tuple[dict[str, Any], dict[str, Kept]]:
-    """The summary of version 3 and the cases; ValueError, LookupError or TypeError where the old one is not whole."""
+    """The summary of version 3 and the cases; ValueError, LookupError or TypeError if the old one is not whole."""
     said = schema1.baseline(summary) if summary["encheck_baseline"] == schema1.VERSION else summary
     refuse_wrong(said, schema_of("encheck.gating", "baseline2.schema.json"))
     kept = {case: Kept.of(table) for case, table in _read_items(data, said).items()}
@@ -65,7 +65,7 @@ def _is_unscaled(columns: Mapping[str, list[Any]], row: int) -> bool:
 
 
 def _items_of(data: bytes) -> dict[str, list[Any]]:
-    """The columns of the items file; ValueError where one is missing, of another type, or has an empty field."""
+    """The columns of the items file; ValueError if one is missing, of another type, or has an empty field."""
     import pyarrow
 
     names = (*STRINGS, "label", "near", "far")
@@ -82,12 +82,12 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
         raise ValueError(f"{ITEMS}: {error}") from error
     columns: dict[str, list[Any]] = table.to_pydict()
     if not np.isfinite([v for name in ("near", "far") for v in columns[name] if v is not None]).all():
-        raise ValueError(f"{ITEMS}: a score is no number")
+        raise ValueError(f"{ITEMS}: a score is not a number")
     return columns
 
 
 def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], unscaled: Collection[str]) -> None:
-    """ValueError where a case has other items than the summary says, or is on data that it does not tell of.
+    """ValueError if a case has other items than the summary says, or is on data that it does not tell of.
 
     `unscaled` names the cases whose items no calibration moves.
     """
@@ -98,7 +98,7 @@ def _refuse_uneven(summary: Mapping[str, Any], counts: Mapping[str, int], unscal
         ):
             raise ValueError(f"{case['case']} has {counts.get(case['case'], 0)} items, but should have {case['items']}")
         if case["data"] not in calibrated and case["case"] not in unscaled:
-            raise ValueError(f"the data {case['data']!r} of {case['case']} are without a calibration")
+            raise ValueError(f"the data {case['data']!r} of {case['case']} have no calibration")
 
 
 def _rebuilt(

@@ -32,7 +32,7 @@ class Compared:
     """One case under both models: what each item says of the metric that gates it.
 
     `before` and `after` have a row for each value of `old` and `new`: of a chain, that of its first member. `chance` is
-    what guessing gets, None where that is not known. `budget` is the part of the gate's alpha that tests it. Where
+    what guessing gets, None if that is not known. `budget` is the part of the gate's alpha that tests it. Where
     entries are chains, `moved` has of each the member whose margin fell most. Of crossed groups, `sides` has the
     surface direction of each entry, 1 or 2. `below` keeps of a selection whether the whole case is below chance.
     """
@@ -101,7 +101,7 @@ class Compared:
 
 
 def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary: str | None = None) -> Compared | None:
-    """The gating metric of a case under both models, on the same items; None where the case is reported only.
+    """The gating metric of a case under both models, on the same items; None if the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
     labels (`endpoints`), None for the one that its labels ask for.

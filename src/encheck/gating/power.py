@@ -1,4 +1,4 @@
-"""What a row could see: the chance that it decides, with the error that its items show, or with that of more clusters.
+"""Power of a gate row: the chance that it decides, given the error of its items, or of more clusters.
 
 The error falls with the root of the number of clusters. The statistic is taken for Student's t, shifted by the change.
 """
@@ -45,7 +45,7 @@ def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rul
 def remedy(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
     """The fewest clusters more, each as large as those that are there, with which the row gates and decides.
 
-    `error` is the row's own, `alpha` its level. None where not even `AT_MOST` times as many would do.
+    `error` is the row's own, `alpha` its level. None if not even `AT_MOST` times as many would do.
     """
     items, clusters = rule.least(row.budget)
     each = max(round(row.n / max(row.clusters, 1)), 1)

@@ -1,4 +1,4 @@
-"""How a model compares with those whose item scores ship with encheck, on the same items, capability by capability.
+"""Compare a model with those whose item scores ship with encheck, on the same items, capability by capability.
 
 Nothing is decided: the gate asks whether a loss that matters is excluded, this says which differences are no chance.
 `recipes/reference.py` makes what ships.

@@ -1,4 +1,4 @@
-"""What can be done about an inconclusive gate: more data, other seeds, a candidate that flips fewer items."""
+"""What to do about an inconclusive gate: more data, other seeds, a candidate that flips fewer items."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def _flips(rows: Sequence[GateRow]) -> Iterator[str]:
 def _seeds(decision: Decision) -> Iterator[str]:
     """Other seeds, where luck was not measured."""
     if decision.seed_noise == QUIET:
-        yield "other seeds: train the candidate again and gate it; three --twin say how far luck moves the baseline"
+        yield (
+            "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
+            "varies by seed"
+        )
 
 
 def _named(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Seed replicates: checkpoints that differ from the baseline in nothing but the training seed, and how far they vary.
+"""Seed replicates: checkpoints that differ from the baseline only in the training seed, and how much they vary.
 
 `seed_noise` measures the luck of the seed. It can widen what a gate lets pass, so `checked` holds each replicate to
 what one is: the same texts, other weights, the same dimension, and changes that go up as often as down.
@@ -26,11 +26,11 @@ from encheck.statistics import paired as stats
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together
 LEAST_ROWS = 2  # gate rows that show a direction
-WHAT_IT_IS = "A seed replicate is a checkpoint of its own, trained as the baseline was but with another seed"
+WHAT_IT_IS = "A seed replicate is a separate checkpoint, trained like the baseline but with another seed"
 
 
 def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
-    """How far luck goes between the baseline and its seed replicates; None where no gate row can tell.
+    """How far luck goes between the baseline and its seed replicates; None if no gate row can tell.
 
     BaselineError for fewer than three replicates beside the baseline.
     """
@@ -41,7 +41,7 @@ def seed_noise(sides: Sequence[Side], *, rule: Rule = DEFAULT, primary: str | No
 
 
 def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
-    """The noise from the gate rows of each pair of checkpoints; None where there are no rows.
+    """The noise from the gate rows of each pair of checkpoints; None if there are no rows.
 
     The mean square of the change over all pairs, less what sampling the items explains: of each row, and pooled over
     all rows, their parts left out.
@@ -82,7 +82,7 @@ def few(count: int) -> str:
     """What to say of so few seed replicates."""
     return (
         f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
-        f"{FEWEST_REPLICATES}: of fewer, one odd checkpoint decides how much luck the gate allows"
+        f"{FEWEST_REPLICATES}: with fewer, one odd checkpoint decides how much seed variance the gate allows"
     )
 
 
@@ -98,7 +98,7 @@ def checked(baseline: Side, replicates: Mapping[str, Side], *, rule: Rule = DEFA
         same = next((name for name, other in known.items() if is_copy(other, found)), None)
         if same:
             raise BaselineError(
-                f"--twin={label} scores what {same} does, but for rounding: it is that once more. {WHAT_IT_IS}"
+                f"--twin={label} gives the same scores as {same} up to rounding: it is that model again. {WHAT_IT_IS}"
             )
         known[label] = found
     del known["the baseline"]
@@ -133,7 +133,7 @@ def is_copy(one: Side, other: Side) -> bool:
 
 
 def _in_order(baseline: Side, side: Side, label: str) -> Side:
-    """The cases that the baseline has too, each item in its order; BaselineError where the texts are others."""
+    """The cases that the baseline has too, each item in its order; BaselineError if the texts are others."""
     tables = {}
     for name, table in baseline.tables.items():
         if name in side.tables:
@@ -147,14 +147,14 @@ def _in_order(baseline: Side, side: Side, label: str) -> Side:
 
 
 def _refuse_drift(baseline: Side, replicates: Mapping[str, Side], rule: Rule) -> None:
-    """BaselineError where a replicate, or all together, lose or gain on the mean over the gate rows."""
+    """BaselineError if a replicate, or all together, lose or gain on the mean over the gate rows."""
     rows = {label: _above_chance(paired_rows(baseline, side, rule=rule), rule) for label, side in replicates.items()}
     drifts = {f"--twin={label}": _drift(some, rule) for label, some in rows.items()}
     drifts["all seed replicates together"] = _drift(_mean_of(list(rows.values()), rule), rule)
     for who, (mean, p) in drifts.items():
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
-                f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on the mean against "
+                f"{who}: the gate rows {'lose' if mean < 0 else 'gain'} {abs(mean):.2f} deltas on average against "
                 f"the baseline (p {p:.1g}), but a seed moves some up and some down. {WHAT_IT_IS}"
             )
 

@@ -67,7 +67,7 @@ def _slices(one: Compared) -> list[Slice]:
 
 
 def _columns(text: str) -> dict[str, str]:
-    """Column -> value; nothing where the run is of an encheck that wrote them otherwise."""
+    """Column -> value; nothing if the run is of an encheck that wrote them otherwise."""
     try:
         found = json.loads(text or "{}")
     except ValueError:
@@ -89,5 +89,6 @@ def _left_out(row: GateRowId, every: Sequence[Slice], kept: Sequence[Slice], rul
     beyond = [some.name for some in every if some.clusters >= rule.slice_clusters][len(kept) :]
     if beyond:
         named = ", ".join(beyond[:NAMED]) + (f" and {len(beyond) - NAMED:,} more" if len(beyond) > NAMED else "")
-        found[str(row.part("slices"))] = f"at most {rule.max_slices} are tested, those of most clusters; not {named}"
+        tested = f"at most {rule.max_slices} are tested, those with the most clusters"
+        found[str(row.part("slices"))] = f"{tested}; not tested: {named}"
     return found

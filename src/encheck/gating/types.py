@@ -127,10 +127,10 @@ class Paired:
     `baseline` and `candidate` have shape [n] and the same items in the same order; `clusters` numbers the cluster of
     each item, by the same numbers in all rows. `calibration_error` is what the calibration adds to the
     standard error of the change; `same` says that all scores agree within the noise tolerance. `chance` is
-    what guessing gets, None where that is not known: a baseline that is not shown to be above it leaves no headroom, so
+    what guessing gets, None if that is not known: a baseline that is not shown to be above it leaves no headroom, so
     that the row can block and is no evidence. `mixed` says that it is of a property as a whole,
     of which some checks are below chance, where damage would raise the figure. `proxy` says why the figure
-    is easier than what it stands for, so that it can block and is no evidence; empty where it is the thing itself.
+    is easier than what it stands for, so that it can block and is no evidence; empty if it is the thing itself.
     `budget` says which part of the gate's alpha the row is tested with, `endpoint` names the figure of a search with
     labels ("recall@1"), and is empty elsewhere. `part_of` names the row that this one is a part of: a property, a
     level or a surface direction of a capability; empty for a row that stands for itself. `strata` numbers the surface
@@ -180,8 +180,8 @@ class GateRow:
     """What the gate says of a capability on one data set, which `name` says.
 
     `change` is candidate minus baseline; `low` and `high` are its 95% bounds.
-    `gates` is False where the row is reported only, and `why` says why. `needed` is how many items would
-    decide, None where it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
+    `gates` is False if the row is reported only, and `why` says why. `needed` is how many items would
+    decide, None if it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
     `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
     `at_chance` says that the baseline is not shown to be above chance by 2 deltas, `widened` how many times seed noise
     made `delta` as large. `remedy` says of a primary endpoint that is open which further queries would decide; None
@@ -224,7 +224,7 @@ class GateRow:
 class FamilyRow:
     """A family: the mean change of its gating rows, in units of their deltas, with its 95% lower bound.
 
-    `more` says how many times its items would decide where it is open; None where it is not, or no number would.
+    `more` says how many times its items would decide where it is open; None if it is not, or no number would.
     """
 
     family: str
@@ -299,7 +299,7 @@ class Judged:
     def why(self) -> str:
         """Why that decides, or does not."""
         if self.outcome == "block":
-            return f"it loses for certain, and not less than {100 * self.delta:g} points by this estimate"
+            return f"the loss is certain, and is at least {100 * self.delta:g} points by this estimate"
         if self.outcome == "pass":
             return f"a loss of {100 * self.delta:g} points is ruled out, so search passes"
         if self.left:

@@ -22,7 +22,7 @@ Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
 def against_paraphrase(far: Generator) -> Builder:
-    """Triplets (source, paraphrase, variant): criteria 3 and 4."""
+    """Triplets (source, paraphrase, variant), as in criteria 3 and 4."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         refuse_without_paraphrase(dataset)
@@ -35,7 +35,7 @@ def against_paraphrase(far: Generator) -> Builder:
 def contrast(near: Generator, far: Generator) -> Builder:
     """Triplets (source, near variant, far variant) of one sentence: a controlled contrast.
 
-    The level is the far variant's; the near one is of level 1.
+    The level is the far variant's; the near one has level 1.
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
@@ -53,7 +53,7 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
         if groups and all(group.variants for group in groups):
-            raise NothingToMeasure(f"{dataset.name} has written edits, and no noise among them", needs=OWN_TEXT)
+            raise NothingToMeasure(f"{dataset.name} has written edits, but no noise among them", needs=OWN_TEXT)
         near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
         both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
         return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
@@ -62,7 +62,7 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
 
 
 def edited(generator: Generator) -> Builder:
-    """Pairs (source, variant): criterion 2."""
+    """Pairs (source, variant), as in criterion 2."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
@@ -72,7 +72,7 @@ def edited(generator: Generator) -> Builder:
 
 
 def in_passages(phenomena: Sequence[str]) -> Builder:
-    """Triplets of the groups that have a passage: source, kept and changed edit of one of their phenomena, each in it.
+    """Triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
 
     The level is the number of sentences. Which phenomenon is decided by the hash of the sentence among those that it
     has, so that all have their share; a group with none of them gives its antonym, beside the synonym.
@@ -85,12 +85,12 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
 
 
 def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Paraphrases, and the data's own negatives: criterion 1."""
+    """Paraphrases and the data's own negatives, as in criterion 1."""
     return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """Paraphrases, and random cross-topic pairs: criterion 1, alternative set-up."""
+    """Paraphrases and random cross-topic pairs, as in criterion 1, alternative set-up."""
     return _two_classes(dataset, dataset.reference(seed=maker.seed, purpose="random-negatives"), "random")
 
 
@@ -99,15 +99,15 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
     for kind, found in (("label 1", positive), (name, negative)):
         if len(found) < 2:
             raise NothingToMeasure(
-                f"{dataset.name} has {len(found)} pairs of {kind}: two classes are compared", needs=LABELS
+                f"{dataset.name} has {len(found)} pairs of {kind}, but two classes are compared", needs=LABELS
             )
     return Items((*positive, *negative))
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Labelled pairs of the test part in both orders: prediction consistency.
+    """Labelled pairs of the test part in both orders, for prediction consistency.
 
-    All of them where no test part is named. Identical sentences have one order and are excluded. A threshold is chosen
+    All pairs if the data have no test part. Identical sentences have one order and are excluded. A threshold is chosen
     on the validation part's pairs.
     """
     labelled = [p for p in dataset.pairs if p.label is not None]
@@ -119,11 +119,11 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     )
     if {item.label for item in kept} != {0, 1}:
         raise NothingToMeasure(
-            f"{dataset.name} has not both labels: no threshold tells two classes apart", needs=LABELS
+            f"{dataset.name} does not have both labels, so no threshold can separate two classes", needs=LABELS
         )
     excluded = {
         "no label": len(dataset.pairs) - len(labelled),
-        "not of the test part": len(labelled) - len(measured),
+        "not in the test part": len(labelled) - len(measured),
         "identical sentences": len(measured) - len(kept),
     }
     found = {reason: count for reason, count in excluded.items() if count}
@@ -131,11 +131,11 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Pairs with a graded similarity, of the test part where there is one: correlations."""
+    """Pairs with a graded similarity, for correlations; of the test part if there is one."""
     graded = [p for p in dataset.pairs if p.score is not None]
     if len(graded) < 2:
         raise NothingToMeasure(
-            f"{dataset.name} has {len(graded)} pairs with a graded similarity: two or more are ranked",
+            f"{dataset.name} has {len(graded)} pairs with a graded similarity, but a ranking needs two or more",
             needs="graded pairs",
         )
     if len({p.score for p in graded}) < 2:
@@ -143,7 +143,7 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
             f"all {len(graded)} pairs of {dataset.name} have the same score: there is no order to find"
         )
     kept = tuple(graded[i] for i in measured_part(graded))
-    excluded = {"no score": len(dataset.pairs) - len(graded), "not of the test part": len(graded) - len(kept)}
+    excluded = {"no score": len(dataset.pairs) - len(graded), "not in the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
@@ -151,7 +151,7 @@ Outcome = Item | str
 
 
 def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
-    """Items of what was made, with numbers of their own; the reasons of the others, counted."""
+    """The items that were made, numbered, and the counted reasons of the others."""
     kept: list[Item] = []
     excluded: Counter[str] = Counter()
     for outcome in outcomes:
@@ -163,16 +163,16 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
         reasons = "; ".join(f"{reason}: {count}" for reason, count in excluded.most_common(3)) or "it has no groups"
         needs = {getattr(reason, "needs", "") for reason in excluded} or {"sentences"}
         raise NothingToMeasure(
-            f"no sentence of {dataset.name} has what this check compares ({reasons})",
+            f"no sentence of {dataset.name} gives this check something to compare ({reasons})",
             needs=needs.pop() if len(needs) == 1 else "",
         )
     return Items(tuple(_numbered(kept)), dict(excluded))
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
-    """NothingToMeasure where no sentence has a paraphrase: nothing is made in vain."""
+    """NothingToMeasure if no sentence has a paraphrase, before anything is made."""
     if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
-        raise NothingToMeasure(f"every paraphrase of {dataset.name} equals its sentence", needs=PARAPHRASES)
+        raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 
 
 def _numbered(items: Iterable[Item]) -> Iterator[Item]:
@@ -193,7 +193,7 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
     if group.source == group.paraphrase and not is_published(variant):
-        return "the paraphrase equals the sentence"
+        return "the paraphrase is identical to the sentence"
     name = _id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
     return Triplet(
@@ -221,7 +221,7 @@ def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level:
     sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
-        return Lacking("no edit that keeps the meaning was written beside the phenomenon", needs=PROBES)
+        return Lacking("no edit that keeps the meaning was written for this phenomenon", needs=PROBES)
     name, near, far = both[int(content_hash(group.source), 16) % len(both)]
     source, kept, changed = (
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)

@@ -1,6 +1,6 @@
 """Every generator's variants of a data set, as `encheck data variants` makes them.
 
-They are counted, and frozen on request.
+Counts them, and freezes them in a lock file on request.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, cast
 
 from encheck import generators
@@ -17,12 +18,12 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, name_of
+from encheck.generators.base import Generator, Outcome, name_of
 from encheck.generators.beside import beside
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned
-from encheck.items.lock import line_of
+from encheck.items.lock import Frozen, line_of
 from encheck.items.variants import CHUNK, Maker
 from encheck.types import Group, Variant
 
@@ -47,9 +48,9 @@ OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back
 
 @dataclass
 class Listing:
-    """The variants of one generator and level: how many sentences have one, and why the others have none.
+    """The variants of one generator and level: how many sentences have one, and why the others do not.
 
-    `made` are the first `keep` of them, all where it is None.
+    `made` holds the first `keep` of them, or all if it is None.
     """
 
     generator: str
@@ -66,7 +67,7 @@ class Listing:
         return self.count / total if total else 0.0
 
     def add(self, group: Group, outcome: Variant | str) -> None:
-        """Count a sentence, and keep its variant where there are fewer than asked for."""
+        """Count a sentence, and keep its variant if fewer than asked for are kept."""
         if isinstance(outcome, str):
             self.excluded[outcome] += 1
             return
@@ -76,7 +77,7 @@ class Listing:
 
 
 def chosen_works(names: Sequence[str], *, lock: bool = False) -> tuple[Work, ...]:
-    """Generators by their names in the listing, or one's own (`module:function`, level 1); UsageError for others.
+    """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others.
 
     With a `lock` none of one's own may have the name of encheck's, which the file would take it for.
     """
@@ -106,24 +107,56 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     return cast("Generator", generator)
 
 
-def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
-    """These generators and levels on this data; all that there are where none is named.
+def list_all(
+    dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None, frozen: Frozen | None = None
+) -> list[Listing]:
+    """These generators and levels on this data; all of them if none is named.
 
-    `keep` is how many variants of each are kept, the first ones. With it memory does not grow with the number of
-    texts: all variants of some of them are made, counted and forgotten before the next.
+    `keep` is how many variants of each are kept, the first ones. With it, memory does not grow with the number of
+    texts: they are processed in batches. `frozen` takes all that a lock holds.
     """
     works = works or (*WORKS, *_of_models(dataset, maker))
+    return list_stream(
+        dataset.groups, maker, works=works, keep=keep, frozen=frozen,
+        surveyed=[g for g in dataset.groups if not g.variants][:CHUNK],
+    )  # fmt: skip
+
+
+def list_stream(
+    groups: Iterable[Group],
+    maker: Maker,
+    *,
+    works: Sequence[Work] = (),
+    keep: int | None = None,
+    frozen: Frozen | None = None,
+    surveyed: Sequence[Group] = (),
+) -> list[Listing]:
+    """The same of texts that come one after the other, but for what models write.
+
+    The first of them, or those that are `surveyed`, say which names the data have.
+    """
+    works, rest = works or WORKS, iter(groups)
     listings = [[Listing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works]
-    for start in range(0, len(dataset.groups), CHUNK):
-        some = dataset.groups[start : start + CHUNK]
+    while some := list(islice(rest, CHUNK)):
+        surveyed = surveyed or some
         for (generator, levels), listed in zip(works, listings, strict=True):
-            groups = _groups(generator, some, maker)
-            maker.survey(dataset.groups, generator)
+            theirs = _groups(generator, some, maker)
+            maker.survey(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
-                for group, outcome in zip(groups, maker.once(groups, generator, level=level), strict=True):
+                made = maker.once(theirs, generator, level=level)
+                for group, outcome in zip(theirs, made, strict=True):
                     listing.add(group, outcome)
+                if frozen is not None:
+                    _freeze(frozen, listing.generator, theirs, made)
         maker.english.forget()
     return [listing for listed in listings for listing in listed]
+
+
+def _freeze(frozen: Frozen, generator: str, groups: Sequence[Group], made: Sequence[Outcome]) -> None:
+    """Keep the lines of what was not written by hand."""
+    for group, outcome in zip(groups, made, strict=True):
+        if isinstance(outcome, Variant) and not group.variants:
+            frozen.add(line_of(group.source, generator, outcome))
 
 
 def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:

@@ -53,7 +53,7 @@ def _swapped(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
 
 
 def turned(group: Group) -> Group:
-    """The group with sentence and paraphrase exchanged: the paraphrase is what is swapped."""
+    """The group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
     return replace(group, source=group.paraphrase, paraphrase=group.source)
 
 
@@ -72,7 +72,7 @@ def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
     """The groups of the test part, or why not; all of them where no test part is named."""
     if not any(group.split in TEST for group in groups):
         return list(groups)
-    return [group if group.split in TEST else "not of the test part" for group in groups]
+    return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
 def _restated(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
@@ -86,7 +86,7 @@ def _stated(group: Group, said: Variant | str) -> Group | str:
 
 
 def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
-    """Each sentence in other words: back-translated where there are translators, else as it was rewritten by hand."""
+    """Each sentence in other words: back-translated if there are translators, else the hand-written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]
@@ -99,7 +99,7 @@ def _chain(
     dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: Unusual
 ) -> Chain | str:
     if group.source == group.paraphrase:
-        return "the paraphrase equals the sentence"
+        return "the paraphrase is identical to the sentence"
     if isinstance(made, str):
         return made
     assert isinstance(made, Swapped)
@@ -145,7 +145,7 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
 
 
 def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
-    """The groups with what the language model writes on, where there is one."""
+    """The groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
     texts = maker.writers.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
@@ -155,7 +155,7 @@ def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
 def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | str]) -> Chain | str:
     found = [made for made in outcomes if isinstance(made, Variant)]
     if group.source == group.paraphrase:
-        return "the paraphrase equals the sentence"
+        return "the paraphrase is identical to the sentence"
     if not found:
         return str(outcomes[0])
     key = content_hash(group.source, group.paraphrase, found[-1].text)

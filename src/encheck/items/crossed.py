@@ -60,7 +60,7 @@ def _crossed(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
         return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
     first, second = (favour(side.source, side.near, side.far) for side in sides)
     if sides[0].source == sides[1].source and (first < 0 or first + second):
-        return "the surface does not favour the kept text on one side and the changed one on the other"
+        return "the surface does not favour the kept text on one side and the changed text on the other"
     if first + second > 0:
         return "the surface favours the kept text on both sides"
     texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))

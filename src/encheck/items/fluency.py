@@ -1,4 +1,4 @@
-"""How fluent a text is, beside what it means: what reads badly can be told apart without any meaning.
+"""Fluency of a text: an edit that reads badly can be told apart without any understanding.
 
 Two covariates: pairs of neighbouring tags that the data's own sentences hardly have (from the parse), and what a
 language model expects (`--continuation-model`).

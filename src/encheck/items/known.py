@@ -18,7 +18,7 @@ from encheck.types import Items, RankedQuery, content_hash
 
 PROXY = "titles and headings share words with their texts"
 MOST = 500  # queries of each kind
-REPEATED = "the same words head another one"
+REPEATED = "another one has the same words"
 Parts = Callable[[Collection], Iterator[tuple[str, list[Passage]]]]
 
 
@@ -54,7 +54,7 @@ def _known(dataset: Dataset, parts: Parts, name: str) -> Items:
     counts = Counter(_plain(text) for text, _ in there)
     once = [(text, some) for text, some in there if counts[_plain(text)] == 1]
     if not once:
-        raise NothingToMeasure(f"{dataset.name} has no {name} that stands over one text alone")
+        raise NothingToMeasure(f"{dataset.name} has no {name} that belongs to only one text")
     chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MOST]
     rows = {one: row for row, one in enumerate(found.bodies.ids)}
     lock = found.bodies.fingerprint

@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from encheck.errors import LockError, UsageError
 from encheck.system.documents import parsed, text_of
-from encheck.system.files import is_special, write_text
+from encheck.system.files import is_special, whole
 from encheck.system.json_schema import refuse_wrong
 from encheck.types import Edit, Variant, apply_edits, content_hash
 
@@ -118,14 +119,53 @@ def write(
 
     UsageError where the disk does not take it; an older file stays as it was.
     """
-    body = sorted({json.dumps(line, ensure_ascii=False) for line in lines})
-    said = {"variants": len(body), "seed": seed, "language": dict(language), "works": sorted(works)}
-    head = {"encheck_lock": VERSION, **said}
-    try:
-        write_text(path, "".join(f"{line}\n" for line in (json.dumps(head), *body)))
-    except OSError as error:
-        raise UsageError(f"cannot write --lock={path}: {error.strerror or error}") from error
-    return len(body)
+    with Frozen() as frozen:
+        for line in lines:
+            frozen.add(line)
+        return frozen.write(path, language=language, seed=seed, works=works)
+
+
+class Frozen:
+    """The lines of a lock file to be, sorted and distinct, in a file of sqlite's own that goes when this is left.
+
+    So memory does not grow with the number of variants.
+    """
+
+    def __init__(self) -> None:
+        self._lines = sqlite3.connect("")  # on the disk, and without a name
+        self._lines.execute("CREATE TABLE lines (line BLOB PRIMARY KEY) WITHOUT ROWID")
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Let go of the lines."""
+        self._lines.close()
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Keep a line, once; UsageError where the disk does not take it."""
+        said = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        try:
+            self._lines.execute("INSERT OR IGNORE INTO lines VALUES (?)", (said,))
+        except sqlite3.OperationalError as error:
+            raise UsageError(f"cannot keep what is to be locked on the disk: {error}") from error
+
+    def __len__(self) -> int:
+        """How many lines there are."""
+        (found,) = self._lines.execute("SELECT count(*) FROM lines").fetchone()
+        return int(found)
+
+    def write(self, path: Path, *, language: Mapping[str, Any], seed: int, works: Iterable[tuple[str, int]]) -> int:
+        """Write the file, as `write` says."""
+        said = {"variants": len(self), "seed": seed, "language": dict(language), "works": sorted(works)}
+        try:
+            with whole(path) as file:
+                file.write(json.dumps({"encheck_lock": VERSION, **said}).encode() + b"\n")
+                file.writelines(line + b"\n" for (line,) in self._lines.execute("SELECT line FROM lines ORDER BY line"))
+        except OSError as error:
+            raise UsageError(f"cannot write --lock={path}: {error.strerror or error}") from error
+        return len(self)
 
 
 def rebuilt(source: str, line: Mapping[str, Any]) -> str:
@@ -133,7 +173,9 @@ def rebuilt(source: str, line: Mapping[str, Any]) -> str:
     edits = tuple(Edit(start, end, joined(source, parts)) for start, end, parts in line["edits"])
     text = apply_edits(source, edits)
     if content_hash(source) != line["source"] or content_hash(text) != line["variant"]:
-        raise LockError(f"the locked {line['generator']} {line['source']} is not of this sentence: other data?")
+        raise LockError(
+            f"the locked {line['generator']} {line['source']} does not belong to this sentence: are the data different?"
+        )
     return text
 
 
@@ -169,7 +211,7 @@ def _written_to(path: Path) -> list[Path]:
 
 @dataclass
 class VariantLock:
-    """A lock file that was read. LockError for one that is none."""
+    """A lock file, read from disk. LockError if it is not one."""
 
     path: Path
     language: Mapping[str, Any] = field(default_factory=dict)
@@ -185,7 +227,7 @@ class VariantLock:
             if head["encheck_lock"] != VERSION:
                 raise LockError(f"{path} is of lock version {head['encheck_lock']}, but this encheck reads {VERSION}")
             if len(rows) != head.get("variants", len(rows)):
-                raise LockError(f"{path} is cut off: it has {len(rows)} of {head['variants']} variants; get it again")
+                raise LockError(f"{path} is truncated: it has {len(rows)} of {head['variants']} variants; get it again")
             for number, row in enumerate(rows, 2):
                 _refuse_line(number, row)
             lines = {(row["source"], row["generator"], row["level"]): row for row in rows}
@@ -194,7 +236,7 @@ class VariantLock:
             return cls(path, head["language"], head["seed"], works, lines)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             why = str(error) if type(error) is ValueError else repr(error)
-            raise LockError(f"{path} is no lock file of `encheck data variants --lock` ({why})") from error
+            raise LockError(f"{path} is not a lock file of `encheck data variants --lock` ({why})") from error
 
     def check(
         self,
@@ -212,7 +254,7 @@ class VariantLock:
         """
         if (generator, level) not in self.works:
             if any(isinstance(outcome, Variant) for outcome in made):
-                said = "%s does not cover %s %d: its variants are held to nothing"
+                said = "%s does not cover %s %d, so its variants are not checked"
                 LOG.warning(said, self.path.name, generator, level)
             return
         differ: Counter[str] = Counter()
@@ -247,4 +289,4 @@ class VariantLock:
         for key in changed:
             yield f"{key} was {then.get(key)!r} and is {now.get(key)!r}"
         if not changed:
-            yield f"{', '.join(now)} are those of the lock file: data, sample or a generator is another"
+            yield f"{', '.join(now)} match the lock file: the data, the sample or a generator has changed"

@@ -134,7 +134,7 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
     if group.is_contrast and not _is_written(generator, group):
-        return "this sentence has written contrasts and no paraphrase: nothing else is made of it"
+        return "this sentence has written contrasts and no paraphrase, so nothing else is made from it"
     rng = Draws(seed, getattr(generator, "seeded_as", generator.__name__), group.source)
     try:
         found = generator(group, level=level, rng=rng, english=english)
@@ -175,7 +175,7 @@ def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
     if len(reasons) > REASONS:
         raise CheckError(
             f"{_place(generator)} gave {len(reasons)} different reasons why there is no variant, the first "
-            f"{reasons[0]!r}: a new sentence is wanted as a Variant, and reasons in a few fixed words"
+            f"{reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
         )
 
 

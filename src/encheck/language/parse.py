@@ -29,7 +29,7 @@ class Parse:
     case, the distinct ones of these tokens (`lower_words`), the relations without their subtypes (`bases`), the
     positions of the tokens that hang on each token, in order (`children`), and by which relations they do, as bits
     (`below`, see `dependencies`). `derived` is room for what
-    `edits.places` works out once. ValueError where a head is no position.
+    `edits.places` works out once. ValueError if a head is no position.
     """
 
     text: str

@@ -98,7 +98,7 @@ class Predicate:
 
 
 def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates that can be denied, or whose denial can be taken away, in order; or why there is none."""
+    """The predicates that can be denied, or whose negation can be removed, in order; or why there are none."""
     reasons: list[str] = []
     found = []
     for at in range(len(parse)):
@@ -129,7 +129,7 @@ def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
         return "a relative clause without a pronoun"
     negations = [i for i in parse.children[at] if parse.lowers[i] in NOT]
     if negations and negations != [finite + 1]:
-        return "a not of something else"
+        return "a 'not' that negates something else"
     one = Predicate(parse, at, finite, subject, negations[0] if negations else None, "", clause)
     return _with_verb(one)
 
@@ -147,13 +147,13 @@ def _with_verb(one: Predicate) -> Predicate | str:
     """The predicate with the plain form of its verb, where a denial takes *do*; or why it is left alone."""
     parse, at = one.parse, one.head
     if one.finite == at and parse.lower_lemmas[at] != "be":
-        return "a full verb with a not" if one.negation is not None else replace(one, base=parse.lower_lemmas[at])
+        return "a full verb with 'not'" if one.negation is not None else replace(one, base=parse.lower_lemmas[at])
     if one.finite == at or parse.lowers[one.finite] not in ("do", "does", "did"):
         return one
     if one.negation is None:
-        return "an emphatic do"
+        return "an emphatic 'do'"
     if at != one.negation + 1 or parse.tags[at] != "VB":
-        return "words between operator and verb"
+        return "words between auxiliary and verb"
     return replace(one, base=parse.lowers[at])
 
 
@@ -330,14 +330,14 @@ def _has_more_operators(one: Predicate) -> bool:
 
 REFUSALS: tuple[tuple[str, Callable[[Predicate], bool]], ...] = (
     (QUESTION, _is_question),
-    ("a predicate in capitals", _is_written_large),
-    ("a verb form in doubt", _has_doubtful_form),
-    ("two predicates share a subject or an operator", _shares),
-    ("a subject of which both can be true", _has_open_subject),
+    ("a predicate in capital letters", _is_written_large),
+    ("an uncertain verb form", _has_doubtful_form),
+    ("two predicates share a subject or an auxiliary", _shares),
+    ("a subject for which both can be true", _has_open_subject),
     ("a negative word in the clause", _has_more_operators),
-    ("a word that stays outside of a negation, or inside of it alone", _is_scoped),
-    ("a cause or limit is said with the predicate", _is_argued),
+    ("a word that only fits outside or only inside a negation", _is_scoped),
+    ("a cause or limit belongs to the predicate", _is_argued),
     ("a question word or adverb before the predicate", _is_fronted),
-    ("a word is said of the operator or the verb", _has_adverb),
-    ("an expression that is not denied", _is_idiom),
+    ("a word modifies the auxiliary or the verb", _has_adverb),
+    ("an expression that is not usually negated", _is_idiom),
 )

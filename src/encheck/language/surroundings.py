@@ -1,4 +1,4 @@
-"""What stands around a predicate and would not go with its denial, or with the denial taken back.
+"""Words around a predicate that do not fit its negation, or its negation removed.
 
 A denial is read with all that is said beside it: "We did not have our dinner here. The food was faultless" is
 grammatical, and nobody would write it. A parser sees no discourse, so a predicate is left alone wherever another clause
@@ -40,9 +40,9 @@ RULES = frozenset(["shall", "must"])  # a rule turned round is odd, and "must no
 DUTIES = frozenset("should must would may might".split())
 UNREAL = frozenset("would could should might 'd ’d".split())
 FIRST_PERSON = frozenset("i we".split())
-SENTENCES = "other sentences that the statement goes with"
-CLAUSE = "another clause that the statement goes with"
-LINK = "a word that ties the statement to another one"
+SENTENCES = "other sentences belong with the statement"
+CLAUSE = "another clause belongs with the statement"
+LINK = "a word ties the statement to another one"
 
 
 def clash(one: Predicate) -> str:
@@ -196,8 +196,8 @@ CLASHES: tuple[tuple[str, Callable[[Predicate], bool]], ...] = (
     (CLAUSE, _has_result),
     (CLAUSE, _is_condition_of_itself),
     (LINK, _ties),
-    ("an expression that is not denied", _is_lasting),
-    ("feelings that are not denied", _is_felt),
-    ("what a writer tells of himself", _is_told),
-    ("a word that stands in denials alone", _holds_inside),
+    ("an expression that is not usually negated", _is_lasting),
+    ("feelings that are not usually negated", _is_felt),
+    ("what a writer says about themselves", _is_told),
+    ("a word that only fits a negation", _holds_inside),
 )

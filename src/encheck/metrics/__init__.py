@@ -50,7 +50,7 @@ _METRICS: dict[str, Metric[...]] = {
 
 
 def named(name: str) -> Metric[...]:
-    """The metric of this name, also on the calibrated scale; KeyError where encheck has none of it.
+    """The metric of this name, also on the calibrated scale; KeyError if encheck has none of it.
 
     >>> named("margin_rate_calibrated").label
     'share won'

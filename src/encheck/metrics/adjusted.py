@@ -1,4 +1,4 @@
-"""What a model would win of triplets if the surface of near and far text favoured neither.
+"""The rate of triplets that a model would win if the surface favoured neither text.
 
 Of two edits of a sentence one may keep more of its words, their order or its length. A scorer that goes by that wins or
 loses with the construction, whatever the edits mean. The adjusted rate weighs the triplets so that every surface
@@ -34,7 +34,7 @@ STRATA = {1: "kept", -1: "changed", 0: "tie"}
 class Stratum:
     """The triplets whose surface favours the kept text, the changed one, or neither, by token edit distance.
 
-    `weight` is their share in the adjusted rate, NaN where there is none.
+    `weight` is their share in the adjusted rate, NaN if there is none.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Stratum:
 
 @metric(chance=0.5, label="adjusted share won", whole="its weights are those of a whole set")
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share won under weights that put every surface difference alike about zero; a tie counts one half.
+    """Share won under weights that balance every surface difference about zero; a tie counts one half.
 
     The interval draws clusters, keeps the weights, and is wider by what they leave unbalanced. `clusters` is what the
     weights leave of them (Kish). The params have the strata. No estimate, with what is `missing`, where a difference
@@ -65,7 +65,7 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def meaning(estimate: Estimate) -> str:
-    """Whether an adjusted rate says that meaning is seen: its whole interval is above one half."""
+    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half."""
     if estimate.missing:
         return f"not told, {estimate.missing}"
     if estimate.low > HALF:
@@ -84,7 +84,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
 
 
 def one_sided(found: Floats, scores: MarginScores) -> str:
-    """Which difference has too few clusters on its smaller side, and how many; empty where none has."""
+    """Which difference has too few clusters on its smaller side, and how many; empty if none has."""
     for name, column in zip(NAMES, found.T, strict=True):
         kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
@@ -96,7 +96,7 @@ def one_sided(found: Floats, scores: MarginScores) -> str:
 
 
 def unbalanced(found: Floats, weights: Floats) -> str:
-    """Which difference no weights balance; empty where all are, or where there are no weights."""
+    """Which difference no weights balance; empty if all are, or where there are no weights."""
     left = imbalance(found, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:

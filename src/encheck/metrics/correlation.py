@@ -19,12 +19,12 @@ from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
-WHOLE = "a correlation has no figure an item"
+WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
 def gold_of(scores: PairScores) -> Floats:
-    """The graded similarity of each pair, shape [n]; ValueError where a pair has none."""
+    """The graded similarity of each pair, shape [n]; ValueError if a pair has none."""
     graded = [item.score for item in scores.items]
     if len(graded) != len(scores.values) or None in graded:
         raise ValueError(
@@ -35,13 +35,13 @@ def gold_of(scores: PairScores) -> Floats:
 
 @metric(chance=0.0, label="Spearman", whole=WHOLE)
 def spearman(scores: PairScores) -> Estimate:
-    """Correlation of the ranks, ties with their mean rank. NaN where scores or gold do not vary."""
+    """Correlation of the ranks, ties with their mean rank. NaN if scores or gold do not vary."""
     return _all("spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="Pearson", whole=WHOLE)
 def pearson(scores: PairScores) -> Estimate:
-    """Linear correlation; it depends on the shape of the score's scale, so it is no verdict."""
+    """Linear correlation; it depends on the shape of the score's scale, so it gives no verdict."""
     return _all("pearson", scores, weighted_pearson)
 
 
@@ -142,7 +142,7 @@ def _centred_ranks(values: Floats, weights: Weights) -> Floats:
 
 
 def _correlation(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """NaN where one of the two does not vary; what is left of a constant by rounding does not count."""
+    """NaN if one of the two does not vary; what is left of a constant by rounding does not count."""
     both = (first * second * weights).sum(axis=1)
     squares = [(side * side * weights).sum(axis=1) for side in (first, second)]
     varies = np.minimum(*squares) > 1e-18 * weights.sum(axis=1)

@@ -1,4 +1,4 @@
-"""What a model wins of crossed groups, whose two sides have surfaces that pull against each other.
+"""Rates on crossed groups, whose two sides have surfaces that pull in opposite directions.
 
 A scorer that goes by the surface alone, without noise, wins one side of a group and loses the other: one half by
 construction. With noise the mean of both is one half where the surfaces differ equally far, and not elsewhere. So
@@ -37,7 +37,7 @@ def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
 
 @metric(values=won, kind="rate", chance=0.5, label="share won, mean of both directions", sides=True)
 def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Mean over groups of what their two sides are worth; a tie counts one half."""
+    """Mean over groups of the share of their two sides that is won; a tie counts one half."""
     return _share("directions_mean", scores, worth(scores.margins, epsilon).mean(axis=1), epsilon)
 
 
@@ -69,7 +69,7 @@ def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Esti
 
 
 def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
-    """All that is reported beside the share of groups won in both directions."""
+    """The figures reported beside the share of groups won in both directions."""
     yield directions_mean(scores, epsilon=epsilon)
     yield adjusted_rate(scores.sides, epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)

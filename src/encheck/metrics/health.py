@@ -64,7 +64,7 @@ def _told_apart(values: Floats, scale: Scale) -> Floats:
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one.
 
-    A tie is no find: a search is no contest of two, and chance gets next to nothing of it.
+    A tie counts as not found: unlike a contest of two, chance finds next to nothing.
     """
     finds = (scores.margins > 0).astype(float)
     totals = scores.resampler.totals(np.column_stack([finds, np.ones_like(finds)]))
@@ -129,7 +129,7 @@ def contract_kept(scores: PairScores) -> Estimate:
 
 @metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
-    """Share of texts that the scorer tells from themselves less their last words."""
+    """Share of texts that score differently without their last words."""
     seen = _told_apart(scores.values, scores.scale)
     unseen = int((seen == 0).sum())
     return _whole("ends_seen", scores, seen, f"{unseen} of {len(seen)} texts score the same without their last words")

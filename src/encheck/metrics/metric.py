@@ -58,13 +58,13 @@ class Metric(Generic[P]):
 
     @property
     def calibrated(self) -> Metric[P]:
-        """The same of calibrated scores: what a check declares that judges `metric(scores.calibrated)`."""
+        """The metric on calibrated scores, for a check that judges `metric(scores.calibrated)`."""
         return replace(self, name=self.base + CALIBRATED)
 
     @property
     def why_reported(self) -> str:
-        """Why the gate never weighs this metric; empty where it may."""
-        return self.reported or ("" if self.values else self.whole or "it has no value item by item")
+        """Why the gate never weighs this metric; empty if it may."""
+        return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
     def per_item(self, table: Table, scale: Scale) -> Floats:
         """What each item says of the metric; shape [n], or [chains] for the unit "chain". Not for a whole set's."""
@@ -121,7 +121,7 @@ def no_references(_table: Table) -> float:
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Element by element; NaN where the denominator is 0."""
+    """Element by element; NaN if the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = numerator / denominator
     return result

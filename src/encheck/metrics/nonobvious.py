@@ -289,7 +289,10 @@ def _warn(cases: Cases) -> None:
     data, auc = _data(cases.scores), auc_divergence(replace(cases, surface={})).value
     if abs(auc - 0.5) < SAYS_NOTHING:
         log.warning(
-            "%s: word divergence does not predict the label (AUC %.2f): obvious and not are mere names", data, auc
+            "%s: word divergence does not predict the label (AUC %.2f), so "
+            "'obvious' and 'non-obvious' mean little here",
+            data,
+            auc,
         )
     share = float(cases.predicted.mean())
     if not 1 - DEGENERATE <= share <= DEGENERATE:

@@ -74,7 +74,7 @@ def references_between(table: Table) -> float:
 
 def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
     """The estimate, resting on the clusters of the label that has fewer: two positives tell little, however many
-    negatives they are held against.
+    negatives they are compared with.
     """
     return replace(estimate, clusters=scores.clusters_of(0, 1))
 

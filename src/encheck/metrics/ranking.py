@@ -57,7 +57,7 @@ def ranks_of(values: Floats) -> Floats:
 
 
 def spearman_of(values: Floats) -> Floats:
-    """Spearman's correlation of each row with falling degrees, shape [n]; NaN where a row does not vary.
+    """Spearman's correlation of each row with falling degrees, shape [n]; NaN if a row does not vary.
 
     >>> spearman_of(np.array([[0.9, 0.8, 0.7, 0.6], [0.7, 0.9, 0.9, 0.9]])).round(4).tolist()
     [1.0, -0.7746]
@@ -88,7 +88,7 @@ def in_order(values: Floats) -> Floats:
 
 
 def reversed_at(values: Floats, step: int) -> Floats:
-    """1 where the value after `step` is larger than the one before it, 1/2 where equal, NaN where there is none."""
+    """1 where the value after `step` is larger than the one before it, 1/2 where equal, NaN if there is none."""
     change = values[:, step] - values[:, step - 1]
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 

@@ -62,7 +62,7 @@ def average_precision(answers: Sequence[Answers]) -> Floats:
 
 
 def duels_won(answers: Sequence[Answers]) -> Floats:
-    """Share of a query's hard negatives that score below its right document, NaN where it has none; shape [n]."""
+    """Share of a query's hard negatives that score below its right document, NaN if it has none; shape [n]."""
     return ratio(np.array([one.won for one in answers], float), np.array([one.duels for one in answers], float))
 
 

@@ -1,4 +1,4 @@
-"""Whether a prediction stays when the two sentences of a pair are exchanged."""
+"""Whether a prediction stays the same when the two sentences of a pair are swapped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHUNK = 1_000_000
 
 @dataclass(frozen=True)
 class Decided:
-    """Where "paraphrase" begins: a cut for each pair, shape [n], or NaN where there is none; and whose it is."""
+    """Where "paraphrase" begins: a cut for each pair, shape [n], or NaN if there is none; and whose it is."""
 
     cuts: Floats
     by: str
@@ -66,7 +66,7 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
     on the test part. A pair is predicted a paraphrase where its score reaches the cut of `decided`; the params say
-    which that is. Scores that are equal to within 1e-6 flip nothing. NaN where a pair has no cut: the scores do not
+    which that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores do not
     vary, or no other pair has both labels.
     """
     found = decided(scores, threshold=threshold)
@@ -114,7 +114,7 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
 
 
 def _maxima(values: Floats, resampler: Resampler) -> Floats:
-    """The largest value among the drawn clusters, in each replicate; NaN where none of theirs was drawn."""
+    """The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn."""
     top = np.full(resampler.weights.shape[1], -np.inf)
     np.maximum.at(top, resampler.columns, values)
     order = resampler.present[np.argsort(-top[resampler.present], kind="stable")]
@@ -130,7 +130,7 @@ def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None
     """The threshold of highest accuracy for "1 where the value is at least it".
 
     Where that gives 95% of the pairs one and the same prediction, as on PAWS-Wiki, it would hide what the order
-    changes: then the one is taken that predicts as many paraphrases as the labels have. None where all values are
+    changes: then the one is taken that predicts as many paraphrases as the labels have. None if all values are
     equal.
 
     >>> decision_threshold(np.array([0.1, 0.2, 0.6, 0.7]), np.array([0, 0, 1, 1], np.int8))

@@ -30,8 +30,8 @@ def refuse_unknown_checks(
         if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):
             key = f"{name}/{level}" if level else name
             raise ConfigError(
-                f"{where}: {key!r} would decide nothing: a threshold is for CHECK or CHECK/LEVEL, written out; "
-                "patterns and names of data are for known_failures"
+                f"{where}: {key!r} would decide nothing: a threshold needs the full name CHECK or CHECK/LEVEL; only "
+                f"known_failures take patterns and names of data"
             )
     strange = [(where, name) for where, name, _ in named if not fnmatch.filter(known, name)]
     own = _tests_in(file for place in places for file in _python_files(place)) if strange else set()
@@ -51,7 +51,7 @@ def _tests_in(files: Iterable[Any]) -> set[str]:
 
 
 def _python_files(place: Path) -> Iterator[Path]:
-    """A Python file, or every one below a folder, but for what is hidden and for installed packages."""
+    """A Python file, or every one below a folder, except for what is hidden and for installed packages."""
     if place.is_file():
         yield place
     for folder, below, names in os.walk(place):

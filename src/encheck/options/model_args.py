@@ -1,4 +1,4 @@
-"""What --model-arg says for one model of a run."""
+"""The values of --model-arg for one model of a run."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Option:
 
     @property
     def default_text(self) -> str:
-        """What holds where the option is not given; empty where that needs no word."""
+        """What holds where the option is not given; empty if that needs no word."""
         return self.usual or ("" if self.default is None or self.is_flag else str(self.default))
 
     @property

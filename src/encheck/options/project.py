@@ -1,4 +1,4 @@
-"""[tool.encheck] of pyproject.toml: what a project says for every run."""
+"""[tool.encheck] of pyproject.toml: the settings of a project for every run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEY = re.compile(r"""[\s\w.\["'\]-]+""")
 
 
 def project_table(path: Path) -> dict[str, Any]:
-    """[tool.encheck] of a pyproject.toml, checked; empty where there is none. ConfigError names file, line and key."""
+    """[tool.encheck] of a pyproject.toml, checked; empty if there is none. ConfigError names file, line and key."""
     if not path.exists():
         return {}
     text = config_text(path, most=MOST_BYTES)
@@ -58,6 +58,6 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         line = re.match(r"line (\d+)", at)
         raise ConfigError(f"{path}:{line[1] if line else text.count(chr(10)) + 1}: is not TOML: {what}") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}: is nested too deep") from error
+        raise ConfigError(f"{path}: is nested too deeply") from error
     except ValueError as error:  # a whole number of thousands of digits
-        raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error

@@ -1,4 +1,4 @@
-"""What is wrong with the options of a run, found out before anything is collected."""
+"""Refuse wrong options of a run before anything is collected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def _refuse_empty(option: Any) -> None:
         texts = value if isinstance(value, list) else [value]
         if any(isinstance(text, str) and not text.strip() for text in texts):
             raise UsageError(
-                f"the value of --{one.name} is empty (a variable that is not set?): give one, or no --{one.name}"
+                f"the value of --{one.name} is empty (a variable that is not set?): give a value, or leave out "
+                f"--{one.name}"
             )
 
 
@@ -44,11 +45,11 @@ def _refuse_contradictions(option: Any) -> None:
     if option.encheck_anchor and not option.encheck_baseline:
         raise UsageError("--anchor requires --baseline=DIR: it is a second baseline")
     if option.encheck_strict and option.encheck_baseline:
-        raise UsageError("--strict is for a run without --baseline: with one, the gate decides and aims do not")
+        raise UsageError("--strict is for a run without --baseline: with a baseline, the gate decides, and aims do not")
     if option.encheck_inconclusive and not option.encheck_baseline:
         raise UsageError("--inconclusive requires --baseline=DIR: it says what an inconclusive gate counts as")
     if option.encheck_primary and not option.encheck_baseline:
-        raise UsageError("--primary requires --baseline=DIR: it is what a gate weighs a search by")
+        raise UsageError("--primary requires --baseline=DIR: it is the metric by which a gate weighs a search")
     _refuse_with_quick(option)
     if option.encheck_twin and not (option.encheck_baseline or option.encheck_save_baseline):
         raise UsageError("--twin requires --baseline=DIR or --save-baseline=DIR")
@@ -70,7 +71,7 @@ def _refuse_named_twice(models: tuple[str, ...], replicates: list[str] | tuple[(
     for replicate in replicates:
         if replicate in named:
             raise UsageError(
-                f"--twin={replicate} is named twice, or is the model under test: a seed replicate is a checkpoint "
-                "of its own, trained with another seed"
+                f"--twin={replicate} is named twice, or is the model under test: a seed replicate is a separate "
+                f"checkpoint, trained with another seed"
             )
         named.append(replicate)

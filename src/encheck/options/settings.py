@@ -37,12 +37,12 @@ class Settings:
         "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, kept=True,
         parse=each_once("sbert"), usual="sbert",
         help="Model to test: a name that `encheck models` lists, a directory or file (./checkpoint), or a hub id "
-        "(owner/name). Repeatable. For a checkpoint of others use `encheck run`, or write --model=DIR: after a blank, "
-        "plain pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
+        "(owner/name). Repeatable. For a checkpoint that you do not trust, use `encheck run`, or write --model=DIR: "
+        "with `--model DIR`, plain pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
     )
     model_args: tuple[str, ...] = option(
         "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, kept=True, parse=all_given,
-        help="Set a field of models.yaml, or an option of the adapter, for this run. Repeatable.",
+        help="Set a field of models.yaml, or an option of the adapter, for this run only. Repeatable.",
     )
     data: tuple[str, ...] = option(
         "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True, kept=True,
@@ -52,8 +52,8 @@ class Settings:
     )
     sample: int | None = option(
         "sample", group="what", metavar="N", kept=True, parse=sample_of, default="2000",
-        help="Number of clusters to take from the measured part of each data set, and from its validation part, or "
-        "`all`. Probes are taken whole.",
+        help="Number of clusters to sample from the measured part of each data set, and as many from its validation "
+            "part; or `all`. Probes are always taken whole.",
     )
     quick: bool = option(
         "quick", group="what", is_flag=True, kept=True, default=False,
@@ -69,43 +69,43 @@ class Settings:
     )
     seed: int = option(
         "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,
-        help="Seed of everything random.",
+        help="Random seed of the whole run.",
     )
     queries: Path | None = option(
         "queries", group="what", metavar="FILE", takes_path=True, kept=True, parse=path_of,
-        help="A log of queries for documents without labels (--data=FOLDER): one query a line (.txt), or a table with "
-        "`query` and perhaps `count` and `cluster`. Repeated queries weigh more.",
+        help="Query log for documents without labels (--data=FOLDER): one query per line (.txt), or a table with the "
+            "column `query` and optionally `count` and `cluster`. Repeated queries weigh more.",
     )
     passage_words: int = option(
         "passage-words", group="what", metavar="N", kept=True, convert=int, parse=words_of, default=150,
-        help="Documents without labels are cut at headings, and into passages of at most N words.",
+        help="Split documents without labels at headings, then into passages of at most N words.",
     )
     near_duplicates: str = option(
         "near-duplicates", group="what", choices=("differ", "same"), kept=True, default="differ",
-        help="Whether an answer that shares 80% of the words of another one counts as another answer, where documents "
-        "have no labels.",
+        help="In a search without labels: whether an answer that shares 80% of its words with another answer counts "
+            "as different or the same.",
     )
     cutoff: float | None = option(
         "cutoff", alias="threshold", group="what", metavar="T", convert=float, parse=cutoff_of,
-        help="Your own cut-off: report how many pairs of each label have a similarity of T or more.",
+        help="Your own cut-off: report how many pairs of each label score T or more.",
     )
     lock: Path | None = option(
         "lock", group="what", metavar="FILE", takes_path=True, parse=path_of,
-        help="Stop with an error where a variant differs from this file, which `encheck data variants --lock` wrote.",
+        help="Stop with an error if a variant differs from this lock file, written by `encheck data variants --lock`.",
     )
     strict: bool = option(
         "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,
-        help="Fail a check that is below its aim, too. Without it, only what is below its floor fails.",
+        help="Also fail checks that are below their aim. By default, only those below their floor fail.",
     )
     skip_bad_rows: bool = option(
         "skip-bad-rows", group="what", is_flag=True, kept=True, default=False,
-        help="Skip malformed rows of data, and report how many there are.",
+        help="Skip malformed data rows and report how many were skipped.",
     )
 
     baseline: Path | None = option(
         "baseline", group="gate", metavar="DIR", takes_path=True, parse=path_of,
-        help="Decide whether the model may replace the one of this baseline: exit code 0 (pass), 1 (block) or 10 "
-        "(inconclusive).",
+        help="Decide whether the model may replace the one in this baseline: exit code 0 (pass), 1 (block) or 10 "
+            "(inconclusive).",
     )
     save_baseline: Path | None = option(
         "save-baseline", group="gate", metavar="DIR", takes_path=True, parse=path_of,
@@ -113,44 +113,44 @@ class Settings:
     )
     anchor: Path | None = option(
         "anchor", group="gate", metavar="DIR", takes_path=True, parse=path_of,
-        help="A second baseline that stays the same for many releases: small losses add up against it.",
+        help="A second baseline, kept for many releases, so that many small losses cannot add up unnoticed.",
     )
     seed_replicates: tuple[str, ...] = option(
         "twin", alias="seed-replicate", group="gate", metavar="MODEL", repeatable=True, takes_path=True,
         parse=all_given,
-        help="A seed replicate: the baseline trained with another seed, to estimate seed-to-seed variance. Name three "
-        "or more.",
+        help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeat it for three or "
+            "more models.",
     )
     primary: str | None = option(
         "primary", group="gate", choices=("ndcg@10", "recall@1", "recall@10", "recall@100", "mrr@10", "map"),
-        usual="recall@1 where one document is right for each query, else ndcg@10",
-        help="The rank metric that a search with labels is weighed by; the others are reported.",
+        usual="recall@1 if each query has one right document, else ndcg@10",
+        help="Rank metric that decides for a search with labels; the others are only reported.",
     )
     weighed_only: bool = option(
         "weighed-only", group="gate", is_flag=True, default=False, hidden=True,
-        help="Leave out the checks that a gate only reports.",
+        help="Skip the checks that a gate only reports.",
     )
     inconclusive: str | None = option(
-        "inconclusive", group="gate", choices=("pass", "block"), usual="neither, exit code 10",
-        help="What an inconclusive gate counts as.",
+        "inconclusive", group="gate", choices=("pass", "block"), usual="neither: exit code 10",
+        help="Count an inconclusive gate as a pass or as a block.",
     )
 
     device: str = option(
         "device", group="machine", metavar="DEVICE", kept=True, default="auto",
-        help="auto, cpu, cuda, cuda:1, mps, cuda:all, or several separated by commas.",
+        help="Device to run on: auto, cpu, cuda, cuda:1, mps, cuda:all, or several separated by commas.",
     )
     dtype: str | None = option(
         "dtype", group="machine", choices=DTYPES, kept=True, usual="what models.yaml says, else float32",
-        help="Precision of the weights.",
+        help="Precision of the model's weights.",
     )
     store: Path | None = option(
         "store", group="machine", metavar="PATH", takes_path=True, parse=path_of,
         usual="$ENCHECK_STORE or the user's cache directory",
-        help="File of the embedding store.",
+        help="File that caches embeddings between runs.",
     )
     no_store: bool = option(
         "no-store", group="machine", is_flag=True, default=False,
-        help="Forget all embeddings after the run.",
+        help="Do not keep embeddings after the run.",
     )
 
     report_dir: Path | None = option(
@@ -161,36 +161,37 @@ class Settings:
 
     epsilon: float = option(
         "epsilon", group="research", metavar="E", kept=True, convert=float, parse=epsilon_of, default=0.0, usual="0",
-        help="Margin that criteria 3 and 4 require.",
+        help="Margin by which the paraphrase has to be nearer in criteria 3 and 4.",
     )
     median_scope: str | float = option(
         "median-scope", group="research", metavar="SCOPE", kept=True, parse=scope_of, default="split",
-        help="Where obvious pairs end: the median of each `split`, of the `dataset`, or a number from 0 to 1.",
+        help="Boundary between obvious and non-obvious pairs: the median word divergence of each `split`, of the "
+            "whole `dataset`, or a number from 0 to 1.",
     )
     generator_mode: str = option(
         "generator-mode", group="research", choices=MODES, kept=True, default="careful",
-        help="How variants are made: with every condition on a word, or by the published recipe.",
+        help="How variants are made: with all of encheck's conditions, or by the published recipe.",
     )
     experimental: bool = option(
         "experimental", group="research", is_flag=True, kept=True, default=False,
-        help="On text of your own, also make the edits that blind readers did not find good enough yet.",
+        help="On your own text, also make the edits that blind readers have not yet found good enough.",
     )
     lexicon: str = option(
         "lexicon", group="research", metavar="NAME", kept=True, default="embedded",
-        help="The words that variants are made with: embedded, nltk, or a directory with WordNet's files.",
+        help="Lexicon that variants are made with: embedded, nltk, or a directory with WordNet's files.",
     )
     spacy_model: str | None = option(
         "spacy-model", group="research", metavar="NAME", kept=True, usual="the bundled pipeline",
-        help="Installed spaCy pipeline, or its directory, that parses sentences.",
+        help="spaCy pipeline that parses sentences: the name of an installed one, or its directory.",
     )
     continuation_model: str | None = option(
-        "continuation-model", group="research", metavar="NAME", takes_path=True, usual="those written by hand",
-        help="Causal language model that continues sentences: a directory or hub id.",
+        "continuation-model", group="research", metavar="NAME", takes_path=True, usual="the hand-written ones",
+        help="Causal language model that writes continuations: a directory or hub id.",
     )
     back_translate: str | None = option(
         "back-translate", group="research", metavar="LANGUAGE", takes_path=True,
-        help="Rewrite sentences through this language with Marian models (de), or with two models of yours "
-        "(./en-de,./de-en).",
+        help="Rewrite sentences by back-translation: through a language, with Marian models (de), or with two models "
+            "of your own (./en-de,./de-en).",
     )
     # fmt: on
 

@@ -1,4 +1,4 @@
-"""Where a key stands in a TOML file: Python's own reader does not say."""
+"""Find the line of a key in a TOML file, which Python's own reader does not give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what an option was given to the value of its setting; UsageError says what is wrong with it."""
+"""Convert the text of an option to the value of its setting; UsageError says what is wrong."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def words_of(count: int) -> int:
 
 
 def cutoff_of(cutoff: float | None) -> float | None:
-    """The user's own cut-off; UsageError where it is no finite number."""
+    """The user's own cut-off; UsageError if it is no finite number."""
     if cutoff is not None and not math.isfinite(cutoff):
         raise UsageError(f"--cutoff is {cutoff}, but should be a number to compare scores with")
     return cutoff

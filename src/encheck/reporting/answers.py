@@ -60,7 +60,7 @@ def write_answers(
     items: Mapping[str, Mapping[str, Sequence[Any]]],
     documents: Mapping[str, Documents],
 ) -> None:
-    """Write both files, of each search that nobody judged; nothing where there is none.
+    """Write both files, of each search that nobody judged; nothing if there is none.
 
     `items` are the candidate's, `documents` those that either model found, by the case without its model.
     """
@@ -124,7 +124,7 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
 def disagreements(folder: Path) -> Iterator[Disagreement]:
     """The queries of a gate's folder whose first answer changed, in the order of the log's items.
 
-    UsageError where the folder holds no answers: of a run that was no gate, or on data with labels.
+    UsageError if the folder holds no answers: of a run that was no gate, or on data with labels.
     """
     texts = _texts(folder)
     for row in _read(folder / ANSWERS, COLUMNS):
@@ -137,7 +137,7 @@ def disagreements(folder: Path) -> Iterator[Disagreement]:
 
 
 def _texts(folder: Path) -> dict[tuple[str, str], str]:
-    """The texts of the documents by data and id; UsageError where the files are not of one another."""
+    """The texts of the documents by data and id; UsageError if the files are not of one another."""
     found = {(row["data"], row["id"]): row["text"] for row in _read(folder / DOCUMENTS, OF_DOCUMENTS)}
     named = {(row["data"], id_) for row in _read(folder / ANSWERS, COLUMNS) for s in ("before", "after")
              for id_ in row[s][:1]}  # fmt: skip

@@ -12,7 +12,7 @@ from encheck.datasets.oddities import oddities
 from encheck.reporting.text import table
 
 SAMPLES, SHOWN = 3, 160
-ALL = "all that there are"
+ALL = "all"
 
 
 def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -> Iterator[str]:
@@ -37,6 +37,7 @@ def _facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
         ("right documents a query", f"{min(right)} to {max(right)}"),
         ("hard negatives", f"{sum(len(q.negatives) for q in found.queries):,}"),
         ("slices", ", ".join(slices) or "none"),
+        ("texts that are edited", f"{len(dataset.groups):,}"),
         ("independent clusters", f"{len(dataset.universe):,}"),
         ("malformed rows excluded", str(len(dataset.skipped))),
         ("licence", dataset.licence),

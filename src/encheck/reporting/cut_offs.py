@@ -1,4 +1,4 @@
-"""What a run says of the user's own cut-off (`--cutoff`): recall and false accepts, for each model and data set."""
+"""The user's own cut-off (`--cutoff`) in a report: recall and false accepts, for each model and data set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WHICH = "encheck cutoff says which cut-off keeps a budget of false accepts, and 
 
 
 def lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each model and data set; nothing where no cut-off was given."""
+    """A sentence for each model and data set; nothing if no cut-off was given."""
     found: dict[tuple[str, str, float], dict[str, Row]] = {}
     for row in filter(_answers, results["checks"]):
         found.setdefault((row["model"], row["data"], row["params"]["threshold"]), {})[row["metric"]] = row
@@ -30,7 +30,7 @@ def unanswered(cutoff: float | None, rows: Iterable[Row]) -> list[str]:
     """What to note where a cut-off was given, and no check had labelled pairs to hold it against."""
     if cutoff is None or any(map(_answers, rows)):
         return []
-    return [f"--cutoff={cutoff:g} was held against nothing: no check of labelled pairs (property paraphrase) ran"]
+    return [f"--cutoff={cutoff:g} was not used: no check of labelled pairs (property paraphrase) ran"]
 
 
 def _answers(row: Row) -> bool:

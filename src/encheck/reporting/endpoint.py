@@ -12,7 +12,7 @@ def primary_rows(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def remedy(against: Mapping[str, Any]) -> str:
-    """Which further queries would decide; empty where nothing is open, or no number of them would."""
+    """Which further queries would decide; empty if nothing is open, or no number of them would."""
     found = [row["remedy"]["says"] for row in primary_rows(against) if row.get("remedy")]
     return found[0] if found and against["outcome"] == "inconclusive" else ""
 

@@ -1,4 +1,4 @@
-"""What a failed check says: the figure beside the expectation, the evidence, and how to see one item again."""
+"""The message of a failed check: the figure, the expectation, the evidence, and how to show one item again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def figure_line(estimate: Estimate) -> str:
 
 
 def surface_line(estimate: Estimate) -> str:
-    """The same figure of the best surface scorer; empty where there is none.
+    """The same figure of the best surface scorer; empty if there is none.
 
     >>> overlap = Estimate("margin_rate", 0.1, 0.05, 0.15, n=400, clusters=380)
     >>> surface_line(Estimate("margin_rate", 0.61, 0.55, 0.66, n=400, clusters=380, surface={"jaccard": overlap}))
@@ -67,7 +67,7 @@ def failure_message(
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
         lines += map(_line, scores.example(items[position], position))
-    lines.append(f"see one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
+    lines.append(f"show one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
     return "\n".join(visible(line, keep=LINES) for line in lines)
 
 

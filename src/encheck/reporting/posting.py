@@ -60,7 +60,7 @@ class Thread:
     ending: str = ""
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        """The JSON that the host answers; Refused, or EncheckError where there is no answer."""
+        """The JSON that the host answers; Refused, or EncheckError if there is no answer."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
         request.add_header("Content-Type", "application/json")
@@ -96,7 +96,7 @@ def _written(thread: Thread, marker: str, comment: Mapping[str, str]) -> Any:
 
 
 def named(name: str) -> str:
-    """The name of a comment; UsageError where it is none."""
+    """The name of a comment; UsageError if it is invalid."""
     if not NAME.fullmatch(name):
         raise UsageError(f"--name={name} should be 1 to 40 letters, digits, dots, dashes or underscores")
     return name
@@ -108,7 +108,7 @@ def of_github(environment: Environment, *, pull: int | None = None) -> Thread:
     about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
     number = pull if pull is not None else (about or {}).get("number")
     if number is None:
-        raise NotPosted("this job is about no pull request")
+        raise NotPosted("this job does not belong to a pull request")
     token = _wanted(environment, "GITHUB_TOKEN")
     repository = _matching(environment, "GITHUB_REPOSITORY", r"[\w.-]+/[\w.-]+")
     api = _address(environment.get("GITHUB_API_URL") or "https://api.github.com", "GITHUB_API_URL")
@@ -128,7 +128,7 @@ def of_gitlab(environment: Environment, *, pull: int | None = None) -> Thread:
     """The notes of the merge request that a job of GitLab is about, or of number `pull`."""
     number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
     if not number:
-        raise NotPosted("this job is about no merge request")
+        raise NotPosted("this job does not belong to a merge request")
     token = _wanted(environment, "GITLAB_TOKEN")
     own = "CI_MERGE_REQUEST_PROJECT_ID" if environment.get("CI_MERGE_REQUEST_PROJECT_ID") else "CI_PROJECT_ID"
     project = _matching(environment, own, r"\d+")
@@ -198,7 +198,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def _event(environment: Environment) -> dict[str, Any]:
-    """What started a job of GitHub Actions; empty where that is not said."""
+    """What started a job of GitHub Actions; empty if that is not said."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return {}
@@ -215,7 +215,7 @@ def _wanted(environment: Environment, name: str) -> str:
         raise NotPosted(f"there is no token in {name}, as on a branch of a fork")
     if not (token.isascii() and token.isprintable()):
         raise UsageError(
-            f"the token in {name} holds a character that no header takes. Remedy: set it to the token alone"
+            f"the token in {name} holds a character that is not allowed in a header. Remedy: set it to the token alone"
         )
     return token
 
@@ -223,19 +223,19 @@ def _wanted(environment: Environment, name: str) -> str:
 def _matching(environment: Environment, name: str, pattern: str) -> str:
     value = environment.get(name, "")
     if not re.fullmatch(pattern, value, re.ASCII) or ".." in value:
-        raise UsageError(f"{name}={value!r} is not as the host sets it")
+        raise UsageError(f"{name}={value!r} is not what the host sets")
     return value
 
 
 def _number(value: int | str, name: str) -> int:
     if not re.fullmatch(r"\d{1,12}", str(value), re.ASCII):
-        raise UsageError(f"{name}={value!r} is no number")
+        raise UsageError(f"{name}={value!r} is not a number")
     return int(value)
 
 
 def _address(text: str, name: str) -> str:
     if not re.fullmatch(r"https?://[\w.\[\]:-]+(/[\w./-]*)?", text, re.ASCII):
-        raise UsageError(f"{name}={text!r} is no address of an API")
+        raise UsageError(f"{name}={text!r} is not the address of an API")
     return text.rstrip("/")
 
 

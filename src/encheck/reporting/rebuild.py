@@ -1,4 +1,4 @@
-"""Reports made from runs that are over, whatever became of their files since."""
+"""Rebuild reports from finished runs, whatever has become of their files since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from encheck.system.files import whole
 
 
 def rebuild(folder: Path, out: Path) -> Path:
-    """Write the report of a run to `out`; UsageError where the results are not what encheck writes."""
+    """Write the report of a run to `out`; UsageError if the results are not what encheck writes."""
     results, items = read_results(folder), read_items(folder)
     with as_written(folder):
         if not items:
@@ -70,6 +70,6 @@ def as_written(*folders: Path) -> Iterator[None]:
         jinja2.TemplateError,
     ) as error:
         raise UsageError(
-            f"the results in {', '.join(map(str, folders))} are not as encheck writes them: {type(error).__name__}: "
+            f"the results in {', '.join(map(str, folders))} are not valid: {type(error).__name__}: "
             f"{error}. Run again, or hold them to results.schema.json"
         ) from error

@@ -15,7 +15,7 @@ WHO: Mapping[Role, str] = {
     "surface": "which sees the surface alone",
     "parent": "its parent",
 }
-CERTAIN = "certain: no chance, at 5% for all capabilities together; this decides nothing"
+CERTAIN = "certain: at the 5% level for all capabilities together; informational only"
 
 
 def as_dict(
@@ -45,7 +45,7 @@ def heading(one: Mapping[str, Any]) -> str:
 
 
 def sameness(one: Mapping[str, Any]) -> str:
-    """Whether the weights, or all scores, are those of the other model; empty where neither is so."""
+    """Whether the weights, or all scores, are those of the other model; empty if neither is so."""
     names = f"{one['model']} are those of {one['against']}"
     if one["same_weights"]:
         return f"the weights of {names}{', and so are all scores' if is_unchanged(one) else ''}"
@@ -75,7 +75,7 @@ def amount(row: Mapping[str, Any], value: float, *, signed: bool = False) -> str
 
 
 def unmeasured(one: Mapping[str, Any]) -> str:
-    """What to type where a parent is at hand and was not measured; empty where it was."""
+    """What to type where a parent is at hand and was not measured; empty if it was."""
     if one["role"] != "parent" or one["rows"]:
         return ""
     return f"{heading(one)}: not compared, since the store has no vectors of it (encheck run --model=PARENT makes them)"
@@ -106,7 +106,7 @@ def surface_line(one: Mapping[str, Any]) -> str:
     above = [row for row in one["rows"] if row["certain"] and row["change"] > 0]
     others = [row for row in one["rows"] if row not in above]
     missed = ", ".join(f"{capability(row['row'])} ({amount(row, row['change'], signed=True)})" for row in others)
-    start = f"{heading(one)}: above it for certain in {len(above)} of {len(one['rows'])} capabilities"
+    start = f"{heading(one)}: certainly above it in {len(above)} of {len(one['rows'])} capabilities"
     return f"{start}; not in {missed}" if missed else start
 
 

@@ -58,7 +58,7 @@ def schema() -> dict[str, Any]:
 
 
 def write_named(path: Path, text: str) -> None:
-    """Write a file that the user named, as `write_text` does; UsageError where no file can be there."""
+    """Write a file that the user named, as `write_text` does; UsageError if no file can be there."""
     with into(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
@@ -67,13 +67,13 @@ def write_named(path: Path, text: str) -> None:
 
 @contextmanager
 def into(folder: Path) -> Iterator[None]:
-    """Makes the folder that is written into here, where it is missing; UsageError where the disk does not take it."""
+    """Makes the folder that is written into here, where it is missing; UsageError if the disk does not take it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
         said = files.problem_of(error, folder=folder)
-        raise UsageError(f"cannot write into {folder}, which should be a folder that takes files: {said}") from error
+        raise UsageError(f"cannot write into {folder}, which should be a writable folder: {said}") from error
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
@@ -106,12 +106,12 @@ def _types() -> dict[str, Any]:
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """results.json of a run, in the words of schema 2; UsageError where it is missing, damaged or of another schema."""
+    """results.json of a run, in the words of schema 2; UsageError if it is missing, damaged or of another schema."""
     path = folder / RESULTS
     try:
         results = json_of(path)
     except FileNotFoundError as error:
-        raise UsageError(f"{folder} is no run: it has no {RESULTS}") from error
+        raise UsageError(f"{folder} is not a run: it has no {RESULTS}") from error
     except (ValueError, OSError) as error:
         raise UsageError(f"{path} cannot be read, it may be half-written: {error}. Run again") from error
     found = results.get("schema_version") if isinstance(results, dict) else None
@@ -122,7 +122,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     try:
         refuse_other_types(said, schema())
     except ValueError as error:
-        raise UsageError(f"{path} is not as encheck writes it: {error}. Run again") from error
+        raise UsageError(f"{path} is not valid: {error}. Run again") from error
     return said
 
 
@@ -130,11 +130,11 @@ def _of_schema_1(results: Mapping[str, Any], path: Path) -> dict[str, Any]:
     try:
         return schema1.results(results)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{path} is not as encheck writes it: {error!r}. Run again") from error
+        raise UsageError(f"{path} is not valid: {error!r}. Run again") from error
 
 
 def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
-    """The columns of items.parquet, case by case; nothing where there is no such file; UsageError for a damaged one."""
+    """The columns of items.parquet, case by case; nothing if there is no such file; UsageError for a damaged one."""
     path = folder / ITEMS
     if not path.exists():
         return {}
@@ -147,7 +147,7 @@ def read_items(folder: Path) -> dict[str, dict[str, list[Any]]]:
 
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
-    """The splits of each case's items; nothing where there is no items.parquet; UsageError for a damaged one."""
+    """The splits of each case's items; nothing if there is no items.parquet; UsageError for a damaged one."""
     path = folder / ITEMS
     if not path.exists():
         return {}
@@ -164,7 +164,7 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
 
     path = folder / ITEMS
     if not path.exists():
-        raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or was cut off")
+        raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
     table = _items_of(path, COLUMNS, also=GIVEN)
     rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
     return [row if row.get("kind") else schema1.row_with_kind(row) for row in rows]

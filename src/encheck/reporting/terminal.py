@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from textwrap import wrap
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, cut_offs, gate, reference, validity
+from encheck.reporting import contamination, cut_offs, reference, validity
 from encheck.reporting.failures import rounded
+from encheck.reporting.gate import terminal as gate
 from encheck.reporting.lost import in_a_line
 from encheck.reporting.profile import Line, profile, weakest_first
 from encheck.reporting.text import joined, shortened, table
@@ -36,6 +38,7 @@ FEW = 12  # figures a model and data set: so many are shown one by one
 STALE = "stale_known_failure"
 TRIED = 20  # items: of a crossed group one side may be right
 CONTEXT, WIDTH = 40, 110  # characters beside an edit, and of a line
+SKIPPED = 3  # lines of reasons in the short form
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
@@ -46,7 +49,8 @@ def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bo
     its `items`.
     """
     is_short = not verbose and "gate" not in results and len(ran(judged(results))) > FEW * len(matrix(results))
-    yield from (visible(line, keep=LINES) for line in (_short(results, items or {}) if is_short else _lines(results)))
+    found = _short(results, items or {}) if is_short else _lines(results, verbose=verbose)
+    yield from (visible(line, keep=LINES) for line in found)
 
 
 def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
@@ -57,7 +61,7 @@ def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
         yield f"{cell['model']} on {cell['data']}"
         yield from profiled(found)
         if why := skipped(here):
-            yield f"  skipped: {in_a_line('; '.join(why))}"
+            yield from _skipped(why, most=SKIPPED)
         yield from _all_four(cell)
         yield from _worst(found, frames(results, items))
         yield ""
@@ -74,6 +78,21 @@ def _ended(results: Mapping[str, Any]) -> Iterator[str]:
     yield from cut_offs.lines(results)
     yield from (f"  {line}" for line in validity.lines(results))
     yield from contamination.lines(results.get("contamination", ()))
+
+
+def _skipped(why: Sequence[str], *, most: int = 0) -> Iterator[str]:
+    """Why checks were skipped, whole reasons on wrapped lines; with `most`, so many lines and how many reasons remain.
+
+    >>> list(_skipped(["2 properties need probes", "sts needs scores"]))
+    ['  skipped: 2 properties need probes; sts needs scores']
+    """
+    for shown in range(len(why), 0, -1):
+        left = f"; and {len(why) - shown} more: -v" if shown < len(why) else ""
+        text = f"skipped: {'; '.join(why[:shown])}{left}"
+        found = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        if not most or len(found) <= most or shown == 1:
+            yield from found
+            return
 
 
 def _all_four(cell: Mapping[str, Any]) -> Iterator[str]:
@@ -112,7 +131,7 @@ def _worst(found: Sequence[Line], there: Mapping[str, Frame]) -> Iterator[str]:
     """The worst item of each of the weakest properties: what the model takes for nearer, and what is."""
     examples = ((line.name, _mistake(there.get(line.case))) for line in found)
     for name, item in islice(((name, item) for name, item in examples if item), WORST):
-        yield f"  worst of {name}: the first is nearer, and should be farther than the second"
+        yield f"  worst in {name}: the first text scores higher, but the second should"
         yield from (_text(item, side) for side in ("far", "near"))
 
 
@@ -127,25 +146,30 @@ def _text(item: Mapping[str, Any], side: str) -> str:
     return f"    {item[f'{side}_score']:.2f} {in_a_line(text, WIDTH)}"
 
 
-def _lines(results: Mapping[str, Any]) -> Iterator[str]:
+def _lines(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
     if "gate" in results:
-        yield from gate.lines(results["gate"])
+        yield from gate.told(results, verbose=verbose)
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"
         if run := ran(rows):
             yield from table([COLUMNS, *(_cells(row) for row in run)])
         if why := skipped(rows):
-            yield f"  skipped: {'; '.join(why)}"
+            yield from _skipped(why)
         yield from _all_four(cell)
         yield ""
     yield from reference.lines(results.get("references", ()))
     yield from _ended(results)
-    reasons = sorted(
-        {(r["reason"], WORDS[r["verdict"]]) for r in ran(judged(results)) if r["reason"] and r["verdict"] != "fail"}
-    )
-    for reason, verdict in reasons:
-        yield f"  {verdict}: {reason}"
+    yield from _reasons([row for row in ran(judged(results)) if row["reason"] and row["verdict"] != "fail"])
+
+
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Each reason of a verdict once, with the properties that have it."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        found.setdefault((row["reason"], WORDS[row["verdict"]]), set()).add(row["property"])
+    for (reason, verdict), properties in sorted(found.items()):
+        yield f"  {verdict} ({', '.join(sorted(properties))}): {reason}"
 
 
 def _criteria(cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

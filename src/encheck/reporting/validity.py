@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from encheck.gating.answers import wilson
+from encheck.generators.validity import named
 from encheck.statistics.figures import Figure
 
 Row = Mapping[str, Any]
@@ -23,9 +24,9 @@ def said(rows: Sequence[Row]) -> list[str]:
 
 
 def _says(one: Row) -> str:
-    start = f"generated items ({one['generator']})"
+    start = f"generated items ({named(one['generator'])})"
     if not one["read"]:
-        return f"{start}: not read by anybody, so how many are right is not known"
+        return f"{start}: nobody has checked them yet, so the share that is right is unknown"
     share = one["right"] / one["read"]
     figure = Figure(share, *wilson(share, one["read"]))
-    return f"{start}: {figure.says} of {one['read']} read blind are right, a ceiling of the rates on them"
+    return f"{start}: blind readers found {figure.says} of {one['read']} right, which is a ceiling for rates on them"

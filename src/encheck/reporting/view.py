@@ -169,20 +169,24 @@ def _headline(model: str, rows: Sequence[Row]) -> str:
     counts = {v: [r for r in rows if r["verdict"] == v] for v in WORDS}
     counted = [r for r in rows if r["verdict"] not in ("skipped", None)]
     if not counted and rows:
-        return f"{model}: floors and aims are shown and decide nothing"
+        return f"{model}: floors and aims are informational here"
     parts = [f"{model} passes {len(counts['pass']) + len(counts['stale_known_failure'])} of {len(counted)} checks"]
     for verdict, words in (("fail", "fails"), ("error", "cannot be measured on")):
         if counts[verdict]:
             parts.append(f"{words} {len(counts[verdict])} ({_names(counts[verdict])})")
-    if counts["known_failure"]:
-        parts.append(f"fails {len(counts['known_failure'])} in a known way ({_names(counts['known_failure'])})")
+    if known := counts["known_failure"]:
+        parts.append(f"{_count(known, 'known failure')} ({_names(known)})")
     if counts["below_aim"]:
-        parts.append(f"is below the aim of {len(counts['below_aim'])} ({_names(counts['below_aim'])})")
+        parts.append(f"is below aim in {len(counts['below_aim'])} ({_names(counts['below_aim'])})")
     if counts["inconclusive"]:
-        parts.append(f"{len(counts['inconclusive'])} cannot be told from the aim")
-    if counts["stale_known_failure"]:
-        parts.append(f"{len(counts['stale_known_failure'])} known failure(s) are stale: the model passes them now")
+        parts.append(f"{len(counts['inconclusive'])} inconclusive")
+    if stale := counts["stale_known_failure"]:
+        parts.append(f"{_count(stale, 'stale known failure')}: passed now")
     return "; ".join(parts)
+
+
+def _count(rows: Sequence[Row], what: str) -> str:
+    return f"{len(rows)} {what}{'s' * (len(rows) != 1)}"
 
 
 def looked(results: Mapping[str, Any]) -> Iterator[str]:
@@ -243,10 +247,11 @@ def frames(results: Mapping[str, Any], items: Items) -> dict[str, Frame]:
 def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:
     """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
     columns = frame.to_columns()
-    return [_with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
+    return [with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
 
 
-def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
+def with_pieces(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of an item's columns, with its texts in marked pieces."""
     source = row["source"]
     row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
     row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []

@@ -150,7 +150,8 @@ class Bench:
         if missing or any(isinstance(item, Repeated) for item in items.kept):
             total = len({text for some in texts.values() for text in some})
             raise NothingToMeasure(
-                f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and computes none"
+                f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and cannot compute "
+                f"them"
             )
 
     def refuse_failed(self, model: str) -> None:

@@ -1,4 +1,4 @@
-"""The texts by which the vectors of two models are compared."""
+"""The texts on which the vectors of two models are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encoding what a run needs and the store lacks: the one owner of what a model gave.
+"""Encode what a run needs and the store lacks; the only owner of a model's output.
 
 All processes of a run make the same plan, in the same order. Whoever gets the locks first encodes it; the others
 find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
@@ -44,7 +44,7 @@ class Encoding:
         self._clock = clock or WorkClock()
 
     def repeat(self, subject: Subject, texts: Sequence[str], locks: Locks) -> None:
-        """Encode these texts again, in other company, for a check of determinism."""
+        """Encode these texts again, in another batch, for a check of determinism."""
         how: Any = {"store": self.store, "kind": subject.kind, "name": subject.label, "locks": locks}
         try:
             computed = again(subject.model, texts, fingerprint=f"{subject.fingerprint}/again", **how)
@@ -257,6 +257,6 @@ class Saver:
     def _lost(self) -> str:
         what, lost = self._what, len(self._keys)
         return (
-            f"Thrown away: {lost} {what} that came after the last good check of the model, and the requests under way. "
-            f"Kept in this pass: {self.kept} {what}, checked after they came"
+            f"Discarded: {lost} {what} that came after the last good check of the model, and all requests in "
+            f"progress. Kept in this pass: {self.kept} {what}, checked after they came"
         )

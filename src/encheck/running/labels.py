@@ -1,4 +1,4 @@
-"""What the models and the data of a run are called in ids, tables and file names."""
+"""The names of a run's models and data in ids, tables and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking into the store, and taking the locks of what computes where something is missing there."""
+"""Look into the store, and take the locks of the devices that compute what is missing."""
 
 from __future__ import annotations
 

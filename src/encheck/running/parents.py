@@ -1,4 +1,4 @@
-"""The parent of a model under test, measured from what the store has: it is neither loaded nor asked to encode."""
+"""The parent of a model under test, measured from what the store has: it is never loaded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from encheck.types import Items
 
 @dataclass(frozen=True)
 class Parent:
-    """A parent, and the file that names it; `scorer` is None where the store lacks vectors of texts of the run."""
+    """A parent, and the file that names it; `scorer` is None if the store lacks vectors of texts of the run."""
 
     label: str
     named_by: str
@@ -32,7 +32,7 @@ class Parent:
     scorer: Scorer | None = None
 
     def scores(self, data: str, items: Items) -> Scores | None:
-        """The similarities of these items; None where they are searches, or not measured."""
+        """The similarities of these items; None if they are searches, or not measured."""
         try:
             return self.scorer.plain(self.label, data, items) if self.scorer else None
         except NothingToMeasure:
@@ -51,7 +51,7 @@ class Parent:
 
 
 def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> Parent | None:
-    """The parent of a model made of files, where it is at hand; None where it is not, or cannot be read."""
+    """The parent of a model made of files, where it is at hand; None if it is not, or cannot be read."""
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
         return None

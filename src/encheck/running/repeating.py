@@ -1,4 +1,4 @@
-"""Encoding a few texts again, in other company: is the model deterministic?
+"""Encode a few texts again, in another batch: is the model deterministic?
 
 What was found is kept in the store beside the vectors, under a fingerprint of its own: a warm run loads no model.
 """

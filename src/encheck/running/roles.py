@@ -59,7 +59,9 @@ def tell_prompts(model: Model, label: str) -> None:
     prompts: dict[str, str] = getattr(model, "prompts", {})
     named = sorted(name for name, text in prompts.items() if text)
     if named and not query:
-        log.warning("%s has prompts (%s), but none for queries: they got none. %s", label, ", ".join(named), REMEDY)
+        log.warning(
+            "%s has prompts (%s), but none for queries, so queries got no prompt. %s", label, ", ".join(named), REMEDY
+        )
     elif query or document:
         log.warning("%s: queries were encoded after %r, documents after %r", label, query, document)
     else:

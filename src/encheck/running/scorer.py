@@ -74,7 +74,7 @@ class Scorer:
         """The scores of these items without surface scorers; NothingToMeasure of searches, and of contrasts."""
         kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
         if kind.searches or not kind.calibrates:
-            raise NothingToMeasure(f"{model} is compared without its searches")
+            raise NothingToMeasure(f"{model} is compared without searches")
         scale = self._scale(self._scales, model, data, by)
         return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
 
@@ -248,8 +248,8 @@ def similarity_of(subject: Subject) -> Similarity:
         values = similarity(subject.vectors[a], subject.vectors[b])
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
             raise EncoderError(
-                f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is no number, "
-                f"first of {(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
+                f"{subject.label}: the {name} of {bad.size} of {len(values)} pairs is not a number, first of "
+                f"{(first[bad[0]], second[bad[0]])}. Remedy: vectors that are not all zeros, blank texts' too"
             )
         return values
 

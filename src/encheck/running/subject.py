@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 class InRole:
     """Texts that were encoded in a role: `vectors` has shape [texts, d], `rows` the row of each text.
 
-    `prompt` is what stood before them, None where the model does not say.
+    `prompt` is what stood before them, None if the model does not say.
     """
 
     rows: Mapping[str, int]
@@ -101,7 +101,7 @@ class Subject:
 
     @property
     def dimension(self) -> int | None:
-        """Of the vectors; None where there are none, as of a scorer of pairs."""
+        """Of the vectors; None if there are none, as of a scorer of pairs."""
         widths = [vectors.shape[1] for vectors in (self.vectors, *(found.vectors for found in self.roles.values()))]
         return next((int(width) for width in widths if width), None)
 

@@ -20,7 +20,7 @@ class Answers:
 
     `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not among those listed. Of the
     `duels` of a right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first
-    ten answers among the sorted documents, the best first; it is empty where an older encheck did not keep them.
+    ten answers among the sorted documents, the best first; it is empty if an older encheck did not keep them.
     """
 
     right: tuple[tuple[int, int], ...]

@@ -25,7 +25,7 @@ class BothOrdersScores:
     """Similarity of each measured pair in both orders, shape [n] each.
 
     `decision` is where a trained head of two classes says yes, None for a model without one; `learned` what a threshold
-    is chosen on, None where the data have no validation part of both labels.
+    is chosen on, None if the data have no validation part of both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)

@@ -48,7 +48,7 @@ def difficulty(pairs: Sequence[SentencePair], *, scope: Scope = "split") -> Diff
     """The cells of labelled pairs by the divergence of their words.
 
     The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
-    ("dataset": what their text says), or a number of your own. ValueError where a pair has no label 0 or 1.
+    ("dataset": what their text says), or a number of your own. ValueError if a pair has no label 0 or 1.
 
     >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
     >>> difficulty([pair], scope=0.3).counts

@@ -54,7 +54,7 @@ class Frame:
 
     Every column has the length of `ids`, or is empty.
 
-    `far` is the second text of each item, or its second score; None where items have one. `roles` says in which role
+    `far` is the second text of each item, or its second score; None if items have one. `roles` says in which role
     the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
     members and of the sides of groups. `source_is_second` marks rows whose pairs were scored the other way round:
     (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON object of
@@ -200,7 +200,7 @@ def _side(columns: Columns, name: str) -> Side:
 
 
 def _given(columns: Columns, name: str) -> tuple[Any, ...]:
-    """A column, or nothing where no item has a value in it."""
+    """A column, or nothing if no item has a value in it."""
     found = columns.get(name) or ()
     return tuple(found) if any(value is not None for value in found) else ()
 

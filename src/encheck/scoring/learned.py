@@ -22,7 +22,7 @@ class Learned:
 
     @classmethod
     def of(cls, pairs: Sequence[SentencePair], by: Measure) -> Learned | None:
-        """The scores of these pairs; None where they have not both labels, so that no threshold can be chosen."""
+        """The scores of these pairs; None if they have not both labels, so that no threshold can be chosen."""
         labels = np.array([p.label for p in pairs], float)
         if {0, 1} - set(labels.tolist()):
             return None

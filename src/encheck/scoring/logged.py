@@ -1,4 +1,4 @@
-"""What queries of a log find: nobody said what is right, so that answers are kept and none is judged."""
+"""Answers to queries of a log: there are no labels, so answers are kept and not judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compares texts, as scores ask it: a model, or a surface scorer in its place."""
+"""What compares texts: a model, or a surface scorer in its place."""
 
 from __future__ import annotations
 

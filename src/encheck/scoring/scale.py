@@ -37,6 +37,6 @@ class Scale:
 
     @property
     def unit(self) -> float:
-        """How far identical text is from unrelated text; NaN where the scorer cannot tell them apart."""
+        """How far identical text is from unrelated text; NaN if the scorer cannot tell them apart."""
         unit = self.identity - self.reference
         return unit if unit > 1e-9 else float("nan")

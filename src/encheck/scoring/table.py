@@ -21,11 +21,11 @@ GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
 class Table:
     """One case (check/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
 
-    `far` holds the second score of each item, NaN where it has none; `kind` is triplet, turned, labelled or pair.
-    `answers` has what each query found, as `Answers` writes it; it is empty where the items search no documents.
+    `far` holds the second score of each item, NaN if it has none; `kind` is triplet, turned, labelled or pair.
+    `answers` has what each query found, as `Answers` writes it; it is empty if the items search no documents.
     `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
     `slices` has what the data say of each query besides, as a JSON object; a baseline keeps no text, and so none.
-    `declared` is what the check declares of itself; None where the run that made the table does not say.
+    `declared` is what the check declares of itself; None if the run that made the table does not say.
     """
 
     case: str

@@ -1,1 +1,1 @@
-"""Chance: the bootstrap over clusters, intervals, paired tests, the draws of generators."""
+"""Statistics: the bootstrap over clusters, intervals, paired tests, the draws of generators."""

@@ -160,7 +160,7 @@ def _slices(shape: tuple[int, ...]) -> Iterator[slice]:
 def interval(replicates: Floats) -> tuple[Floats, Floats]:
     """The 95% percentile interval of each column of [replicates] or [replicates, k].
 
-    Replicates that are no number are left out; a column where most are none has no interval (NaN).
+    NaN replicates are left out; a column with mostly NaN has no interval (NaN).
     """
     tail = 50 * (1 - LEVEL)
     if np.isfinite(replicates).all():

@@ -1,4 +1,4 @@
-"""Which items hang together."""
+"""Group items that depend on each other into clusters."""
 
 from __future__ import annotations
 

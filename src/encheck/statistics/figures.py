@@ -58,7 +58,7 @@ class Log:
         return self.ratio(values, np.ones(len(values)))
 
     def ratio(self, part: Floats, whole: Floats) -> Figure:
-        """The sum of `part` over that of `whole`, shape [n] each; NaN where the whole is 0.
+        """The sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
 
         The interval is no narrower than Clopper-Pearson's over clusters where the ratio is nearly 0 or 1.
         """

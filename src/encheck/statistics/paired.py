@@ -129,7 +129,7 @@ def influence(
     """What each of `total` clusters adds to the mean of the differences beyond its share; shape [total].
 
     Each is divided by the root of the share of the items that other clusters have (CR2, Bell and McCaffrey 2002, Survey
-    Methodology 28): a large cluster draws the mean towards itself, and looks closer to it than it is. NaN where all
+    Methodology 28): a large cluster draws the mean towards itself, and looks closer to it than it is. NaN if all
     items are of one cluster.
 
     `strata` numbers the stratum of each item. The shares of the strata are given, so that the error of the mean is that

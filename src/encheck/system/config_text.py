@@ -9,7 +9,7 @@ from encheck.system.documents import TextError, text_of
 
 
 def config_text(path: Path, *, most: int) -> str:
-    """The text of a configuration file of at most so many bytes; ConfigError names the line that is not UTF-8."""
+    """The text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8."""
     try:
         return text_of(path, most=most)
     except TextError as error:

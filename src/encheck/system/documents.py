@@ -1,4 +1,4 @@
-"""The readers of JSON and text files that people and other programs may have written: with limits, and in plain words.
+"""Read JSON and text files that people or other programs wrote, with limits and errors in plain words.
 
 A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. What is wrong is a
 ValueError, whose text the readers of each kind of file put behind its name; an OSError is the system's.
@@ -14,7 +14,7 @@ MOST_BYTES, MOST_DEPTH = 256 * 10**6, 100
 
 
 class TextError(ValueError):
-    """A file that is no UTF-8, or is too long; `place` is ":" and its line, empty where the whole file is meant."""
+    """A file that is no UTF-8, or is too long; `place` is ":" and its line, empty if the whole file is meant."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
@@ -22,7 +22,7 @@ class TextError(ValueError):
 
 
 def bytes_of(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a file; ValueError where there are too many, OSError where it cannot be read."""
+    """The bytes of a file; ValueError if there are too many, OSError if it cannot be read."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -31,7 +31,7 @@ def bytes_of(path: Path, *, most: int = MOST_BYTES) -> bytes:
 
 
 def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file; ValueError names the line of what is none."""
+    """The text of a UTF-8 file; ValueError names the line that is not."""
     data = bytes_of(path, most=most)
     try:
         return data.decode("utf-8-sig")
@@ -46,7 +46,7 @@ def json_of(path: Path, *, most: int = MOST_BYTES) -> Any:
 
 
 def parsed(text: str, *, infinite: bool = False) -> Any:
-    """What a JSON text holds; ValueError where it is none, is nested too deep, or has NaN or infinity.
+    """What a JSON text holds; ValueError if it is not one, is nested too deep, or has NaN or infinity.
 
     Configurations of checkpoints may be `infinite`: Python writes such numbers.
 
@@ -66,7 +66,7 @@ def parsed(text: str, *, infinite: bool = False) -> Any:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is no number of JSON")
+    raise ValueError(f"holds {name}, which is not a JSON number")
 
 
 def _is_deep(value: Any) -> bool:

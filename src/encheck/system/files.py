@@ -91,7 +91,7 @@ def sync(folder: Path) -> None:
 def whole(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` when the block ends well; else `path` stays as it was, and nothing is left.
 
-    Pipes and devices are written straight. OSError where the disk does not take it: it names `path`.
+    Pipes and devices are written straight. OSError if the disk does not take it: it names `path`.
     """
     if is_special(path):
         with path.open("wb") as file:
@@ -124,7 +124,7 @@ def write_text(path: Path, text: str) -> None:
 def alone(folder: Path) -> Iterator[None]:
     """Keep other processes that ask for this folder out of it; the system lets go of it when this one is killed.
 
-    OSError where another one stays in it for ten seconds. Where folders cannot be locked, nobody is kept out.
+    OSError if another one stays in it for ten seconds. Where folders cannot be locked, nobody is kept out.
     """
     if fcntl is None:
         yield

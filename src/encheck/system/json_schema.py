@@ -68,7 +68,7 @@ def _problems(value: Any, schema: Schema, whole: Schema, place: str) -> Iterator
 
 
 def _wanted(value: Any, schema: Schema) -> str:
-    """What the value should be and is not; empty where it is."""
+    """What the value should be and is not; empty if it is."""
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if allowed is not None and not any(type(one) is type(value) and one == value for one in allowed):
         return " or ".join(map(shown, allowed))

@@ -1,4 +1,4 @@
-"""Locks that others wait for, made anew each time they are taken."""
+"""Locks between processes, created anew each time they are taken."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such li
 
 
 def opened(source: Path | IO[bytes]) -> Any:
-    """The file, of which no row is read; ValueError where it is no Parquet file, or beyond the limits."""
+    """The file, of which no row is read; ValueError if it is no Parquet file, or beyond the limits."""
     import pyarrow
     import pyarrow.parquet
 
@@ -51,7 +51,7 @@ def table_of(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence
 
 
 def rows_of(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
-    """The rows of an opened file of `size` bytes, some at a time; ValueError where it is damaged or unpacks too far."""
+    """The rows of an opened file of `size` bytes, some at a time; ValueError if it is damaged or unpacks too far."""
     import pyarrow
 
     unpacked = 0

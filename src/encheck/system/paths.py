@@ -1,4 +1,4 @@
-"""Paths as people type them: what no file system takes as a name is not there, and is no error of the system's."""
+"""Paths as people type them: a name that no file system accepts counts as missing, and raises no system error."""
 
 from __future__ import annotations
 

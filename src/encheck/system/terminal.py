@@ -19,7 +19,7 @@ OWN_MOVES = re.compile(r"(\x1b\[[0-9;]*[mAK]|[\r\n\t])")  # colours, and what a 
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    r"""The text with what nobody sees or what turns it round made visible, sign for sign, but for the signs of `keep`.
+    r"""The text with invisible and reversing characters made visible, one for one, except those in `keep`.
 
     >>> visible("a\u202eb\x00c\nd")
     'a\ufffdb\u2400c\u240ad'
@@ -36,7 +36,7 @@ def _sign(c: str) -> str:
 
 
 def harmless(text: str) -> str:
-    r"""What a library printed, visible but for colours and what a progress bar moves by.
+    r"""What a library printed, visible except for colours and what a progress bar moves by.
 
     >>> harmless("\x1b[31mred\x1b[0m\x1b]0;title\x07")
     '\x1b[31mred\x1b[0m␛]0;title␇'

@@ -1,4 +1,4 @@
-"""Time that a process works, and time that it waits for another one."""
+"""Time that a process spends working, and time that it spends waiting for another one."""
 
 from __future__ import annotations
 

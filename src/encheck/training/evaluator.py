@@ -61,7 +61,7 @@ def behaviour(
     `blocked` is 1 where a gate on the same items would block, else 0, and `balanced` is minus infinity where it would.
 
     `encode` gives vectors of shape [n, d] for n texts, the model being in evaluation mode. Keys are the checks that the
-    data have items for, the parts, and `balanced`, which is NaN where one of the parts is lacking. Parts and score
+    data have items for, the parts, and `balanced`, which is NaN if one of the parts is lacking. Parts and score
     count from chance, 0, to 1. `invariance` is the part: the mean of the checks `synonym` and `invariance`, as far as
     both are asked for.
 
@@ -91,7 +91,7 @@ def _has_rate(case: Case) -> bool:
 
 
 def _plan(data: str, checks: Sequence[str], seed: int, *, guarded: bool = False) -> Plan:
-    """What these checks measure on the development part of the data; UsageError where that is nothing.
+    """What these checks measure on the development part of the data; UsageError if that is nothing.
 
     If `guarded`, what shows that the rest of the space broke is measured too: it can block, and has no part in a score.
     """
@@ -131,7 +131,7 @@ def _has_items(case: Case, dataset: Dataset, maker: Maker) -> bool:
 
 
 def _figures(found: Side, before: Side | None, metric: str = BALANCED) -> tuple[dict[str, float], str]:
-    """`behaviour` of what was measured, and why `metric` is minus infinity; empty where it is not."""
+    """`behaviour` of what was measured, and why `metric` is minus infinity; empty if it is not."""
     families, above = families_of(found.tables), shares(found.tables)
     score = balanced(above, families)
     figures = {**win_rates(found.tables), **parts(above, families), BALANCED: float("nan") if score is None else score}
@@ -143,7 +143,7 @@ def _figures(found: Side, before: Side | None, metric: str = BALANCED) -> tuple[
 
 
 def lost(before: Side, after: Side) -> str:
-    """Why a gate on these items would block, by their weightiest row; empty where it would not."""
+    """Why a gate on these items would block, by their weightiest row; empty if it would not."""
     decision = decide(pooled(compare_all(before, after)[0]))
     if decision.outcome != "block":
         return ""
@@ -154,7 +154,7 @@ def lost(before: Side, after: Side) -> str:
 def primary(checks: Sequence[str]) -> str:
     """The figure of these checks that a best checkpoint is chosen by: `balanced`, or the one part that they belong to.
 
-    UsageError where they belong to two of the three parts, or to none: neither has one figure.
+    UsageError if they belong to two of the three parts, or to none: neither has one figure.
 
     >>> primary(default_checks()), primary(["antonym", "jumble"])
     ('balanced', 'sensitivity')
@@ -166,7 +166,7 @@ def primary(checks: Sequence[str]) -> str:
         return asked[0]
     lacking = " and ".join(part for part in PARTS if part not in asked)
     raise UsageError(
-        f"checks={list(checks)} choose no checkpoint: without {lacking} there is no balanced score. "
+        f"checks={list(checks)} cannot choose a checkpoint: without {lacking} there is no balanced score. "
         "Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name checks of one part alone"
     )
 
@@ -178,7 +178,7 @@ def _parts_of(checks: Sequence[str]) -> list[str]:
 
 
 def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: Plan) -> None:
-    """UsageError where the data have no item for a part that the primary metric is made of: it would be NaN."""
+    """UsageError if the data have no item for a part that the primary metric is made of: it would be NaN."""
     found = _parts_of(plan.checks)
     if lacking := [part for part in _parts_of(checks) if part not in found]:
         raise UsageError(f"{data} has no item for {' and '.join(lacking)}: name checks of other parts, or other data")
@@ -187,7 +187,7 @@ def _refuse_lacking_parts(data: str, checks: Sequence[str], plan: Plan) -> None:
 def dev_part(dataset: Dataset) -> Dataset:
     """The data's groups and pairs of the split `dev`, or of `validation`; all of them where there is neither.
 
-    UsageError where there are items for a gate and none for development.
+    UsageError if there are items for a gate and none for development.
     """
     splits = {g.split for g in dataset.groups} | {p.split for p in dataset.pairs}
     for split in (DEV_SPLIT, "validation"):
@@ -197,7 +197,10 @@ def dev_part(dataset: Dataset) -> Dataset:
             universe = tuple(sorted({g.cluster for g in groups} | {p.cluster for p in pairs}))
             return replace(dataset, groups=groups, pairs=pairs, universe=universe)
     if "gate" in splits:
-        raise UsageError(f"{dataset.name} has items for the gate and none of the split dev: nothing may select on them")
+        raise UsageError(
+            f"{dataset.name} has items for the gate but none in the split dev, and no checkpoint may be "
+            f"chosen on those of the gate"
+        )
     return dataset
 
 
@@ -276,7 +279,7 @@ def _evaluator_class() -> type:
 
         `baseline` is the model before training, or a function from texts to vectors; without one, the first model that
         is evaluated. A later one that a gate on the same items would block has a primary metric of minus infinity;
-        `blocked` says why, and is empty where it was not.
+        `blocked` says why, and is empty if it was not.
         """
 
         __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module

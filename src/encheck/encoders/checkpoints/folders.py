@@ -1,4 +1,4 @@
-"""Which files of a folder are the model: at its root, and below what modules.json, a router or an index names."""
+"""Which files of a folder are the model: at its root, and below the paths in modules.json, a router or an index."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _inside(path: Path) -> bool:
 
 
 def check_vocabulary(folder: Path) -> None:
-    """ModelError where a tokenizer.json has tokens that the embedding of the config.json beside it has no row for."""
+    """ModelError if a tokenizer.json has tokens that the embedding of the config.json beside it has no row for."""
     for config in (p for p in model_files(folder) if p.name == "config.json"):
         found, tokenizer = read_json(config), config.parent / "tokenizer.json"
         size = found.get("vocab_size") if isinstance(found, dict) else None

@@ -1,4 +1,4 @@
-"""What sentence-transformers would pass over in a checkpoint, so that another model is measured: refused by name."""
+"""Refuse settings of a checkpoint that sentence-transformers would ignore, which would measure another model."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
 def refuse_kind(folder: Path) -> None:
-    """ModelError where the checkpoint is of another family, which would be pooled by the mean without a word."""
+    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a word."""
     file = folder / "config_sentence_transformers.json"
     kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
         other = OTHERS.get(str(kind), "an adapter for what it is")
         raise ModelError(
             f"{file}: model_type is {kind!r}, but a sentence encoder's is SentenceTransformer: sentence-transformers "
-            f"would put other modules in place of its own. Remedy: {other}"
+            f"would replace its modules with others. Remedy: {other}"
         )
 
 
 def refuse_ignored(folder: Path) -> None:
-    """ModelError where a module has a setting that the library drops, or replaces by its default, while it loads."""
+    """ModelError if a module has a setting that the library drops, or replaces by its default, while it loads."""
     for file, key, value in (*_of_modules(folder), *_of_transformers(folder)):
-        raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers passes over. {REMEDY}")
+        raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 
 
 def _of_modules(folder: Path) -> Iterator[tuple[Path, str, Any]]:

@@ -23,9 +23,9 @@ class PeftEncoder(TransformersEncoder):
     engine = "peft-1"
 
     def check(self) -> None:
-        """ModelError where the adapter or its base cannot be loaded."""
+        """ModelError if the adapter or its base cannot be loaded."""
         if not (self.source / "adapter_config.json").is_file():
-            raise ModelError(f"{self.source} is no PEFT adapter: it has no adapter_config.json")
+            raise ModelError(f"{self.source} is not a PEFT adapter: it has no adapter_config.json")
         weights = [p for p in self.source.glob("adapter_model.*") if p.suffix in (".safetensors", ".bin")]
         if not weights:
             raise ModelError(f"{self.source} has no weights: a PEFT adapter holds adapter_model.safetensors")

@@ -60,7 +60,7 @@ def check_folder(
     if not names & set(marks):
         held = ", ".join(sorted(names)[:8]) or "nothing"
         raise ModelError(
-            f"{folder} is no checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
+            f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
             "folder that holds them, or say what it is: --model-arg adapter=NAME"
         )
     for path in model_files(folder):
@@ -94,7 +94,7 @@ def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def check_all_weights(folder: Path) -> None:
-    """ModelError where the folder has no weights, or some that are broken; safetensors go before pickles."""
+    """ModelError if the folder has no weights, or some that are broken; safetensors go before pickles."""
     weights = [p for p in model_files(folder) if any(map(p.match, WEIGHTS))]
     if not weights:
         raise ModelError(
@@ -136,17 +136,17 @@ class Missing(logging.Handler):
         self.names += self.LINE.findall(record.getMessage())
 
     def refuse(self, folder: Path) -> None:
-        """EncoderError where a weight is missing; a pooler is not used by sentence-transformers' pooling."""
+        """EncoderError if a weight is missing; a pooler is not used by sentence-transformers' pooling."""
         missing = sorted(name for name in self.names if "pooler." not in name)
         if missing:
             raise EncoderError(
-                f"{folder} lacks weights of the model, first {missing[0]}: they would be drawn at random. "
-                "Remedy: a whole checkpoint, or, if it brings code of its own, trust_remote_code"
+                f"{folder} lacks weights of the model, such as {missing[0]}, which would be initialised at random. "
+                "Remedy: a complete checkpoint, or trust_remote_code if it brings its own code"
             )
 
 
 def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
-    """EncoderError where text can become a token that the loaded model has no row of embeddings for."""
+    """EncoderError if text can become a token that the loaded model has no row of embeddings for."""
     special = {i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special}
     largest = max(set(tokenizer.get_vocab().values()) - special, default=-1)
     if largest >= rows:
@@ -169,7 +169,7 @@ def cut_off(encoded: Any, limit: int) -> int:
 
 
 def positions_of(folder: Path) -> int | None:
-    """How many tokens a model with learned positions has room for; None where it has others."""
+    """How many tokens a model with learned positions has room for; None if it has others."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if not isinstance(kind, str) or kind not in LEARNED:
@@ -180,7 +180,7 @@ def positions_of(folder: Path) -> int | None:
 
 
 def check_length(folder: Path, max_length: int | None) -> None:
-    """ModelError where more tokens are asked for than the model has positions."""
+    """ModelError if more tokens are asked for than the model has positions."""
     room = positions_of(folder)
     if max_length and room and max_length > room:
         raise ModelError(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
-    """The prompts that a checkpoint has; ModelError where its default is none of them, or one is no text."""
+    """The prompts that a checkpoint has; ModelError if its default is none of them, or one is no text."""
     file, default = source / "config_sentence_transformers.json", stored.get("default_prompt_name")
     prompts = stored.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
@@ -71,7 +71,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
 
     def _check_pooling(self) -> None:
-        """ModelError where the entry says another pooling than the checkpoint has: it is not changed here."""
+        """ModelError if the entry says another pooling than the checkpoint has: it is not changed here."""
         asked = self.config.pooling
         if asked and self.pooling and asked != self.pooling:
             raise ModelError(
@@ -162,7 +162,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         return model.eval()
 
     def _check_tokens(self, model: SentenceTransformer) -> None:
-        """EncoderError where the tokenizer has tokens that the first module has no row for; some have no such table."""
+        """EncoderError if the tokenizer has tokens that the first module has no row for; some have no such table."""
         first: Any = model[0]
         whole = getattr(first, "auto_model", None)
         table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()

@@ -57,7 +57,7 @@ class TransformersEncoder(LocalEncoder):
         return self.source
 
     def check(self) -> None:
-        """ModelError where the folder cannot be loaded."""
+        """ModelError if the folder cannot be loaded."""
         check_folder(self.base, trusted=self.config.trust_remote_code, marks=("config.json",))
         check_length(self.base, self.config.max_length)
 
@@ -68,9 +68,9 @@ class TransformersEncoder(LocalEncoder):
                 f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
             )
         if "layers" in self.config.options and self.pooling != "layers":
-            raise ModelError(f"layers says nothing to pooling {self.pooling!r}: give pooling: layers with it")
+            raise ModelError(f"layers has no effect with pooling {self.pooling!r}: set pooling: layers too")
         if self.head and self.config.pooling not in (None, "cls"):
-            raise ModelError(f"head: mlp stands on the first token: give pooling: cls with it, not {self.pooling}")
+            raise ModelError(f"head: mlp reads the first token: set pooling: cls with it, not {self.pooling}")
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""
@@ -128,7 +128,7 @@ class TransformersEncoder(LocalEncoder):
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 
     def load(self) -> Any:
-        """The model on the CPU; EncoderError where a weight is missing, which would be drawn at random."""
+        """The model on the CPU; EncoderError if a weight is missing, which would be drawn at random."""
         import torch
         from transformers import AutoModel
 
@@ -142,8 +142,8 @@ class TransformersEncoder(LocalEncoder):
         missing = sorted(n for n in told["missing_keys"] if self.head or not n.startswith("pooler."))
         if missing:
             raise EncoderError(
-                f"{self.base} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn at "
-                f"random. {WHOLE}" + (", or leave `head: mlp` out" if self.head else "")
+                f"{self.base} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be "
+                f"initialised at random. {WHOLE}" + (", or leave `head: mlp` out" if self.head else "")
             )
         return model.get_encoder() if model.config.is_encoder_decoder else model
 

@@ -13,17 +13,17 @@ from encheck.errors import ModelError
 
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
 
-OWN = ": without that, transformers' own class of this type is what is loaded"
+OWN = ": without that, transformers' own class of this type is loaded"
 
 
 def confine(folder: Path) -> None:
-    """ModelError where modules.json, a router or what names a file of weights points out of the folder."""
+    """ModelError if modules.json, a router or what names a file of weights points out of the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
         for named in pointed_at(file):
             if named.is_absolute() or ".." in named.parts:
-                raise ModelError(f"{file} points out of the folder ({named}), which is not followed. {COPY}")
+                raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
             if _is_of_parts(file) and not (file.parent / named).is_file():
-                raise ModelError(f"{file} names {named}, which is not there: was it left out? {COPY}")
+                raise ModelError(f"{file} names {named}, which does not exist: was it left out? {COPY}")
 
 
 def _is_of_parts(file: Path) -> bool:
@@ -55,18 +55,18 @@ def modules(folder: Path) -> Iterator[Named]:
 
 
 def settings(module: Named) -> tuple[Path, Mapping[str, Any]]:
-    """The config.json of a module, and what it holds; nothing where it has none."""
+    """The config.json of a module, and what it holds; nothing if it has none."""
     file = module.folder / "config.json"
     found = read_json(file)
     return file, found if isinstance(found, dict) else {}
 
 
 def refuse_code(folder: Path) -> None:
-    """ModelError where a configuration would run what neither sentence-transformers, torch nor transformers has."""
+    """ModelError if a configuration would run what neither sentence-transformers, torch nor transformers has."""
     for file, key, named in _code_named(folder):
         own = OWN if key == "auto_map" and _is_built_in(file) else ""
         raise ModelError(
-            f"{file} names code of its own ({named}), which is not run. {TRUST}. It stands under {key}{own}"
+            f"{file} names its own code ({named}), which is not run. {TRUST}. It is named under {key}{own}"
         )
     _refuse_activations(folder)
     _refuse_arguments(folder)
@@ -111,27 +111,27 @@ def _texts(found: object) -> Iterator[str]:
 
 
 def _refuse_activations(folder: Path) -> None:
-    """ModelError where a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
+    """ModelError if a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
     for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
         file, found = settings(module)
         named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
         if not isinstance(named, str) or named not in ACTIVATIONS:
             raise ModelError(
-                f"{file}: activation_function is {named!r}, which is none of torch.nn's, so that it is not run, and "
-                f"another would give other vectors. {TRUST}"
+                f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
+                f"substitute would give other vectors. {TRUST}"
             )
 
 
 def _refuse_arguments(folder: Path) -> None:
-    """ModelError where a Transformer module hands on what chooses code, files, or how weights are read."""
+    """ModelError if a Transformer module hands on what chooses code, files, or how weights are read."""
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
         found = read_json(file, dict)
         for group in GROUPS:
             given = found.get(group)
             for key in sorted(set(given if isinstance(given, dict) else ()) - ARGUMENTS[GROUPS[group]]):
                 raise ModelError(
-                    f"{file}: {group} has {key} {given[key]!r}, which is not handed on: it can choose code, files, or "
-                    f"how weights are read. Remedy: leave it out. {TRUST}"
+                    f"{file}: {group} has {key} {given[key]!r}, which is not passed on: it can choose code, files, "
+                    f"or how weights are read. Remedy: leave it out. {TRUST}"
                 )
         for key in ("tokenizer_name_or_path", "processor_name", "path"):
             if found.get(key):

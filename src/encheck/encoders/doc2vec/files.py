@@ -46,18 +46,18 @@ def read_model(path: Path) -> Any:
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
     except Exception as error:
-        raise ModelError(f"{path} is no Doc2Vec model that gensim saved ({error!r}): {CUT_OFF}") from error
+        raise ModelError(f"{path} is not a Doc2Vec model saved by gensim ({error!r}): {CUT_OFF}") from error
     if type(model).__name__ != "Doc2Vec":
         raise ModelError(f"{path} holds a {type(model).__name__}, but should hold gensim's Doc2Vec. {SAVED}")
     try:
         _check_arrays(path, model)
     except (AttributeError, TypeError, ValueError) as error:
-        raise ModelError(f"{path} is no whole Doc2Vec model ({error!r}): {CUT_OFF}") from error
+        raise ModelError(f"{path} is not a complete Doc2Vec model ({error!r}): {CUT_OFF}") from error
     return model
 
 
 def _check_arrays(path: Path, model: Any) -> None:
-    """ModelError where arrays do not fit the vocabulary, or hold no numbers: gensim's loops would crash on them."""
+    """ModelError if arrays do not fit the vocabulary, or hold no numbers: gensim's loops would crash on them."""
     words, width = model.wv.key_to_index, int(model.vector_size)
     named = {"wv.vectors": model.wv.vectors, "syn1": getattr(model, "syn1", None)}
     named["syn1neg"] = getattr(model, "syn1neg", None)
@@ -77,7 +77,7 @@ def _check_arrays(path: Path, model: Any) -> None:
 
 
 def _refuse_empty_places(file: BinaryIO, size: int) -> None:
-    """ModelError where the pickle numbers an object higher than the file has bytes.
+    """ModelError if the pickle numbers an object higher than the file has bytes.
 
     CPython's reader makes a list with twice as many places, whatever the size of the file.
     """

@@ -84,7 +84,7 @@ class LaserEncoder(LocalEncoder):
     def _state(self) -> Mapping[str, Any]:
         state = read_state(self.source)
         if not isinstance(state, dict) or "model" not in state:
-            raise EncoderError(f"{self.source} has no `model`: it is no LASER encoder. {PUBLISHED}")
+            raise EncoderError(f"{self.source} has no `model`: it is not a LASER encoder. {PUBLISHED}")
         return state
 
     @cached_property
@@ -99,7 +99,7 @@ class LaserEncoder(LocalEncoder):
             remedy = "Remedy: say where it is: --model-arg vocabulary=PATH"
             raise EncoderError(f"the vocabulary {path} does not exist. {remedy}") from error
         except (OSError, UnicodeDecodeError) as error:
-            raise EncoderError(f"{path} is not UTF-8: it is no LASER vocabulary. {PUBLISHED}") from error
+            raise EncoderError(f"{path} is not UTF-8: it is not a LASER vocabulary. {PUBLISHED}") from error
         return {**{piece: i for i, piece in enumerate(pieces, len(SPECIAL))}, **SPECIAL}
 
     @cached_property
@@ -132,7 +132,7 @@ class LaserEncoder(LocalEncoder):
         try:
             processor = sentencepiece.SentencePieceProcessor(model_file=str(self.spm))
         except Exception as error:
-            raise EncoderError(f"{self.spm} is no SentencePiece model ({error}): {CUT_OFF}") from error
+            raise EncoderError(f"{self.spm} is not a SentencePiece model ({error}): {CUT_OFF}") from error
         self._check_pieces([processor.id_to_piece(i) for i in range(processor.get_piece_size())])
         moses = MosesPunctNormalizer(lang="en", perl_parity=True)
 
@@ -143,7 +143,7 @@ class LaserEncoder(LocalEncoder):
         return pieces
 
     def _check_pieces(self, pieces: list[str]) -> None:
-        """EncoderError where the vocabulary is another's: all but a few of its own pieces are in it."""
+        """EncoderError if the vocabulary is another's: all but a few of its own pieces are in it."""
         if (known := sum(piece in self.vocabulary for piece in pieces)) * 2 < len(pieces):
             raise EncoderError(
                 f"{self.spm} has {len(pieces)} pieces, but the vocabulary of {self.source} knows {known} of them: "

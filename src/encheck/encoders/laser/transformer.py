@@ -21,7 +21,7 @@ Weights = Mapping[str, "Tensor"]
 
 
 def laser3(state: Mapping[str, Any], source: Path, device: str) -> Callable[[list[list[int]]], NDArray[np.float32]]:
-    """The function from rows of token ids to vectors, shape [n, d]; EncoderError where a weight is missing."""
+    """The function from rows of token ids to vectors, shape [n, d]; EncoderError if a weight is missing."""
     how = _settings(state, source)
     weights = {
         name.removeprefix("encoder."): value.float().to(device)
@@ -44,7 +44,7 @@ def laser3(state: Mapping[str, Any], source: Path, device: str) -> Callable[[lis
     try:
         run([[2]])
     except KeyError as error:
-        raise EncoderError(f"{source} lacks the weight {error}: it is no LASER3 encoder. {PUBLISHED}") from error
+        raise EncoderError(f"{source} lacks the weight {error}: it is not a LASER3 encoder. {PUBLISHED}") from error
     return run
 
 
@@ -54,7 +54,7 @@ def _settings(state: Mapping[str, Any], source: Path) -> dict[str, Any]:
     found = found.get("model") if isinstance(found, dict) else found
     if found is None:
         raise EncoderError(
-            f"{source} has neither params (LASER2) nor cfg.model (LASER3): it is no LASER encoder. {PUBLISHED}"
+            f"{source} has neither params (LASER2) nor cfg.model (LASER3): it is not a LASER encoder. {PUBLISHED}"
         )
     told: dict[str, Any] = found if isinstance(found, dict) else vars(found)
     return {

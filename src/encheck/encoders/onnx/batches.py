@@ -40,6 +40,7 @@ def padded(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[
     }
     if other := [name for name in names if name not in known]:
         raise EncoderError(
-            f"{file} asks for the input {other[0]!r}, but there are: {', '.join(known)}. Remedy: export it for texts"
+            f"{file} needs the input {other[0]!r}, but encheck provides: {', '.join(known)}. Remedy: export it for "
+            f"texts"
         )
     return {name: known[name] for name in names}, mask

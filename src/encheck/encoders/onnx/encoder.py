@@ -91,7 +91,7 @@ class OnnxEncoder(LocalEncoder):
         return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
 
     def _refuse_fallback(self, there: Sequence[str]) -> None:
-        """UsageError where a GPU was named and none of these providers is one: it would compute on the CPU."""
+        """UsageError if a GPU was named and none of these providers is one: it would compute on the CPU."""
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
@@ -146,7 +146,7 @@ class OnnxEncoder(LocalEncoder):
 
     @property
     def limit(self) -> int | None:
-        """The most tokens of a text that are read; None where nothing says so."""
+        """The most tokens of a text that are read; None if nothing says so."""
         stated = self._stated
         own = self.tokenizer.truncation["max_length"] if self.tokenizer.truncation else None
         return self.config.max_length or own or (int(stated) if stated and stated < 1_000_000 else None)
@@ -185,7 +185,7 @@ def said(file: Path, who: str, message: str) -> str:
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
         return (
-            f"{file} asks for an operator that ONNX does not have, code of its own, which is not run: {text}. Remedy: "
+            f"{file} uses an operator that is not part of ONNX, which is code that is not run: {text}. Remedy: "
             "export it with the operators of ONNX alone"
         )
     return f"{file} cannot be run by {who} ({text}): {CUT_OFF}, or a file of its own for this engine"

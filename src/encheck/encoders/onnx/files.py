@@ -15,7 +15,7 @@ TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
 def model_file(source: Path) -> Path:
-    """The .onnx that a file or a folder names; ModelError where there is none, or it is empty."""
+    """The .onnx that a file or a folder names; ModelError if there is none, or it is empty."""
     found = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
     found = found or sorted(source.glob("*.onnx"))
     if not found:
@@ -26,7 +26,7 @@ def model_file(source: Path) -> Path:
 
 
 def tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: that of the model, or the one above; ModelError where it is none, or another's."""
+    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or of another model."""
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
@@ -36,12 +36,12 @@ def tokenizer_folder(file: Path) -> Path:
 
 
 def external(file: Path) -> Mapping[str, Path]:
-    """The files beside the model that hold its weights; ModelError where one is missing, or lies elsewhere."""
+    """The files beside the model that hold its weights; ModelError if one is missing, or lies elsewhere."""
     found = {}
     for name in locations(file):
         if _leads_out(name):
             raise ModelError(
-                f"{file} points out of its folder ({name}), which is not followed. {COPY}, with its weights"
+                f"{file} points outside its folder ({name}), which is not followed. {COPY}, with its weights"
             )
         found[name] = _beside(file, name)
     return found

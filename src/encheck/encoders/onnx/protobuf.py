@@ -38,12 +38,12 @@ class DamagedError(ValueError):
 
 
 def locations(file: Path) -> list[str]:
-    """The names of the files that tensors of this model are kept in, sorted; ModelError where it is no ONNX model."""
+    """The names of the files that tensors of this model are kept in, sorted; ModelError if it is no ONNX model."""
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             return sorted(set(_locations(data)))
         except DamagedError as error:
-            raise ModelError(f"{file} is no ONNX model ({error}): {CUT_OFF}") from error
+            raise ModelError(f"{file} is not an ONNX model ({error}): {CUT_OFF}") from error
 
 
 def _locations(data: mmap.mmap) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
             at = _within(at + WIDTH[wire], end)
             yield number, None
         else:
-            raise DamagedError(f"wire type {wire} of field {number} is none of ONNX")
+            raise DamagedError(f"wire type {wire} of field {number} is not part of ONNX")
 
 
 def _number(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:

@@ -55,7 +55,7 @@ class CrossEncoderScorer(PairModel):
         self._refuse_ignored()
 
     def _refuse_ignored(self) -> None:
-        """ModelError where the checkpoint has what is not done here: other modules, a prompt, layers in fp32."""
+        """ModelError if the checkpoint has what is not done here: other modules, a prompt, layers in fp32."""
         for module in modules(self.source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
@@ -85,7 +85,7 @@ class CrossEncoderScorer(PairModel):
 
     @property
     def decision(self) -> float | None:
-        """The score from which the trained head says yes: its argmax. None where it grades, or has other classes."""
+        """The score from which the trained head says yes: its argmax. None if it grades, or has other classes."""
         return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
 
     def about(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer; EncoderError where it is none."""
+        """The checkpoint's tokenizer; EncoderError if it is not one."""
         from transformers import AutoTokenizer
 
         try:
@@ -112,7 +112,7 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model in evaluation mode; EncoderError where a weight is missing."""
+        """The loaded model in evaluation mode; EncoderError if a weight is missing."""
         import torch
         import transformers
 
@@ -127,8 +127,8 @@ class CrossEncoderScorer(PairModel):
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         if missing := sorted(told["missing_keys"]):
             raise EncoderError(
-                f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be drawn "
-                "at random. Remedy: a checkpoint with its classification head"
+                f"{self.source} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be "
+                f"initialised at random. Remedy: a checkpoint with its classification head"
             )
         return model.to(self.devices[0]).eval()
 
@@ -162,7 +162,7 @@ class CrossEncoderScorer(PairModel):
 
 
 def _classes(file: Path) -> list[str]:
-    """The names of the head's classes, in order; transformers' default is two. ModelError where one has no number."""
+    """The names of the head's classes, in order; transformers' default is two. ModelError if one has no number."""
     named = value_of(file, "id2label", dict) or {}
     if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
         raise ModelError(f"{file}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. {COPY}")
@@ -170,7 +170,7 @@ def _classes(file: Path) -> list[str]:
 
 
 def _positive(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
-    """Which class means "the same"; ModelError where that cannot be told."""
+    """Which class means "the same"; ModelError if that cannot be told."""
     asked = config.options.get("positive")
     wanted = [str(asked).lower()] if asked is not None else list(SAME)
     lowered = [name.lower() for name in classes]
@@ -181,14 +181,14 @@ def _positive(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
         return len(classes) - 1
     if found is None:
         raise ModelError(
-            f"{source} has the classes {', '.join(classes)}, and {asked or 'none that surely means the same'} is not "
+            f"{source} has the classes {', '.join(classes)}, and {asked or 'one that surely means the same'} is not "
             f"among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
         )
     return found
 
 
 def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
-    """What squashes a head of one number: as sentence-transformers says, else nothing where it is a regression.
+    """What squashes a head of one number: as sentence-transformers says, else nothing if it is a regression.
 
     ModelError for one that is not known; a head of several classes has none.
     """

@@ -1,4 +1,4 @@
-"""Surface scorers as models of their own: what a model should beat before it is said to know meaning.
+"""Surface scorers as models: what a model should beat before anyone says that it understands meaning.
 
 The formulas are in `encheck.surface`. Document frequencies are counted in the run's own texts.
 """

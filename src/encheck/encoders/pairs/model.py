@@ -1,4 +1,4 @@
-"""What models that score pairs have in common: fingerprint, distinct pairs alone, one direction or the mean of both."""
+"""What pair scorers have in common: fingerprint, distinct pairs, one direction or the mean of both."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class RemoteEncoder(TextEncoder):
         return vector
 
     def verify_fingerprint(self) -> None:
-        """EncoderError where another model answers than at first; two that take turns are two answers in a row."""
+        """EncoderError if another model answers than at first; two that take turns are two answers in a row."""
         for _ in range(2):
             self.watch.alone()
 
@@ -112,7 +112,7 @@ class RemoteEncoder(TextEncoder):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice.
 
-        EncoderError where the probe in an answer shows another model than at first.
+        EncoderError if the probe in an answer shows another model than at first.
         """
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
@@ -130,7 +130,7 @@ class RemoteEncoder(TextEncoder):
                 stop.set_result(None)
                 raise
         if (cut := self.truncated - before) > len(texts) / 100:
-            log.warning("%d of %d texts are longer than %s takes: what follows is cut", cut, len(texts), self.place)
+            log.warning("%d of %d texts are longer than %s accepts: the rest is truncated", cut, len(texts), self.place)
 
     def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
         if self._width not in (None, vectors.shape[1]):
@@ -149,7 +149,7 @@ class RemoteEncoder(TextEncoder):
             return [(positions, self.watch.beside(texts) if watched else self.ask(texts))]
         except Refused as refused:
             if refused.status not in TOO_MUCH:
-                remedy = f"Remedy: see that the address, the model and the key in {self.client.key_env} are right"
+                remedy = f"Remedy: check the address, the model and the key in {self.client.key_env}"
                 raise EncoderError(
                     f"{self.place}{self.client.through} refuses the request: {refused}. {remedy}"
                 ) from None
@@ -183,7 +183,7 @@ class OpenAiEncoder(RemoteEncoder):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         if not config.options.get("model"):
-            raise ModelError(f"{config.label}: the server must be told which model: --model-arg model=NAME")
+            raise ModelError(f"{config.label}: name the model for the server: --model-arg model=NAME")
 
     def model_name(self) -> str:
         """As the entry says it."""
@@ -225,7 +225,8 @@ class TeiEncoder(RemoteEncoder):
             ) from None
         if not isinstance(found, dict):
             raise ModelError(
-                f"{self.config.label}: {self.place}/info is no mapping. Is it text-embeddings-inference? {WRONG_SERVER}"
+                f"{self.config.label}: {self.place}/info is not a mapping. Is it text-embeddings-inference? "
+                f"{WRONG_SERVER}"
             )
         return found
 
@@ -256,7 +257,9 @@ class TeiEncoder(RemoteEncoder):
         body = {"inputs": texts, "truncate": cut, "normalize": False}
         rows = self.client.post("/embed", body, most=self.room(texts))
         if not isinstance(rows, list) or len(rows) != len(texts):
-            raise EncoderError(f"{self.place}/embed answers no list of {len(texts)} vectors. {WRONG_SERVER}")
+            raise EncoderError(
+                f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"
+            )
         return _rows(rows, self.place)
 
 
@@ -283,7 +286,5 @@ def _rows(rows: list[Any], place: str) -> Vectors:
         found = np.zeros(0, np.float32)
     if found.ndim != 2:
         lengths = sorted({len(r) for r in rows if isinstance(r, list)})
-        raise EncoderError(
-            f"{place} answers vectors of different dimensions, {lengths}, or none at all. {WRONG_SERVER}"
-        )
+        raise EncoderError(f"{place} answers vectors of different dimensions, {lengths}, or none. {WRONG_SERVER}")
     return found

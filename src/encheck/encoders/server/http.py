@@ -62,11 +62,11 @@ class Client:
             )
         if parts.username or parts.password or parts.query:
             raise ModelError(
-                f"the address of {parts.hostname} holds a user, a password or a query, where keys are seen: "
-                f"leave it out and put the key into the environment variable {self.key_env}"
+                f"the address of {parts.hostname} holds a user, a password or a query, which would expose keys: "
+                f"remove it and put the key into the environment variable {self.key_env}"
             )
         if not VARIABLE.fullmatch(self.key_env) or self.key_env.startswith("sk_"):
-            raise ModelError("key_env is no name of an environment variable (a key itself does not belong there)")
+            raise ModelError("key_env must be the name of an environment variable, not the key itself")
         if not 0 < self.timeout <= MAX_TIMEOUT_SECONDS:
             raise ModelError(
                 f"timeout is {self.timeout}, but should be seconds, more than 0 and at most {MAX_TIMEOUT_SECONDS:.0f}"
@@ -75,11 +75,11 @@ class Client:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
     def post(self, path: str, body: object, *, most: int = FLOOR) -> Any:
-        """The JSON that comes back for this JSON; EncoderError where it has more than `most` bytes."""
+        """The JSON that comes back for this JSON; EncoderError if it has more than `most` bytes."""
         return self._ask(path, json.dumps(body).encode("utf-8"), most)
 
     def get(self, path: str, *, most: int = FLOOR) -> Any:
-        """The JSON that is there; EncoderError where it has more than `most` bytes."""
+        """The JSON that is there; EncoderError if it has more than `most` bytes."""
         return self._ask(path, None, most)
 
     def heed(self, stop: Future[None]) -> None:
@@ -93,11 +93,11 @@ class Client:
             self._first(Future(), seconds)
 
     def _first(self, awaited: Future[Any], seconds: float) -> bool:
-        """Whether it is done before these seconds are over; EncoderError where this thread should stop."""
+        """Whether it is done before these seconds are over; EncoderError if this thread should stop."""
         stop: Future[None] = getattr(self._here, "stop", None) or Future()
         wait({awaited, stop}, seconds, FIRST_COMPLETED)
         if stop.done():
-            raise EncoderError(f"{self.url} is asked no more: the run was stopped")
+            raise EncoderError(f"{self.url} gets no more requests: the run was stopped")
         return awaited.done()
 
     def _ask(self, path: str, body: bytes | None, most: int) -> Any:
@@ -126,18 +126,20 @@ class Client:
     def _tell(self, seconds: float, problem: str) -> None:
         """Warn of the first wait alone: a busy server has many."""
         if self._untold.acquire(blocking=False):
-            said = "%s%s: %s; asked again in %g s, later waits are not named"
+            said = "%s%s: %s; retrying in %g s, later retries are not reported"
             log.warning(said, self.url, self.through, problem, seconds)
 
     def _remedy(self, problem: str) -> str:
         if UNTRUSTED in problem and not any(signed in problem for signed in UNSIGNED):
-            return "see that the address names the server as its certificate does, and that this is still valid"
+            return "check that the address matches the server's certificate, and that the certificate is still valid"
         if UNTRUSTED in problem:
-            return "where the server's certificate is one to trust, set SSL_CERT_FILE to a file of who signed it"
-        there = "the server is there"
+            return (
+                "if you trust the server's certificate, set SSL_CERT_FILE to a file with the certificate of its issuer"
+            )
+        there = "the server is running"
         if self.through:
-            there = "the proxy is there and reaches the server, or put the server's host into no_proxy"
-        return f"see that {there}, and {self.key_env} set; or --model-arg retries=N, timeout=SECONDS"
+            there = "the proxy is running and reaches the server, or put the server's host into no_proxy"
+        return f"check that {there} and {self.key_env} is set; or --model-arg retries=N, timeout=SECONDS"
 
     @property
     def through(self) -> str:
@@ -158,7 +160,7 @@ class Client:
         threading.Thread(target=self._fulfil, args=asked, daemon=True, name=f"encheck asks {self.url}").start()
         try:
             if not self._first(answer, self.timeout):
-                raise TimeoutError(f"no whole answer in {self.timeout:g} s")
+                raise TimeoutError(f"no complete answer in {self.timeout:g} s")
         finally:
             wire.end()
         return json.loads(answer.result())
@@ -187,7 +189,8 @@ class Client:
         key = os.environ.get(self.key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise EncoderError(
-                f"the key in {self.key_env} holds a character that no header takes, such as a line break. Remedy: set "
+                f"the key in {self.key_env} holds a character that is not allowed in a header, such as a line break. "
+                f"Remedy: set "
                 "it to the key alone"
             )
         if key:
@@ -212,7 +215,7 @@ class Client:
 
 
 def _parts(url: str) -> urllib.parse.SplitResult | None:
-    """The parts of an address; None where a bracket is open or the port is no number.
+    """The parts of an address; None if a bracket is open or the port is no number.
 
     >>> _parts("http://[::1"), _parts("http://a:b")
     (None, None)

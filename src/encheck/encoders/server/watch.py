@@ -1,4 +1,4 @@
-"""Whether a server still answers with the model that it answered with at first: its vector of a probe sentence says so.
+"""Check that a server still answers with the same model, by its vector of a probe sentence.
 
 A model can be changed while a run goes on, and two versions can stand behind one address and take turns. So the probe
 goes with each request that takes more than one text, and alone before anything is kept.
@@ -36,13 +36,13 @@ class Watch:
         self._meeting, self._wondering = Lock(), Lock()
 
     def alone(self) -> Vectors:
-        """The probe's vector, shape [d], in a request of its own; EncoderError where it is not what it was."""
+        """The probe's vector, shape [d], in a request of its own; EncoderError if it is not what it was."""
         vector = self._alone()
         self._refuse(vector, self._tolerance)
         return vector
 
     def beside(self, texts: list[str]) -> Vectors:
-        """The vectors of one request that has the probe in it; EncoderError where that shows another model."""
+        """The vectors of one request that has the probe in it; EncoderError if that shows another model."""
         vectors = self._ask([*texts, PROBE])
         seen = checked(vectors[-1:], [PROBE], self.place)[0]
         self._refuse(seen, OTHER)
@@ -84,13 +84,13 @@ class Watch:
         self._tolerance = OTHER
         log.warning(
             "%s: the vector of a text depends on the other texts of its request (that of a probe sentence has a cosine "
-            "of %.3f with its vector alone): should a model much like this one take its place, nobody would notice",
+            "of %.3f with its vector alone): if a very similar model replaced it, encheck would not notice",
             *(self.place, 1 - drift),
         )
 
 
 def checked(vectors: Vectors, texts: list[str], place: str) -> Vectors:
-    """The vectors, or an EncoderError that names the server where they are none."""
+    """The vectors; EncoderError names the server if they are not vectors."""
     try:
         return check_vectors(vectors, texts)
     except EncoderError as error:

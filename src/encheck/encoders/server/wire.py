@@ -1,4 +1,4 @@
-"""What goes over the wire of one request: no more bytes than the answer can need, no redirect, and an end on demand."""
+"""One HTTP request: no more bytes than the answer can need, no redirects, and it can be aborted."""
 
 from __future__ import annotations
 
@@ -96,11 +96,12 @@ class _Https(urllib.request.HTTPSHandler):
 def pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
     """The answer's bytes as they come; a read of all would wait for each byte anew.
 
-    EncoderError where they are packed, which was not asked for, or more than `most`: reading stops there.
+    EncoderError if they are packed, which was not asked for, or more than `most`: reading stops there.
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
-            f"{place} answers packed by {packed[:40]!r}, which was not asked for and is not unpacked. Remedy: have the "
+            f"{place} compresses its answers with {packed[:40]!r}, which was not asked for and is not decompressed. "
+            f"Remedy: have the "
             "server, or the proxy before it, answer without Content-Encoding"
         )
     come, told = 0, answer.length or 0

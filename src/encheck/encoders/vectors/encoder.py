@@ -91,11 +91,11 @@ class VectorsEncoder(LocalEncoder):
         return np.asarray(total / len(words), np.float32)
 
     def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
-        """EncoderError where none of many words is in the file: each text would get one and the same vector."""
+        """EncoderError if none of many words is in the file: each text would get one and the same vector."""
         words = set() if any(known) else {word for text in texts for word in self.words(text)}
         if len(words) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(
-                f"{self.source} knows none of the {len(words)} words of these texts, such as {min(words)!r}: the "
+                f"{self.source} has none of the {len(words)} words of these texts, such as {min(words)!r}: the "
                 "vocabulary does not match. Remedy: vectors of the texts' language"
             )
 
@@ -104,7 +104,7 @@ class VectorsEncoder(LocalEncoder):
         known = self.learn(texts)
         self._refuse_strange(texts, known)
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
-            log.warning("%s knows no word of %d of %d texts", self.source.name, lost, len(texts))
+            log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
         for positions in slices(len(texts), 1_024):
             yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
 

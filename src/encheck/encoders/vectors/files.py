@@ -22,7 +22,7 @@ MAX_WORD_BYTES = 4_096
 
 
 class VectorFile:
-    """Vectors on disk; ModelError names the file where it is none of the known formats, or was cut off."""
+    """Vectors on disk; ModelError names the file if it is not one of the known formats, or was cut off."""
 
     def __init__(self, path: Path, *, option: str = "name") -> None:
         self.path = must_exist(path, "the file of word vectors", f"Remedy: say where it is: --model-arg {option}=PATH")
@@ -95,7 +95,9 @@ class VectorFile:
         try:
             numbers = np.array(vector.split(), np.float32)
         except ValueError as error:
-            raise EncoderError(f"{self.path}: the vector of {word!r} is no list of numbers: {error}. {COPY}") from error
+            raise EncoderError(
+                f"{self.path}: the vector of {word!r} is not a list of numbers: {error}. {COPY}"
+            ) from error
         if len(numbers) != self.dimension:
             raise EncoderError(
                 f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}. {COPY}"
@@ -136,7 +138,7 @@ class VectorFile:
             letters += letter
             if len(letters) > MAX_WORD_BYTES:
                 raise EncoderError(
-                    f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is no word2vec file. {COPY}"
+                    f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is not a word2vec file. {COPY}"
                 )
         return bytes(letters).lstrip(b"\n")
 

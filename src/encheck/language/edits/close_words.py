@@ -1,4 +1,4 @@
-"""Words that are a few letters apart and say another thing: "million" and "billion", "employer" and "employee".
+"""Words that differ by a few letters and mean something else: "million" and "billion", "employer" and "employee".
 
 The table was written for encheck. A word gives way only where the other one fits whatever the sentence says, as far as
 its tag, its neighbours and the other words of the text can tell.

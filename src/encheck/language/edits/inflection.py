@@ -38,7 +38,7 @@ WORD = re.compile(r"[a-z]+")
 
 
 def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> str | None:
-    """The lemma in the form of the Penn tag, written as the word `like` that it replaces; None where that is refused.
+    """The lemma in the form of the Penn tag, written as the word `like` that it replaces; None if that is refused.
 
     `like` gives the case of the letters (lower, Capitalised, ALL CAPITALS) and its clitic ("'s", "'re") is kept. With
     `periphrasis`, an adjective or adverb that has no -er is compared with *more* and *most*, which makes two words.
@@ -74,7 +74,7 @@ def formed(lemma: str, tag: str, *, like: str) -> str | None:
 
 @cache
 def inflected(lemma: str, tag: str) -> str | None:
-    """The form of a lemma for a Penn tag, in the lemma's own case; None where it is refused."""
+    """The form of a lemma for a Penn tag, in the lemma's own case; None if it is refused."""
     pos = PARTS_OF_SPEECH.get(tag)
     if pos is None or (pos == "v" and lemma.lower() in AUXILIARIES) or not EmbeddedLexicon.opened().senses(lemma, pos):
         return None
@@ -123,7 +123,7 @@ def _clitic_after(word: str, clitic: str) -> str:
 
 
 def in_case_of(form: str, like: str) -> str | None:
-    """The form in the case of the letters of `like`; None where that is mixed or has other signs than - in it.
+    """The form in the case of the letters of `like`; None if that is mixed or has other signs than - in it.
 
     A capital that the form has by itself stays.
 

@@ -131,7 +131,7 @@ ALONE = frozenset(["markup", "emoji"])  # one of them a text: a second one would
 
 
 def chosen(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
-    """Edits of this kind that change so many characters, none of them in addresses or code; None where there are none.
+    """Edits of this kind that change so many characters, none of them in addresses or code; None if there are none.
 
     >>> from random import Random
     >>> chosen("A café", "accents", 1, Random(0))

@@ -1,4 +1,4 @@
-"""Regular inflection of English words, where the rule is certain; None where only a list can know.
+"""Regular inflection of English words, where the rule is certain; None if only a list can know.
 
 `regular` is what a word gets that no list speaks of, so it refuses what may go either way: *potato* and *photo*,
 *visited* and *admitted*, *stomachs* and *coaches*.

@@ -18,7 +18,7 @@ Words = Mapping[int, str]  # position of a token -> the word that takes its plac
 
 
 def form(parse: Parse, at: int, lemma: str) -> str | None:
-    """The lemma in the form of the word at `at`, or None where there is none or the sentence has the word already."""
+    """The lemma in the form of the word at `at`, or None if there is none or the sentence has the word already."""
     tag, old, lower = parse.tags[at], parse.words[at], parse.lowers[at]
     if not has_form(lower, parse.lower_lemmas[at], tag):
         return None
@@ -27,7 +27,7 @@ def form(parse: Parse, at: int, lemma: str) -> str | None:
 
 
 def put(english: English, parse: Parse, words: Words) -> Replaced | None:
-    """The edits that put these words in their places, and the text they make; None where their tags are others there.
+    """The edits that put these words in their places, and the text they make; None if their tags are others there.
 
     Raises Waiting where the tagger was not asked yet. Decided once: further levels, seeds and generators try it again.
     """

@@ -1,4 +1,4 @@
-"""Slips of the keyboard: words as fingers mistype them, never as another word.
+"""Typing errors: words as people mistype them, never another real word.
 
 Kinds of slips after Damerau 1964 (https://doi.org/10.1145/363958.363994): another letter (a neighbour on the keyboard),
 two letters exchanged, a letter that is missing.

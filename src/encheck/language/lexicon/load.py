@@ -22,7 +22,7 @@ NAMES = ("embedded", "nltk")
 def lexicon(name: str = "embedded") -> Lexicon:
     """The lexicon of this name: "embedded", "nltk", or the path of a folder with WordNet's files.
 
-    Opened once a process. UsageError for an unknown name; DataError where the files are missing or not WordNet's.
+    Opened once a process. UsageError for an unknown name; DataError if the files are missing or not WordNet's.
 
     >>> [s.id for s in lexicon().senses("garden", "n")]
     ['garden.n.01', 'garden.n.02', 'garden.n.03']

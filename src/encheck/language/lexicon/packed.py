@@ -44,7 +44,7 @@ def packed_text(text: str) -> Bytes:
 
 
 class Packed:
-    """The arrays of one file, each read when it is asked for. DataError where the file is missing or something else."""
+    """The arrays of one file, each read when it is asked for. DataError if the file is missing or something else."""
 
     def __init__(self, file: Path) -> None:
         self._path = file
@@ -54,7 +54,7 @@ class Packed:
             raise self._broken(error) from error
 
     def _broken(self, error: Exception) -> DataError:
-        return DataError(f"{self._path} is no lexicon file ({error}); recipes/build_lexicon.py makes one")
+        return DataError(f"{self._path} is not a lexicon file ({error}); recipes/build_lexicon.py makes one")
 
     def _array(self, name: str) -> Bytes:
         try:

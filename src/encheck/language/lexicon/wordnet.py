@@ -20,7 +20,7 @@ LEXICOGRAPHER_FILES = 45
 
 
 def corpus() -> Any:
-    """The reader of nltk.corpus.wordnet; DataError where nltk_data doesn't hold it."""
+    """The reader of nltk.corpus.wordnet; DataError if nltk_data doesn't hold it."""
     from nltk.corpus import wordnet
 
     try:

@@ -40,7 +40,7 @@ class Spot:
 class Name:
     """A thing and the places where a text names it; the whole name is written in this notation there, and as `own`.
 
-    `other` is the same name in the other notation. `control` is the place of another statement, None where none fits.
+    `other` is the same name in the other notation. `control` is the place of another statement, None if none fits.
     """
 
     thing: Thing

@@ -30,13 +30,13 @@ from encheck.language.prose import ELSEWHERE, why_left
 NONE = "no name"
 NO_PLACE = "a city or state that could be a team or an institution"
 NO_OTHER = "no name with another notation"
-CAPITALS = "a heading in capitals"
+CAPITALS = "a heading in capital letters"
 INSIDE = "part of another name"
 MODIFIES = "a name that describes a noun"
-POSSESSIVE = "a possessive that cannot be repaired"
-GENDER = "a person whose gender matters and is not known"
+POSSESSIVE = "a possessive that cannot be adapted"
+GENDER = "a person whose gender matters but is unknown"
 RELATED = "a word of the same name"
-TIED = "names that hang on each other"
+TIED = "names that depend on each other"
 LONGEST = 9  # words of a name in the tables
 WORD = re.compile(r"[A-Z][a-zà-öø-ÿ]+(?:['’-]?[A-Z]?[a-zà-öø-ÿ]+)*|O['’][A-Z][a-z]+")
 INITIAL = re.compile(r"[A-Z]\.")
@@ -95,7 +95,7 @@ def things() -> tuple[Thing, ...]:
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
-    """The names of a text that can be written otherwise and replaced, in order; or why there is none."""
+    """The names of a text that can be written otherwise and replaced, in order; or the reason why there is none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
     if why := why_left(parse.text):
@@ -427,7 +427,7 @@ def _together(parse: Parse, found: list[Found], reasons: list[str]) -> Iterator[
 
 
 def _parts(parse: Parse, thing: Thing, tokens: set[int]) -> list[Spot] | None:
-    """Where a person is called by surname or given name alone; None where a word shares the name in another way."""
+    """Where a person is called by surname or given name alone; None if a word shares the name in another way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
     found = []

@@ -1,1 +1,1 @@
-"""Numbers in English text: what they are worth, how they are written, and how else they can be."""
+"""Numbers in English text: their values, and the notations that they can have."""

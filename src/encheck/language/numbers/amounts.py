@@ -42,7 +42,7 @@ IDIOMS = frozenset("half thought nature world hand party degree person reich gue
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 COMPOUND_MOST = 100
 SIGNS = frozenset("^ _ = + * × / \\ - − < > ~ ±".split())  # of formulas, with blanks around them
-NO_PLURAL = "one or nought: nothing else agrees with it"
+NO_PLURAL = "one or zero: no other number agrees grammatically"
 SINGLE_UNITS = frozenset("year hour day week month minute mile star night page".split())
 WHOLES = frozenset("the these those his her its their our us them".split())
 UNIT_SIGNS = frozenset(
@@ -125,7 +125,7 @@ def _beside(
 
 
 def _no_count(style: Style, spot: Spot) -> str:
-    """Why a number in digits is no count; empty where it may be one."""
+    """Why a number in digits is no count; empty if it may be one."""
     is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER
@@ -134,7 +134,7 @@ def _no_count(style: Style, spot: Spot) -> str:
     if spot.before() in SIGNS or spot.next() in SIGNS:
         return "a formula"
     if spot.next_tag() == "CD" or spot.next() in SCALES:
-        return "numbers that hang on each other"
+        return "numbers that depend on each other"
     if not (style.commas or style.scale or style.decimals):
         if _is_year(spot) and not spot.counts_many:
             return "a year by itself"
@@ -142,7 +142,7 @@ def _no_count(style: Style, spot: Spot) -> str:
             return "part of a name"
     marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
     if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
-        return "a mark of a list"
+        return "a list marker"
     after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
     is_model = after_noun and spot.end - spot.start >= len("100") and spot.previous.lower() not in ABOUT
     if is_model or (after_noun and not spot.is_modifier and not style.scale):
@@ -198,9 +198,9 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
     if is_hour(spot) or (spot.next() == "(" and spot.next_tag(2) == "CD"):
         return NO_OTHER
     if spot.start == 0 and spot.next() in (":", ")"):
-        return "a mark of a list"
+        return "a list marker"
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
-        return "a number word that counts nothing"
+        return "a number word that does not count anything"
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
         return None if value < 2 else "a part of a number"
     big = value >= 10**6 and value % 10**5 == 0
@@ -352,7 +352,7 @@ def span_in_words(found: re.Match[str], spot: Spot) -> Made:
     low, high = (SMALL[found[name].lower()] for name in ("low", "high"))
     joint, capital = found["joint"], found[0][0].isupper()
     if not 0 < low < high or not spot.counts_many or spot.before() == "from":
-        return "numbers that hang on each other"
+        return "numbers that depend on each other"
 
     def write(v: tuple[int, int]) -> str:
         said = joint.join(map(spelled, v))
@@ -385,7 +385,7 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
     if not 2 <= value <= 99:
         return NO_OTHER
     if spot.next_tag() not in ("NN", "NNS", "JJS", "JJ") or spot.next() in IDIOMS or spot.tag in ("RB", "NN"):
-        return "an ordinal that counts nothing"
+        return "an ordinal that does not count anything"
     words = text[0].isalpha()
 
     def spoken(v: int) -> str:
@@ -436,7 +436,7 @@ def score(found: re.Match[str], spot: Spot) -> Made:
     near = {spot.before(k) for k in range(1, 8)}
     if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
                         "lead", "led", "draw", "drew", "beating", "score", "loss", "over"}) or low == high:  # fmt: skip
-        return "numbers that are compared, or a score"
+        return "a comparison of numbers, or a score"
 
     def write(v: tuple[int, int], *, joined: str) -> str:
         return f"{v[0]}{joined}{v[1]}"

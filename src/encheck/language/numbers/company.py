@@ -10,7 +10,7 @@ from encheck.language.numbers.mention import Form, Mention, Spot
 from encheck.language.parse import Parse
 
 PARALLEL = "beside another number in the same notation"
-PRESUPPOSED = "a number that the text takes for granted"
+PRESUPPOSED = "a number that the text presupposes"
 PLAIN = frozenset(["cardinal", "decimal", "measure", "label", "fraction", "compound", "range"])
 COUNTED = ("cardinal", "decimal")
 COMMAS = frozenset(["commas", "without commas"])

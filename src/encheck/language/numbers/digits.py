@@ -43,7 +43,7 @@ class Style:
 
 
 def read_digits(text: str) -> tuple[Fraction, Style]:
-    """What digits are worth, and their style; ValueError for what are none.
+    """What digits are worth, and their style; ValueError for anything else.
 
     >>> value, style = read_digits("1,250.50"); str(value), style.write(value + 1)
     ('2501/2', '1,251.50')
@@ -108,7 +108,7 @@ def _decimals(value: Fraction, style: Style) -> list[Form]:
 
 
 def said(value: Fraction, style: Style) -> Write | None:
-    """Writes a number in words where people do; None where they do not."""
+    """Writes a number in words where people do; None if they do not."""
     if style.decimals:
         return point(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
     if style.scale:
@@ -133,7 +133,7 @@ def halves(value: Fraction) -> str:
 
 
 def point(style: Style) -> Write:
-    """Writes decimals in words, digit by digit: "three point one four"; ValueError where the last of them is 0."""
+    """Writes decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
 
     def write(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")

@@ -65,7 +65,7 @@ COUNTED = dict(  # what can stand in the same places: of as common words
 
 
 def elsewhere(parse: Parse, one: Mention) -> Elsewhere | None:
-    """Another word for one in the phrase of a number; None where there is none, or where it stands twice."""
+    """Another word for one in the phrase of a number; None if there is none, or where it stands twice."""
     spot = Spot(parse, one.start, one.end)
     found = _within(parse, one) or _behind(spot)
     if found is None:

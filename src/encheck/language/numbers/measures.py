@@ -114,7 +114,7 @@ def measure(found: re.Match[str], spot: Spot) -> Made:
     count = words_value(text) if text[0].isalpha() else None
     value, style = (count, Style()) if count is not None else read_digits(text)
     if value < 2 and not style.decimals:
-        return "one or nought: nothing else agrees with it"
+        return "one or zero: no other number agrees grammatically"
     is_wordy, capital = text[0].isalpha(), text[0].isupper()
 
     def own(v: Fraction) -> str:
@@ -256,7 +256,7 @@ def sign_behind(found: re.Match[str], spot: Spot) -> Made:
 
 
 def _pieces(currency: str, value: Fraction) -> str:
-    """Dollars and cents in words: "four dollars and fifty cents"; ValueError where there are none of either."""
+    """Dollars and cents in words: "four dollars and fifty cents"; ValueError if there are none of either."""
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")

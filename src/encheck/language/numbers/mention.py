@@ -57,17 +57,17 @@ class Spot:
         return bisect_left(self.parse.starts, self.end)
 
     def before(self, count: int = 1) -> str:
-        """The word so many tokens before, in lower case; "" where there is none."""
+        """The word so many tokens before, in lower case; "" if there is none."""
         at = self.first - count
         return self.parse.lowers[at] if at >= 0 else ""
 
     @property
     def previous(self) -> str:
-        """The word before as it is written; "" where there is none."""
+        """The word before as it is written; "" if there is none."""
         return self.parse.words[self.first - 1] if self.first > 0 else ""
 
     def next(self, count: int = 1) -> str:
-        """The word so many tokens behind, in lower case; "" where there is none."""
+        """The word so many tokens behind, in lower case; "" if there is none."""
         at = self.after + count - 1
         return self.parse.lowers[at] if at < len(self.parse) else ""
 
@@ -93,7 +93,7 @@ class Spot:
 
     @property
     def noun(self) -> int | None:
-        """The noun that it counts: behind it, past adjectives; None where there is none."""
+        """The noun that it counts: behind it, past adjectives; None if there is none."""
         at = self.after
         while at < len(self.parse) and self.parse.pos[at] == "ADJ":
             at += 1

@@ -50,7 +50,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Maker], ...]:
 
 
 def mentions(parse: Parse) -> tuple[Mention, ...] | str:
-    """The numbers of a text that can be written otherwise, in order; or why there is none."""
+    """The numbers of a text that can be written otherwise, in order; or the reason why there is none."""
     text = parse.text
     if not MAYBE.search(text):
         return NONE
@@ -100,13 +100,13 @@ def _why_not(parse: Parse, one: Mention) -> str:
         return "part of a word"
     said = parse.text[one.start : one.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
-        return "a number that stands twice"
+        return "a number that appears twice"
     if _stands_in_other_figures(parse.text, said):
-        return "a number that stands twice"
+        return "a number that appears twice"
     if one.kind not in ("range", "score", "code", "version") and _is_tied(spot):
-        return "numbers that hang on each other"
+        return "numbers that depend on each other"
     if one.kind in ("cardinal", "decimal") and _is_listed(spot):
-        return "numbers that hang on each other"
+        return "numbers that depend on each other"
     return "a number that the text goes on to count" if _is_counted(one, parse.text) else ""
 
 

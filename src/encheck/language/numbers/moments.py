@@ -76,10 +76,10 @@ def date(found: re.Match[str], spot: Spot) -> Made:
         return NO_OTHER
     names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
     if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
-        return "numbers that hang on each other"
+        return "numbers that depend on each other"
     is_named = spot.before() in WEEKDAYS or (spot.before() == "," and spot.before(2) in WEEKDAYS)
     if is_named and year and day:
-        return "a date whose weekday is said"
+        return "a date with its weekday"
     made = tuple(_date_forms(value, layout, width))
     if spot.is_modifier or spot.before() not in ON:
         made = tuple(form for form in made if not form.name.startswith(("the ", "{y}")))
@@ -221,7 +221,7 @@ def time(found: re.Match[str], spot: Spot) -> Made:
     if half:
         return _with_half(found, spot, hour, minute, half)
     if not found["minute"] or spot.before() not in AT:
-        return "figures that may be no time" if found["minute"] else None
+        return "figures that may not be a time" if found["minute"] else None
     padded = len(found["hour"]) == 2
     if hour > 12 or (padded and hour < 10):
         value = (hour, minute)

@@ -74,7 +74,7 @@ ORDINAL_WORDS = "|".join(sorted(ORDINALS, key=len, reverse=True))
 
 
 def read(text: str) -> int | None:
-    """What number words are worth; None for what are none.
+    """What number words are worth; None for anything else.
 
     >>> read("two hundred and five"), read("Twelve"), read("a hundred thousand"), read("dozen")
     (205, 12, 100000, None)

@@ -1,1 +1,1 @@
-"""The English spaCy pipeline that comes along, or another one."""
+"""The bundled English spaCy pipeline, or another one."""

@@ -33,7 +33,7 @@ FileHash = Callable[[Path], str]
 class Pipeline:
     """A pipeline by name: None for the bundled one, an installed package, or a folder.
 
-    Raises LanguageError where there is none of that name. Nothing is read before it is asked for.
+    Raises LanguageError if there is none of that name. Nothing is read before it is asked for.
     """
 
     def __init__(self, name: str | None = None, *, file_hash: FileHash = file_sha256) -> None:
@@ -42,11 +42,13 @@ class Pipeline:
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """What its meta.json says; LanguageError where there is none."""
+        """What its meta.json says; LanguageError if there is none."""
         try:
             found: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise LanguageError(f"{self.folder} is no spaCy pipeline: cannot read its meta.json ({error})") from error
+            raise LanguageError(
+                f"{self.folder} is not a spaCy pipeline: cannot read its meta.json ({error})"
+            ) from error
         return found
 
     @property
@@ -68,7 +70,7 @@ class Pipeline:
 
     @cached_property
     def reach(self) -> int | None:
-        """How many words on each side the tagger looks at; None where it may look at the whole text."""
+        """How many words on each side the tagger looks at; None if it may look at the whole text."""
         return reach_of(self.folder)
 
     @cached_property
@@ -132,6 +134,6 @@ def _folder(name: str) -> Path:
             if (meta.parent / "config.cfg").exists():
                 return meta.parent
     raise LanguageError(
-        f"there is no spaCy pipeline {name!r} here: no folder, and no installed package. "
-        f"Fetch it where there is a network (python -m spacy download {name}), or leave --spacy-model out"
+        f"there is no spaCy pipeline {name!r} here, as a folder or an installed package. Download it where there is "
+        f"a network (python -m spacy download {name}), or leave --spacy-model out"
     )

@@ -16,7 +16,7 @@ Section = Mapping[str, Any]
 
 
 def reach_of(folder: Path) -> int | None:
-    """How many words on each side the tagger of this pipeline looks at; None where its configuration does not tell.
+    """How many words on each side the tagger of this pipeline looks at; None if its configuration does not tell.
 
     A window encoder of spaCy's looks at `window_size` words on each side, `depth` times over; hashes of a word's forms
     look at the word alone. Any other network, or another tokenizer, may look at the whole text.
@@ -45,7 +45,7 @@ def _is(section: Section, kind: str, names: tuple[str, ...]) -> bool:
 
 
 def _config(path: Path) -> dict[str, Section]:
-    """The sections of a spaCy configuration; nothing where it cannot be read."""
+    """The sections of a spaCy configuration; nothing if it cannot be read."""
     parser = ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:

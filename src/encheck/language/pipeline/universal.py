@@ -119,7 +119,7 @@ def _shares(tree: Tree, at: int, head: int) -> bool:
 
 
 def _invert_copulas(tree: Tree) -> None:
-    """Let what stands under "be" head its clause, but for "there is": what there is, is the subject."""
+    """Let what stands under "be" head its clause, except for "there is": what there is, is the subject."""
     parse = tree.parse
     for at in range(len(parse)):
         is_be = parse.lemmas[at].lower() == "be" or parse.lowers[at] in BE

@@ -14,7 +14,7 @@ from typing import Any
 from encheck.claims import CONTRACT
 from encheck.gating.declared import declarations
 from encheck.ids import GateRowId
-from encheck.reporting.gate import cells
+from encheck.reporting.gate.rows import cells
 from encheck.reporting.markdown import ENDED
 from encheck.system.files import write_text
 
@@ -30,7 +30,7 @@ FAILED = 1
 def sarif(results: Mapping[str, Any]) -> dict[str, Any]:
     """The log: one run, a rule for each property, a result for each finding."""
     found = [*_of_gate(results), *_of_checks(results)]
-    claims = {row["property"]: row["check"] for row in reversed(results["checks"])}
+    claims = {row["property"]: _claim(results, row["check"]) for row in reversed(results["checks"])}
     contracts = {CONTRACT, *(d.property for d in declarations(results).values() if d.family == CONTRACT)}
     titles = claims | dict.fromkeys(contracts, "contracts of an encoder")
     rules = [_rule(name, titles.get(name, name)) for name in dict.fromkeys(one["ruleId"] for one in found)]
@@ -59,8 +59,13 @@ def write(results: Mapping[str, Any], folder: Path) -> list[Path]:
     return [path]
 
 
+def _claim(results: Mapping[str, Any], check: str) -> str:
+    """What a check claims in a sentence; its name in results that do not say."""
+    return str(results.get("claims", {}).get(check, {}).get("says") or check.replace("_", " "))
+
+
 def _rule(name: str, claim: str) -> dict[str, Any]:
-    return {"id": name, "name": name, "shortDescription": {"text": claim.replace("_", " ")}}
+    return {"id": name, "name": name, "shortDescription": {"text": claim}}
 
 
 def _of_gate(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
