@@ -52,7 +52,7 @@ LAYERS = [
     {"scoring", "claims", "options", "relations"},
     {"generators", "strategies"},
     {"items", "metrics", "verdict"},
-    {"gating"},
+    {"gating", "shrinking"},
     {"running"},
     {"reporting"},
     {"deciding", "comparing"},
