@@ -27,8 +27,8 @@ from encheck.types import Triplet
 
 KINDS = ("triplet", "contrast")  # a row is one item of them, and won or lost
 NOTE = (
-    f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal. At most",
-    f"{MOST} are nominated, and at most 5% of searches confirm any by chance (Holm). docs/report.md#where-it-fails",
+    f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal.",
+    f"At most {MOST} are nominated, and at most 5% of searches confirm any by chance (docs/report.md#where-it-fails).",
 )
 _EXPLAINED = 0.5
 
@@ -122,7 +122,7 @@ def _surface(frame: Frame) -> Floats:
 
 def _domains(specs: Sequence[str]) -> dict[str, str]:
     """The domain of each sentence of the probes among these data, from its group's id."""
-    found = {}
+    found: dict[str, str] = {}
     for spec in specs:
         if spec.startswith("probes"):
             groups = load(spec, sample=None).groups

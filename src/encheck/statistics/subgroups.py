@@ -96,7 +96,7 @@ def search(tables: Sequence[Table], *, seed: int, permutations: int = PERMUTATIO
     its failures beyond what is known. The larger p counts, corrected for all that were nominated (Holm 1979). So with
     no pattern in the data, at most 5% of searches have a confirmed cell.
     """
-    rng = np.random.default_rng([seed, 27])
+    rng = np.random.default_rng(seed)
     first = _half(tables, rng)
     halves = [np.array([c in first for c in table.clusters], bool) for table in tables]
     chosen = _apart(tables, sorted(_candidates(tables, halves), key=lambda one: -one.bound))
@@ -161,7 +161,7 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
 
     It is the coefficient of the cell in the linear model (Frisch and Waugh 1933). Its error is that of the clusters'
     scores where there is no difference, so that a small cell that fails throughout has one. Minus infinity for a cell
-    or rest that is too small.
+    or rest that is too small, and for a cell that what is known gives away.
     """
     from scipy.sparse import csr_array
 
@@ -170,10 +170,10 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
     inside = masks.astype(float)
     reached, beside = (((by_cluster @ some) > 0).sum(0) for some in (inside, 1 - inside))
     cells = beyond(inside)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = (by_cluster @ (cells * failed[:, None])) / (cells**2).sum(0)
-        found: Floats = scores.sum(0) - _ONE_SIDED * np.sqrt((scores**2).sum(0))
-    return np.where((reached >= CLUSTERS) & (beside >= CLUSTERS), found, -np.inf)
+    size = (cells**2).sum(0)
+    is_one = (reached >= CLUSTERS) & (beside >= CLUSTERS) & (size > _FINEST * count)
+    scores = (by_cluster @ (cells * failed[:, None])) / np.where(is_one, size, 1)
+    return np.where(is_one, scores.sum(0) - _ONE_SIDED * np.sqrt((scores**2).sum(0)), -np.inf)
 
 
 def _apart(tables: Sequence[Table], ranked: Sequence[_Candidate]) -> list[_Candidate]:
