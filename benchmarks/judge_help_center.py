@@ -13,7 +13,7 @@ import help_center
 
 from encheck.annotation.judging import Judging, ask_people, opened, verdict
 from encheck.gating.judgements import read
-from encheck.reporting.gate import headline
+from encheck.reporting.gate.words import headline
 
 
 def articles() -> dict[str, str]:

@@ -1,22 +1,26 @@
 """What the gate says of real copies of MiniLM on the labelled questions of the help centre: rounded and damaged ones.
 
-    python benchmarks/search_copies.py [--folder build/search-copies]
+    python benchmarks/search_copies.py [--folder build/search-copies] [--pairs mrpc:MRPC --checks "retrieval or number"]
 
-bf16, another pooling, and the last two of six layers left out; what each gate says is printed.
+bf16, another pooling, and the last two of six layers left out; what each gate says is printed. With `--pairs` it is on
+the paraphrases of a data set, the first of each pair a query and the second its document.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from damage import cls_pooling, load, minilm
 from help_center import make
+
+from encheck.datasets.load import load as load_data
 
 LAYERS = 4
 
@@ -46,9 +50,15 @@ def copy(folder: Path, name: str) -> Path:
     return place
 
 
-def run(folder: Path, *args: str) -> list[str]:
-    """What a run of the retrieval checks prints."""
-    shared = ("-m", "retrieval", f"--data=retrieval:{folder / 'labels.jsonl'}", f"--store={folder / 'store.sqlite'}")
+def write_pairs(spec: str, labels: Path) -> None:
+    """Write the paraphrases of a data set as a search."""
+    rows = [(pair.first, pair.second) for pair in load_data(spec, sample=None).pairs if pair.label == 1]
+    labels.write_text("".join(f"{json.dumps({'query': one, 'document': two})}\n" for one, two in rows), "utf-8")
+
+
+def run(folder: Path, selected: Sequence[str], *args: str) -> list[str]:
+    """What a run of the selected checks prints."""
+    shared = (*selected, f"--data=retrieval:{folder / 'labels.jsonl'}", f"--store={folder / 'store.sqlite'}")
     command = [sys.executable, "-m", "encheck", "run", *shared, f"--report-dir={folder / 'report'}", *args]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
 
@@ -59,20 +69,40 @@ def said(lines: list[str]) -> list[str]:
     return lines[start : lines.index("", start)]
 
 
-def gates(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def gates(
+    folder: Path,
+    *,
+    pairs: str | None = None,
+    sample: str = "all",
+    checks: str = "retrieval",
+    only: Sequence[str] = tuple(COPIES),
+) -> Iterator[tuple[str, list[str]]]:
     """(copy, what its gate says), one after the other."""
     folder.mkdir(parents=True, exist_ok=True)
-    make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
-    run(folder, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
-    for name, (_, how) in COPIES.items():
-        yield name, said(run(folder, f"--model={copy(folder, name)}", f"--baseline={folder / 'base'}", *how))
+    if pairs:
+        write_pairs(pairs, folder / "labels.jsonl")
+    else:
+        make(folder / "help-center", folder / "log.txt", folder / "labels.jsonl")
+    selected = ("-m", checks, f"--sample={sample}")
+    run(folder, selected, f"--model={minilm()}", f"--save-baseline={folder / 'base'}")
+    for name in only:
+        how = COPIES[name][1]
+        yield name, said(run(folder, selected, f"--model={copy(folder, name)}", f"--baseline={folder / 'base'}", *how))
 
 
 def main() -> None:
     """Gate each copy."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path("build/search-copies"))
-    for name, found in gates(parser.parse_args().folder.resolve()):
+    parser.add_argument("--pairs", help="a data set whose paraphrases are searched")
+    parser.add_argument("--checks", default="retrieval", help="which, as -m takes them")
+    parser.add_argument("--sample", default="all", help="clusters of its queries")
+    parser.add_argument("--only", nargs="+", choices=COPIES, default=tuple(COPIES))
+    asked = parser.parse_args()
+    found_by = gates(
+        asked.folder.resolve(), pairs=asked.pairs, sample=asked.sample, checks=asked.checks, only=asked.only
+    )
+    for name, found in found_by:
         print(f"\n{name}:\n", *found, sep="\n", flush=True)
 
 

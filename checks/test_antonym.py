@@ -17,6 +17,7 @@ from encheck.metrics.crossed import figures
 @claim(
     against_paraphrase(antonym),
     property="antonym",
+    tells="a rewording of a sentence from its opposite",
     metric=margin_rate.calibrated,
     aim=0.8,
     source="Mahajan et al. 2023, section 4, Figure 1",
@@ -33,6 +34,7 @@ def test_antonym_is_farther_than_paraphrase(scores, judge, report, epsilon):
 @claim(
     contrast(beside(antonym, synonym_beside), antonym),
     property="antonym",
+    tells="a synonym from an antonym",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
     floor=0.5,
@@ -52,6 +54,7 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(scores, judge, report,
 @claim(
     contrast(beside(antonym, control), antonym),
     property="antonym",
+    tells="an antonym from an unrelated word",
     metric=margin_rate.calibrated,
     unjudged="the control word fits nowhere, so the figure tells of nonsense and not of opposites",
     source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
@@ -65,6 +68,7 @@ def test_antonym_is_farther_than_control(scores, judge, report, epsilon):
 @claim(
     crossed("antonym"),
     property="antonym",
+    tells="a statement from its opposite",
     metric=both_directions.calibrated,
     gates=directions_mean,
     floor=0.25,

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     crossed("binding"),
     property="binding",
+    tells="which attribute belongs to which thing",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,
@@ -32,6 +33,7 @@ def test_attributes_are_seen_in_both_directions(scores, judge, report, epsilon):
 @claim(
     contrast(phenomenon("binding", "kept"), phenomenon("binding", "changed")),
     property="binding",
+    tells="which attribute belongs to which thing",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -52,6 +54,7 @@ def test_exchange_of_attributes_is_farther_than_edit_that_keeps_the_meaning(scor
 @claim(
     contrast(phenomenon("binding", "kept"), phenomenon("binding", "control")),
     property="binding",
+    tells="a rewording that keeps the attributes from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,

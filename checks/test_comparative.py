@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     crossed("comparative"),
     property="comparative",
+    tells="which of two things is faster, dearer or better",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,
@@ -32,6 +33,7 @@ def test_comparisons_are_seen_in_both_directions(scores, judge, report, epsilon)
 @claim(
     contrast(phenomenon("comparative", "kept"), phenomenon("comparative", "changed")),
     property="comparative",
+    tells="which of two things is faster, dearer or better",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -52,6 +54,7 @@ def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(scor
 @claim(
     contrast(phenomenon("comparative", "kept"), phenomenon("comparative", "control")),
     property="comparative",
+    tells="a rewording that keeps the comparison from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("condition", "kept"), phenomenon("condition", "changed")),
     property="condition",
+    tells="a condition from its exception",
     capability="assertion",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -32,6 +33,7 @@ def test_other_condition_is_farther_than_edit_that_keeps_the_meaning(scores, jud
 @claim(
     contrast(phenomenon("condition", "kept"), phenomenon("condition", "control")),
     property="condition",
+    tells="a rewording that keeps the condition from another statement",
     capability="assertion",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -48,6 +50,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_condition(scores, j
 @claim(
     crossed("condition"),
     property="condition",
+    tells="a condition from its exception",
     capability="assertion",
     metric=both_directions.calibrated,
     gates=directions_mean,

@@ -13,6 +13,7 @@ from encheck.metrics.ranking import figures, lengths, measured, r_precision
     continuation_chains,
     levels=(30,),
     property="continuation",
+    tells="a paraphrase from one that goes on to say more",
     capability="context",
     metric=r_precision,
     chance=1 / 7,

@@ -13,6 +13,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrasts,
     property="contrast",
+    tells="which of two near-identical documents answers a query",
     metric=both_directions,
     gates=directions_mean,
     aim=0.8,

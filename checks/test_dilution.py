@@ -14,6 +14,7 @@ from encheck.metrics import margin_rate, mean_margin
     in_passages(PHENOMENA),
     levels=(1, 3, 8),
     property="dilution",
+    tells="a changed fact from a reworded one inside a passage",
     capability="context",
     metric=margin_rate.calibrated,
     aim=0.8,

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed")),
     property="entity",
+    tells="another name from another way to write the same name",
     capability="facts",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -33,6 +34,7 @@ def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(scores, judge,
 @claim(
     contrast(phenomenon("entity", "kept"), phenomenon("entity", "control")),
     property="entity",
+    tells="another way to write the same name from another statement",
     capability="facts",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -49,6 +51,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_entity(scores, judg
 @claim(
     crossed("entity"),
     property="entity",
+    tells="one name from another",
     capability="facts",
     metric=both_directions.calibrated,
     gates=directions_mean,

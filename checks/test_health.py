@@ -44,6 +44,7 @@ def test_random_pairs_are_alike_in_distance(scores, judge):
 @claim(
     queries(),
     property="health",
+    tells="a sentence's paraphrase from texts about something else",
     family="health",
     metric=recall_at_1,
     floor=0.9,

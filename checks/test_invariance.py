@@ -16,6 +16,7 @@ from encheck.metrics import margin_rate, mean_margin
 @claim(
     contrast(casing, antonym),
     property="invariance",
+    tells="lower case from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -34,6 +35,7 @@ def test_lower_case_is_nearer_than_antonym(scores, judge, report):
 @claim(
     contrast(spacing, antonym),
     property="invariance",
+    tells="other spacing from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -51,6 +53,7 @@ def test_other_spacing_is_nearer_than_antonym(scores, judge, report):
 @claim(
     contrast(contraction, antonym),
     property="invariance",
+    tells="a contraction from a change of meaning",
     family="invariance",
     metric=margin_rate.calibrated,
     aim=0.9,

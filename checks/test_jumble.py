@@ -16,6 +16,7 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin
     against_paraphrase(jumble),
     levels=(1, 2, 3),
     property="jumble",
+    tells="a rewording of a sentence from its own words jumbled",
     capability="word-order",
     family="order",
     metric=margin_rate.calibrated,
@@ -38,6 +39,7 @@ def test_jumble_is_farther_than_paraphrase(scores, judge, report, epsilon):
     contrast(reorder, jumble),
     levels=(1, 2, 3),
     property="jumble",
+    tells="a sentence whose parts were moved from one whose words were jumbled",
     capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -59,6 +61,7 @@ def test_jumble_is_farther_than_reorder(scores, judge, report, epsilon):
 @claim(
     contrast(roles_kept, role_reversal),
     property="jumble",
+    tells="who did what to whom",
     capability="word-order",
     family="order",
     metric=adjusted_rate.calibrated,

@@ -13,6 +13,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("modality", "kept"), phenomenon("modality", "changed")),
     property="modality",
+    tells="a duty from an option",
     capability="assertion",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -32,6 +33,7 @@ def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(scores, judg
 @claim(
     contrast(phenomenon("modality", "kept"), phenomenon("modality", "control")),
     property="modality",
+    tells="a rewording that keeps the modality from another statement",
     capability="assertion",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -48,6 +50,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(scores, ju
 @claim(
     crossed("modality"),
     property="modality",
+    tells="a duty from an option",
     capability="assertion",
     metric=both_directions.calibrated,
     gates=directions_mean,

@@ -20,6 +20,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed")),
     property="negation",
+    tells="a negation from an emphasis",
     capability="assertion",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -40,6 +41,7 @@ def test_negation_is_farther_than_edit_that_keeps_the_meaning(scores, judge, rep
 @claim(
     contrast(negated_antonym, beside(negated_antonym, unnegated)),
     property="negation",
+    tells="a negated opposite from the opposite",
     capability="assertion",
     metric=margin_rate.calibrated,
     aim=0.8,
@@ -55,6 +57,7 @@ def test_negated_antonym_is_nearer_than_antonym(scores, judge, report, epsilon):
 @claim(
     contrast(phenomenon("negation", "kept"), phenomenon("negation", "control")),
     property="negation",
+    tells="a rewording that keeps the negation from another statement",
     capability="assertion",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -72,6 +75,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_negation(scores, ju
 @claim(
     crossed("negation"),
     property="negation",
+    tells="a statement from its denial",
     capability="assertion",
     metric=both_directions.calibrated,
     gates=directions_mean,

@@ -12,6 +12,7 @@ from encheck.metrics.nonobvious import auc_n, cases_of, figures
 @claim(
     labelled_pairs,
     property="nonobvious",
+    tells="a paraphrase in other words from a lookalike",
     family="meaning kept",
     metric=auc_n,
     aim=0.6,

@@ -13,6 +13,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("number", "kept"), phenomenon("number", "changed")),
     property="number",
+    tells="another number from the same number written otherwise",
     capability="facts",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -33,6 +34,7 @@ def test_other_number_is_farther_than_edit_that_keeps_the_meaning(scores, judge,
 @claim(
     contrast(phenomenon("number", "kept"), phenomenon("number", "control")),
     property="number",
+    tells="the same number written otherwise from another statement",
     capability="facts",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -50,6 +52,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_number(scores, judg
 @claim(
     crossed("number"),
     property="number",
+    tells="one number from another",
     capability="facts",
     metric=both_directions.calibrated,
     gates=directions_mean,

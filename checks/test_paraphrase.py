@@ -13,6 +13,7 @@ from encheck.metrics.classification import accuracy, by_head, f1
 @claim(
     labelled_pairs,
     property="paraphrase",
+    tells="a paraphrase from a near miss",
     family="meaning kept",
     metric=similarity_gap.calibrated,
     floor="surface",
@@ -35,6 +36,7 @@ def test_paraphrase_is_nearer_than_non_paraphrase(scores, judge, report, thresho
 @claim(
     against_random_pairs,
     property="paraphrase",
+    tells="a paraphrase from an unrelated text",
     family="meaning kept",
     metric=similarity_gap.calibrated,
     floor="surface",

@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "changed")),
     property="quantifier",
+    tells="all from some, and some from none",
     capability="facts",
     metric=adjusted_rate.calibrated,
     gates=margin_rate,
@@ -33,6 +34,7 @@ def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(scores, ju
 @claim(
     contrast(phenomenon("quantifier", "kept"), phenomenon("quantifier", "control")),
     property="quantifier",
+    tells="a rewording that keeps the quantifier from another statement",
     capability="facts",
     metric=margin_rate.calibrated,
     floor=0.5,
@@ -49,6 +51,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(scores, 
 @claim(
     crossed("quantifier"),
     property="quantifier",
+    tells="all from some, and some from none",
     capability="facts",
     metric=both_directions.calibrated,
     gates=directions_mean,

@@ -15,6 +15,7 @@ from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
 @claim(
     queries("hard_negative"),
     property="retrieval",
+    tells="a sentence's paraphrase from near misses",
     family="retrieval",
     metric=recall_at_1,
     floor="surface",
@@ -33,6 +34,7 @@ def test_sentence_finds_its_paraphrase(scores, judge, report):
 @claim(
     ranked_queries,
     property="retrieval",
+    tells="the documents that answer a query from all others",
     family="retrieval",
     metric=ndcg_at_10,
     gates=ndcg_at_10,

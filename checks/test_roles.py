@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "changed")),
     property="roles",
+    tells="who did what to whom",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -35,6 +36,7 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(scores, j
 @claim(
     contrast(phenomenon("role_reversal", "kept"), phenomenon("role_reversal", "control")),
     property="roles",
+    tells="a rewording that keeps the roles from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,
@@ -53,6 +55,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(scores, judge
 @claim(
     crossed("role_reversal"),
     property="roles",
+    tells="who did what to whom",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,

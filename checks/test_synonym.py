@@ -32,6 +32,7 @@ def test_synonym_keeps_the_similarity(scores, judge, report):
 @claim(
     contrast(synonym, beside(synonym, control)),
     property="synonym",
+    tells="a synonym from an unrelated word",
     family="meaning kept",
     metric=margin_rate.calibrated,
     floor=0.5,

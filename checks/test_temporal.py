@@ -14,6 +14,7 @@ from encheck.metrics.crossed import figures
 @claim(
     contrast(phenomenon("temporal", "kept"), phenomenon("temporal", "changed")),
     property="temporal",
+    tells="what happened first",
     capability="relation",
     family="order",
     metric=adjusted_rate.calibrated,
@@ -34,6 +35,7 @@ def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(score
 @claim(
     contrast(phenomenon("temporal", "kept"), phenomenon("temporal", "control")),
     property="temporal",
+    tells="a rewording that keeps the order of events from another statement",
     capability="relation",
     family="order",
     metric=margin_rate.calibrated,
@@ -50,6 +52,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(sco
 @claim(
     crossed("temporal"),
     property="temporal",
+    tells="what happened first",
     capability="relation",
     family="order",
     metric=both_directions.calibrated,

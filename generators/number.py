@@ -153,13 +153,13 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
 
 def _values(one: Mention, form: Form, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
-    kept, own = _said(form.write, one.value), _said(one.own, one.value)
+    kept, own = said_as(form.write, one.value), said_as(one.own, one.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     found = []
     of_kept = alike(own, kept, context)
     for value in one.beside(size):
-        said, mirrored = _said(form.write, value), _said(one.own, value)
+        said, mirrored = said_as(form.write, value), said_as(one.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
             found.append((value, of_kept - alike(own, said, context)))
     return found
@@ -180,7 +180,8 @@ def _runs(text: str) -> list[str]:
     return [f" {text} "[i : i + 3].lower() for i in range(len(text))]
 
 
-def _said(write: Callable[[Value], str], value: Value) -> str | None:
+def said_as(write: Callable[[Value], str], value: Value) -> str | None:
+    """A value in a notation; None where it cannot be written so."""
     try:
         return write(value)
     except ValueError:
@@ -188,14 +189,14 @@ def _said(write: Callable[[Value], str], value: Value) -> str | None:
 
 
 def _variant(source: str, plan: Plan, text: str, relation: str, level: int, why: str) -> Variant:
-    edits = _edits(source, plan.mention, text)
+    edits = edits_for(source, plan.mention, text)
     said = source[plan.mention.start : plan.mention.end]
     certificate = f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}"
     return Variant(apply_edits(source, edits), relation, level, edits, NAME, certificate)
 
 
-def _edits(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
-    """The edit, with the full stop that an abbreviation shared with the sentence, a capital, and the article before."""
+def edits_for(source: str, one: Mention, text: str) -> tuple[Edit, ...]:
+    """The edit of a number, with a full stop that an abbreviation shared with its sentence, capital and article."""
     text = capital(source, one.start, text)
     if source[one.end - 1] == "." and not text.endswith(".") and ENDED.match(source, one.end):
         text += "."

@@ -127,7 +127,7 @@ def run(command: str, folder: Path, python: Path) -> str | None:
     in_clone = words[0] == "pytest"
     words[:1] = [sys.executable, "-m", "pytest"] if in_clone else [str(python.with_name(words[0]))]
     if words[1:] == ["run"]:
-        words += ["--full"]  # docs/figures.json is of all checks, also where a busy machine would stop after a first look
+        words.append("--full")  # docs/figures.json has all checks; a busy machine would stop after a first look
     names = ("checkpoint-5000", "path/to/MRPC", "mine.csv", "my-search")
     if in_clone:
         words = [w.replace(f"./{n}", n).replace(n, str(folder / n)) for w in words for n in [_named(w, names)]]
@@ -157,6 +157,12 @@ def failed_doctests(folder: Path) -> list[str]:
     return ["a doctest failed"] * bool(done.returncode)
 
 
+def site_that_fails(folder: Path) -> list[str]:
+    """Whether the site can be built without a warning, which names each link and anchor that leads nowhere."""
+    done = subprocess.run([sys.executable, ROOT / "scripts/build_site.py", "--out", folder / "site"])
+    return ["make docs-site: the site was not built"] * bool(done.returncode)
+
+
 def stale_figures(folder: Path) -> list[str]:
     """What the run of everything on the default encoder says otherwise than docs/figures.json."""
     runs = [figures(path.parent) for path in folder.glob("*/reports/*/results.json")]
@@ -173,10 +179,11 @@ def main() -> int:
         python = wheel_python(folder)
         readme = [partial(run_block, b, folder / str(i), python) for i, b in enumerate(blocks(ROOT / "README.md"))]
         first, *others = readme  # the first command embeds everything: the others find it in the store
-        jobs = [two.submit(job) for job in (first, partial(failed_doctests, folder), *others)]
+        checks = [partial(check, folder) for check in (failed_doctests, site_that_fails)]
+        jobs = [two.submit(job) for job in (first, *checks, *others)]
         problems += [problem for job in jobs for problem in job.result()]
         problems += stale_figures(folder)
-    print("\n".join(problems) or "links, doctests and the README's commands hold")
+    print("\n".join(problems) or "links, the site, doctests and the README's commands hold")
     return bool(problems)
 
 

@@ -247,11 +247,11 @@ def of_baseline(folder: Path, path: Path) -> Any:
 
     from encheck.gating.baseline import read
     from encheck.gating.weighing import weigh
-    from encheck.reporting import gate
+    from encheck.reporting.gate import record
 
     held_in = {f"{CASE}/m-d-1": columns(*scores())}
     found = weigh(read(folder / "base"), results(), held_in, model="m")
-    return json.loads(json.dumps(gate.as_dict([found], "pass"), default=str))
+    return json.loads(json.dumps(record.as_dict([found], "pass"), default=str))
 
 
 def of_resealed(folder: Path, path: Path) -> None:

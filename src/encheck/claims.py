@@ -108,6 +108,7 @@ def claim(
     means: str = "",
     capability: str = "",
     headline: bool = False,
+    tells: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
@@ -130,7 +131,7 @@ def claim(
             property, family, metric.name if metric else "", weighed, reported,
             chance if chance is not None or metric is None else metric.chance,
             aim, floor, unjudged, source, part, criterion, pictures, step, selects, proxy,
-            primary, means, capability, headline,
+            primary, means, capability, headline, tells,
         )  # fmt: skip
         setattr(function, ATTRIBUTE, Claim(items, tuple(levels), declared))
         return function

@@ -613,7 +613,8 @@ class Declaration:
     passing. `primary` says that the check's items are queries whose right documents are known: they give the gate its
     primary endpoint. `means` is a sentence on what a loss means to those who use the model. `capability` is what the
     gate weighs as one: all checks, levels and properties of that name; empty where that is the property. `headline`
-    says that its figure stands for the property in a profile.
+    says that its figure stands for the property in a profile. `tells` is what the model can tell if the check comes out
+    well, as it goes on from "it cannot tell": the page's sentences are made with it.
     """
 
     property: str = ""
@@ -636,3 +637,4 @@ class Declaration:
     means: str = ""
     capability: str = ""
     headline: bool = False
+    tells: str = ""

@@ -19,8 +19,8 @@ from encheck.gating.answers import moved
 from encheck.gating.decision import decide
 from encheck.gating.judgements import read
 from encheck.gating.weighing import Searched, Weighed
-from encheck.reporting import gate
 from encheck.reporting.answers import write_answers
+from encheck.reporting.gate import record, words
 from encheck.reporting.results import schema, write_results
 
 DOCUMENTS = {i: (f"d{i}", f"{'odd' if i % 2 else 'even'} {i}\nof {HOSTILE}") for i in range(120)}  # odd: the new ones
@@ -37,7 +37,7 @@ def made(tmp_path_factory):
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
-    shown = gate.as_dict([found], None, gate.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels"))
+    shown = record.as_dict([found], None, record.Shown(items, {before.case: DOCUMENTS}, str(folder), "log.txt.qrels"))
     written = {**results(), "gate": shown}
     written["run"] = {**written["run"], "settings": {"seed": 3}}
     jsonschema.validate(json.loads(json.dumps(shown)), {**schema(), **schema()["properties"]["gate"]})
@@ -73,7 +73,7 @@ def test_judging_stops_when_the_old_answers_are_better_for_certain(folder):
     assert "even" in said[0]
     decided = verdict(judging, judged)
     assert (decided["outcome"], decided["exit_code"]) == ("block", 1)
-    assert list(gate.headline(decided)) == ["GATE: BLOCKED. 20 of 20 decisive answers favour sbert"]
+    assert list(words.headline(decided)) == ["GATE: BLOCKED. 20 of 20 decisive answers favour sbert"]
     (search,) = decided["against"][0]["searches"]
     assert [one["before"][:4] for one in search["lost_queries"]] == ["even"] * 3
     assert ask_people(judging, ask=pytest.fail, show=said.append) == judged  # asks nobody again
@@ -87,11 +87,11 @@ def test_new_answers_that_are_better_pass_and_what_else_was_open_stays_open(fold
     assert (judged.outcome, judged.new) == ("pass", 20)
     decided = verdict(judging, judged)
     assert (decided["outcome"], decided["exit_code"], decided["against"][0]["reasons"]) == ("pass", 0, [])
-    assert next(gate.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
+    assert next(words.headline(decided)).startswith("GATE: PASSED. 20 of 20 decisive answers favour the candidate")
     against = judging.gate["against"][0]
     other = {**judging.gate, "against": [{**against, "reasons": [*against["reasons"], "health/d/1: too wide"]}]}
     assert verdict(replace(judging, gate=other), judged)["exit_code"] == 10
-    assert list(gate.headline(verdict(replace(judging, gate=other), judged))) == [
+    assert list(words.headline(verdict(replace(judging, gate=other), judged))) == [
         "GATE: INCONCLUSIVE. health/d/1: too wide"
     ]
 
@@ -109,7 +109,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
     assert [text for text in said if not text.startswith("\n")] == [
         "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
-    assert list(gate.headline(verdict(judging, judged))) == [
+    assert list(words.headline(verdict(judging, judged))) == [
         f"GATE: CANNOT TELL YET. At most 55 more answers decide: encheck data judge {folder}"
     ]
     keys = iter(["u", "q"])

@@ -284,7 +284,8 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}
     assert cases == again.partition("antonym/1/written/0 ")[2] == f"{model} --run='out here'"
     assert encheck(*shlex.split(again)[4:]).exit_code == 0
-    assert f"encheck run -m antonym {model} --data={some_probes} {chosen}<" in page
+    one = "-k antonym_is_farther_than_paraphrase"
+    assert f"encheck run -m antonym {one} {model} --data={some_probes} {chosen}<" in page
 
 
 @pytest.mark.parametrize(
@@ -471,6 +472,24 @@ def test_a_generator_of_ones_own_is_listed_alone_and_locked(encheck, written, tm
     assert "A DOG BARKS." in done.output
     assert "jumble" not in done.output
     assert json.loads((tmp_path / "v.lock").read_text("utf-8").splitlines()[0])["works"] == [["shouting", 1]]
+
+
+def test_texts_that_are_streamed_make_the_listing_and_the_lock_of_those_that_are_not(encheck, tmp_path):
+    texts = "".join(f"The crew of {n} left at noon.\n" for n in range(12, 30))
+    (tmp_path / "own.txt").write_text(texts, "utf-8")
+    shared = ("data", "variants", "--data", "texts:own.txt", "--generator=spacing", "--generator=casing")
+    streamed, drawn = (encheck(*shared, f"--lock={n}.lock", f"--sample={n}") for n in ("all", "1000"))
+    assert (streamed.exit_code, drawn.exit_code) == (0, 0), streamed.output
+    assert streamed.output.replace("all.lock", "") == drawn.output.replace("1000.lock", "")
+    assert (tmp_path / "all.lock").read_bytes() == (tmp_path / "1000.lock").read_bytes()
+
+
+def test_variants_of_a_search_are_of_queries_and_sentences(encheck, tmp_path):
+    row = {"query": "does the lift take 12 persons", "document": "Our lift takes 12 persons. It is slow on Mondays."}
+    (tmp_path / "own.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    done = encheck("data", "variants", "--data", "retrieval:own.jsonl", "--generator=casing", "--n=3")
+    assert done.exit_code == 0, done.output
+    assert "ur lift takes 12 persons." in done.output
 
 
 def test_a_lock_file_that_cannot_be_written_is_refused_before_the_data_are_read(encheck, tmp_path):

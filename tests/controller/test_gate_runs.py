@@ -9,7 +9,9 @@ import jsonschema
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets modules between runs, and this one loads once
 
-from encheck.reporting.gate import explained, family_cells, meanings, verdict
+from encheck.reporting.gate.overview import explanations, overview
+from encheck.reporting.gate.record import verdict
+from encheck.reporting.gate.words import explained
 from encheck.reporting.markdown import MAX_SUMMARY_BYTES, render
 from encheck.reporting.results import schema
 
@@ -93,7 +95,8 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     assert "## Gate against base: BLOCKED" in summary
     assert summary.count("- lost in number/probes/1: ") == 3
     page = html.unescape((folder / "report.html").read_text("utf-8"))
-    assert "Against base: BLOCKED" in page
+    alone = html.unescape((folder / "gate.html").read_text("utf-8"))
+    assert all("No: do not replace base with random" in text for text in (page, alone, outcome.stdout.str()))
     (blocked,) = (r for r in found["gate"]["against"][0]["rows"] if r["row"] == "number/probes/1")
     assert all(blocked["means"] in said for said in (summary, page, outcome.stdout.str()) if blocked["means"])
     against = found["gate"]["against"][0]
@@ -103,7 +106,7 @@ def test_a_worse_model_is_blocked_and_every_report_says_why(run, baseline, tmp_p
     told = [against["reindex"]["says"], moved["says"]]
     assert all(line in said for line in told for said in (summary, page, outcome.stdout.str()))
     first = blocked["lost_examples"][0]
-    assert all(first["source"] in said for said in (page, outcome.stdout.str()))
+    assert all(first["source"] in said for said in (page, alone, outcome.stdout.str()))
     assert outcome.stdout.str().count("  lost in number/probes/1: ") == 3
     assert outcome.outlines[-1].startswith("GATE: BLOCKED. number/probes/1: 100.0% to ")
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
@@ -358,10 +361,11 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
     assert run("oracle", f"--encheck-baseline={loud}", *asked).ret == 0
     (against,) = json.loads((folder / "results.json").read_text("utf-8"))["gate"]["against"]
     page = html.unescape((folder / "report.html").read_text("utf-8"))
-    assert "Gate</a> against loud: INCONCLUSIVE" in page.partition("decide nothing")[0]
-    lines = [*explained(against), *meanings(against), *against["reported_only"], *against["reported_only"].values()]
+    assert "Not decided: the gate says INCONCLUSIVE" in page.partition("decide nothing")[0]
+    shown = [*against["reported_only"], *against["reported_only"].values(), *explanations(overview(against))]
+    lines = [*explained(against), *shown]
     assert [line for line in lines if line not in page] == []
-    assert all(f"<td>{cell}</td>" in page for family in against["families"] for cell in family_cells(family))
+    assert all(f"<li>{one['family']}: " in page for one in against["families"])
     said = ("seeds alone move", "the seed replicates differ")
     assert all(any(line.startswith(words) for line in lines) for words in said)
     for text in (page, (folder / "summary.md").read_text("utf-8")):

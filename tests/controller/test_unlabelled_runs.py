@@ -14,7 +14,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from encheck.annotation.judging import opened, verdict
 from encheck.gating.judgements import keep, read
 from encheck.reporting.answers import disagreements
-from encheck.reporting.gate import headline
+from encheck.reporting.gate.words import headline
 from encheck.reporting.results import schema
 
 ROOT = Path(__file__).resolve().parents[2]

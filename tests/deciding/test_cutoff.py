@@ -101,7 +101,12 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
     page.wait_for_selector("html[data-ready]")
     page.wait_for_selector("#sweep svg, #sweep canvas")
     assert page.locator("h1").inner_text() == "encheck cutoff: new in the place of old"
-    assert page.locator(".banner").inner_text().startswith("A cut-off keeps the budget.")
+    assert page.locator(".answer h2").inner_text() == "A cut-off keeps the budget"
+    assert page.locator(".lead").inner_text().startswith("New, keeping 1%: ")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.locator("td").evaluate_all("all => all.filter(one => one.getBoundingClientRect().right > 361)") == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert said == []
 
 

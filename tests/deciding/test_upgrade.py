@@ -322,7 +322,7 @@ def test_a_run_of_the_command_writes_a_page_and_valid_json(place, tmp_path, monk
     assert raw["costs"]["new"]["speed"]["p95"] >= raw["costs"]["new"]["speed"]["p50"] > 0
     assert raw["costs"]["new"]["bytes_per_million"] == 12 * 4 * 1_000_000
     page = Path("reports/upgrade/upgrade.html").read_text("utf-8")
-    assert "Cannot tell." in page
+    assert "Not yet: cannot tell whether " in page
     assert raw["search"]["most"][0]["query"] in page
 
 
@@ -440,10 +440,12 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     ran = []
     row = {"row": "number/probes/1", "family": "meaning changed", "baseline": 0.7, "candidate": 0.6, "change": -0.1,
            "low": -0.2, "high": -0.05, "outcome": "block", "gates": True}  # fmt: skip
+    counts = {"kind": "rate", "evidence": True, "n": 100, "clusters": 40, "lost": 10, "gained": 0, "delta": 0.02}
+    whole = row | counts | {"why": "70.0% to 60.0%", "detectable": 0.05}
     empty = {key: [] for key in ("families", "partial", "not_selected", "contracts", "searches", "remedies", "notes")}
     scores = {"balanced": {"baseline": 0.7, "candidate": 0.6}, "seed_noise": 0.0, "replicates": None}
-    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [row], "reported_only": {}}
-    against |= empty | scores
+    against = {"baseline": "old", "outcome": "block", "reasons": ["number: worse"], "rows": [whole]}
+    against |= empty | scores | {"reported_only": {}}
     gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against]}
 
     def run(**how):
@@ -465,7 +467,9 @@ def test_the_gate_measures_both_models_with_their_own_arguments(place, tmp_path,
     }
     assert (found.outcome, found.exit_code) == ("do not ship", 1)
     assert found.raw["gate"]["rows"] == [row]
-    assert "number/probes/1" in tmp_path.joinpath("upgrade.html").read_text("utf-8")
+    page = tmp_path.joinpath("upgrade.html").read_text("utf-8")
+    assert "number/probes/1" in page
+    assert "Numbers got worse: 10 of 100 items lost." in page
     assert found.checklist[0] == "keep upgrade_fakes-Words in use"
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired, Rule
-from encheck.reporting.gate import cells
+from encheck.reporting.gate.rows import cells
 
 
 def rate(name, *, n=1_000, lost=0, gained=0, rate=0.5, clusters=None, family="order", **more):

@@ -13,7 +13,8 @@ from encheck.gating.decision import decide
 from encheck.gating.remedies import remedies
 from encheck.gating.types import Noise, Paired
 from encheck.gating.weighing import weigh
-from encheck.reporting import gate, lost
+from encheck.reporting import lost
+from encheck.reporting.gate import record, rows, summary, terminal, words
 from encheck.reporting.junit import cases_of
 
 ANTONYM = claim_of(antonym_check).declared
@@ -42,7 +43,7 @@ def weighed(tmp_path):
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
         now = {f"{CASE}/m-d-1": columns(near, far, **more)}
         found = weigh(read(tmp_path / "base"), said, now, model="m")
-        return gate.as_dict([found], inconclusive, gate.Shown(now)), found
+        return record.as_dict([found], inconclusive, record.Shown(now)), found
 
     return weighed
 
@@ -63,8 +64,8 @@ def test_a_row_that_blocks_shows_three_lost_items_of_different_clusters_with_bot
 
 def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_terminal(weighed):
     (found, _) = weighed(*scores(lost=range(40)))
-    said = list(gate.lines(found))
-    assert f"  antonym/d/1: {ANTONYM.means}" in said
+    said = list(terminal.lines(found))
+    assert f"    {ANTONYM.means}" in said
     assert ANTONYM.means
     assert sum(text.startswith("  lost in antonym/d/1: source ") for text in said) == 3
 
@@ -72,7 +73,7 @@ def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_termina
 def test_a_row_that_passes_shows_no_items(weighed):
     (found, _) = weighed(*scores())
     assert found["against"][0]["rows"][0]["lost_examples"] == []
-    assert list(gate.headline(found)) == ["GATE: PASSED"]
+    assert list(words.headline(found)) == ["GATE: PASSED"]
 
 
 def test_items_of_another_text_are_not_shown(weighed):
@@ -85,7 +86,7 @@ def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
     (found, _) = weighed(*scores(), params={"cause": "28 of 32 texts are longer than 16 tokens"})
     said = "it is finite on d: 28 of 32 texts are longer than 16 tokens. Nothing works."
     assert found["against"][0]["contracts"] == [said]
-    assert list(gate.headline(found)) == [f"GATE: BLOCKED. contract broken: {said}"]
+    assert list(words.headline(found)) == [f"GATE: BLOCKED. contract broken: {said}"]
 
 
 def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):
@@ -108,27 +109,27 @@ def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, coun
 
 def test_a_partial_gate_is_called_one_everywhere(weighed):
     _, found = weighed(*scores())
-    part = gate.as_dict([replace(found, partial=("antonym",), not_selected=3)], None)
-    assert list(gate.headline(part)) == ["GATE (partial: antonym): PASSED"]
+    part = record.as_dict([replace(found, partial=("antonym",), not_selected=3)], None)
+    assert list(words.headline(part)) == ["GATE (partial: antonym): PASSED"]
     assert next(cases_of(part)).name == "gate (partial: antonym)"
-    assert next(iter(gate.lines(part))) == "gate against base (partial: antonym): PASSED"
-    assert "## Gate against base (partial: antonym): PASSED" in list(gate.markdown(part, {}, most=9))
+    assert next(iter(terminal.lines(part))) == "gate against base (partial: antonym): PASSED"
+    assert "## Gate against base (partial: antonym): PASSED" in list(summary.markdown(part, {}, most=9))
 
 
 def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
     few = decide([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
     entry = {"row": "few/d/1", **asdict(few.rows[0])}
-    assert gate.cells(entry)[5] == "-"
+    assert rows.cells(entry)[5] == "-"
     against = {"rows": [entry], "reported_only": {"a": "b", "c": "d"}}
-    assert gate.weighed_rows(against) == []
-    assert list(gate.folded(against)) == ["1 row and 2 cases are reported and decided nothing"]
+    assert rows.weighed_rows(against) == []
+    assert list(rows.folded(against)) == ["1 row and 2 cases are reported and decided nothing"]
 
 
 def test_an_interval_that_holds_nearly_anything_is_no_finding():
     row = {"gates": True, "delta": 0.02, "low": -0.777, "high": 0.777}
-    assert gate.says_nothing(row)
-    assert not gate.says_nothing(row | {"low": -0.19, "high": 0.19})
-    assert not gate.says_nothing(row | {"high": -0.5})
+    assert rows.says_nothing(row)
+    assert not rows.says_nothing(row | {"low": -0.19, "high": 0.19})
+    assert not rows.says_nothing(row | {"high": -0.5})
 
 
 def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():

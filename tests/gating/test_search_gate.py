@@ -8,7 +8,7 @@ from gate_fakes import columns, results
 
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.weighing import weigh
-from encheck.reporting import gate
+from encheck.reporting.gate import record, summary, terminal
 from encheck.reporting.results import schema
 from encheck.scoring.answers import Answers
 
@@ -45,7 +45,7 @@ def weighed(tmp_path):
 
 def shown(found, items):
     documents = {f"{CHECK}/d/1": {i: (str(i), f"document {i}") for i in range(100)}}
-    entry = gate.as_dict([found], None, gate.Shown({CASE: items[CASE]}, documents, "r"))
+    entry = record.as_dict([found], None, record.Shown({CASE: items[CASE]}, documents, "r"))
     against = json.loads(json.dumps(entry))["against"][0]
     jsonschema.validate(against, schema()["$defs"]["against"] | {"$defs": schema()["$defs"]})
     return entry, against
@@ -55,14 +55,14 @@ def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed
     entry, against = shown(*weighed(40))
     row = against["rows"][0]
     assert (row["row"], row["endpoint"], row["outcome"], row["alpha"]) == ("retrieval/d/1", "recall@1", "block", 0.03)
-    text = "\n".join(gate.lines(entry))
+    text = "\n".join(terminal.lines(entry))
     assert "retrieval/d/1: the primary endpoint is recall@1, tested first, at 3%, slices at 1% together" in text
     assert "beside it and not tested: nDCG@10 1.000 to 0.867, -0.133" in text
     assert "first before: document 0\n    first now:    document 99" in text
     assert len(row["lost_queries"]) == 3
     assert len({one["before"] for one in row["lost_queries"]}) == 3
-    summary = "\n".join(gate.markdown(entry, {}, most=50))
-    assert "- lost in retrieval/d/1: *source 0*" in summary
+    text = "\n".join(summary.markdown(entry, {}, most=50))
+    assert "- lost in retrieval/d/1: *source 0*" in text
 
 
 def test_another_endpoint_is_weighed_where_it_is_named(weighed):
@@ -91,6 +91,54 @@ def test_too_few_articles_are_told_how_many_more_it_takes(weighed):
     assert against["outcome"] == "inconclusive"
     remedy = against["rows"][0]["remedy"]
     assert remedy["queries"] == 6
-    assert f"gate against base: INCONCLUSIVE. {remedy['says']}" in list(gate.lines(entry))
-    assert "the primary endpoint is recall@1, reported only" in "\n".join(gate.lines(entry))
-    assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(gate.markdown(entry, {}, most=50))
+    assert f"gate against base: INCONCLUSIVE. {remedy['says']}" in list(terminal.lines(entry))
+    assert "the primary endpoint is recall@1, reported only" in "\n".join(terminal.lines(entry))
+    assert f": INCONCLUSIVE. {remedy['says']}" in "\n".join(summary.markdown(entry, {}, most=50))
+
+
+NUMBER = "other_number_is_farther"
+
+
+def with_contrasts(found):
+    """Such a run whose search has contrasts too, of which each pair is won."""
+    made = columns([0.9] * 200, [0.5] * 200) | {"case": [f"{NUMBER}/m-d-1"] * 200}
+    row = {**said()["checks"][0], "id": f"{NUMBER}/m-d-1/margin_rate", "check": NUMBER, "property": "number"}
+    results = said()
+    results["checks"].append(row)
+    results["claims"][NUMBER] = {"family": "meaning changed", "gates": "margin_rate", "property": "number"}
+    return results, {**found, f"{NUMBER}/m-d-1": made}
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [(0, "pass"), (40, "block")])
+def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_decide_nothing(tmp_path, lost, outcome):
+    before, after = ({CASE: searched([3] * worse + [1] * (150 - worse))} for worse in (0, lost))
+    save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
+    results, items = with_contrasts(after)
+    found = weigh(read(tmp_path / "base"), results, items, model="m")
+    assert (found.decision.outcome, found.decision.missing) == (outcome, ())
+    assert found.partial == ("retrieval",)
+    assert found.reported[f"{NUMBER}/d/1"] == "new, not compared: the baseline has searches alone of these data"
+    assert found.notes[0].startswith("1 case (number) on d: new, not compared")
+    entry, _ = shown(found, items)
+    assert "(partial: retrieval): PASSED" in "\n".join(terminal.lines(entry)) or outcome == "block"
+
+
+def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):
+    results, items = with_contrasts({CASE: searched([1] * 150)})
+    save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
+    found = weigh(read(tmp_path / "base"), results, items, model="m")
+    assert (found.decision.outcome, found.partial) == ("pass", ())
+    assert "number/d/1" in [row.name for row in found.decision.rows]
+    without = weigh(read(tmp_path / "base"), said(), {CASE: items[CASE]}, model="m")
+    assert without.decision.outcome == "inconclusive"
+    assert without.decision.missing == (f"{NUMBER}/d/1 (the baseline)",)
+
+
+def test_a_new_case_beside_contrasts_that_the_baseline_has_keeps_the_gate_from_passing(tmp_path):
+    results, items = with_contrasts({CASE: searched([1] * 150)})
+    save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
+    results["checks"].append({**results["checks"][1], "id": "new/m-d-1/margin_rate", "check": "new"})
+    results["claims"]["new"] = results["claims"][NUMBER]
+    newer = {**items, "new/m-d-1": items[f"{NUMBER}/m-d-1"] | {"case": ["new/m-d-1"] * 200}}
+    found = weigh(read(tmp_path / "base"), results, newer, model="m")
+    assert (found.decision.outcome, found.decision.missing) == ("inconclusive", ("new/d/1 (the candidate)",))

@@ -13,8 +13,9 @@ from encheck.gating.lost import LostQuery
 from encheck.gating.types import Paired
 from encheck.gating.weighing import Weighed
 from encheck.metrics.search import ndcg, recall
-from encheck.reporting import gate, lost
-from encheck.reporting.gate import explained, word
+from encheck.reporting import lost
+from encheck.reporting.gate import record, terminal, words
+from encheck.reporting.gate.words import explained, word
 from encheck.scoring.answers import Answers
 from encheck.scoring.table import Table
 
@@ -133,17 +134,17 @@ def test_order_and_content_of_the_first_ten_are_told_apart():
 def test_what_cannot_be_told_names_the_command_that_decides():
     many = moved(*pair_of_tables(300, 60))
     weighed = Weighed("base", decide((), moved=(many,)), {}, {}, (None, None))
-    shown = gate.as_dict([weighed], None, gate.Shown(folder="reports/a run"))
+    shown = record.as_dict([weighed], None, record.Shown(folder="reports/a run"))
     assert (shown["outcome"], shown["exit_code"]) == ("inconclusive", 10)
     (against,) = shown["against"]
     assert word(against) == "CANNOT TELL YET"
     told = list(explained(against))
     assert told[1] == "At most 60 answers decide: encheck data judge 'reports/a run'"
     assert sum("the first answer changes" in text for text in told) == 1
-    lines = list(gate.lines(shown))
+    lines = list(terminal.lines(shown))
     assert lines[0] == "gate against base: CANNOT TELL YET"
     last = "GATE: CANNOT TELL YET. At most 60 answers decide: encheck data judge 'reports/a run'"
-    assert list(gate.headline(shown)) == [last]
+    assert list(words.headline(shown)) == [last]
     assert not any("At most 60" in line for line in lines)
 
 

@@ -1,6 +1,7 @@
 """Lock files freeze variants without holding a sentence of the data."""
 
 import json
+import sqlite3
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from encheck.errors import LockError, UsageError
 from encheck.generators.continuation import continuation
 from encheck.generators.jumble import jumble
 from encheck.generators.phenomenon import phenomenon
-from encheck.items.lock import VariantLock, joined, line_of, pieces, rebuilt, refuse_place, write
+from encheck.items.lock import Frozen, VariantLock, joined, line_of, pieces, rebuilt, refuse_place, write
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.types import Edit, Group, Variant, content_hash
@@ -157,3 +158,21 @@ def test_a_lock_file_is_the_same_whatever_the_order_it_was_made_in(tmp_path):
         assert write(tmp_path / name, language=LANGUAGE, seed=0, works=[], lines=order) == 2
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
     assert b"\r" not in (tmp_path / "1").read_bytes()
+
+
+def test_lines_are_sorted_and_distinct_in_whatever_order_they_come(tmp_path):
+    lines = [line_of(text, "own", Variant(f"{text}!", "own", 1)) for text in ("ä", "z", "\U0001f600", "a", "z")]
+    paths = [tmp_path / name for name in ("one", "other")]
+    for path, some in zip(paths, (lines, lines[::-1]), strict=True):
+        assert write(path, language=LANGUAGE, seed=0, works=[("own", 1)], lines=some) == 4
+    first, second = (path.read_text("utf-8") for path in paths)
+    assert first == second
+    _, *rows = first.splitlines()
+    assert rows == sorted(rows)
+
+
+def test_what_the_disk_does_not_take_is_said(monkeypatch):
+    with Frozen() as frozen:
+        monkeypatch.setattr(frozen, "_lines", sqlite3.connect(""))
+        with pytest.raises(UsageError, match="cannot keep what is to be locked on the disk: no such table"):
+            frozen.add({"source": "x"})

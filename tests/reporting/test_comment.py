@@ -59,12 +59,13 @@ def test_a_block_has_verdict_reason_what_to_do_meaning_and_three_lost_items():
     head, reason, to_do, *_ = said.split("\n\n")
     assert (head, reason) == (
         "## GATE: BLOCKED",
-        "antonym/probes/1: 80.0% to 70.0% (-10.0 points; 2 matter)",
+        "No: do not replace production with the new model. Opposites got worse: 40 comparisons lost, 3 won.",
     )
     assert to_do.startswith("**What to do.** Do not merge")
     assert "Results crowd out others." in said
     assert said.count("should be nearer  0.500, was 0.900  a fast car") == 3
-    assert "3 lost items" in said
+    assert "3 of them" in said
+    assert "| Opposites | -10.0 points [-12.0, -8.0] | worse |" in said
     assert "`encheck gate new`" in said
 
 

@@ -61,22 +61,57 @@ def text():
     return html.render(results_of(row(reason=HOSTILE), passing), items(FAILS, 60) | items(PASSES, 60))
 
 
-def test_what_failed_is_open_with_its_charts_and_its_worst_items(opened, text):
+def open_row(page):
+    found = page.locator("details.property", has=page.locator("summary .name", has_text="antonym")).first
+    found.locator("summary").first.click()
+    found.locator(".example").first.wait_for()
+    return found.locator("details.check")
+
+
+def test_a_property_opens_in_place_with_its_picture_and_its_worst_items(opened, text):
     page = opened(text)
-    check = page.locator("details.check[open]")
-    assert check.count() == 1
-    check.locator("svg.marks").nth(1).wait_for()
+    assert page.locator("details.property[open]").count() == 0
+    check = open_row(page)
+    check.locator("svg.marks").first.wait_for()
     shown = check.locator(".example")
-    assert shown.count() == 20
-    assert "0.500 near" in shown.first.inner_text()
+    assert shown.count() == 6
+    assert shown.first.locator("dt").all_inner_texts() == ["sentence", "nearer 0.600", "farther 0.500"]
     assert shown.first.locator("del").inner_text() == "runs"
     assert shown.first.locator("ins").inner_text() == "walks"
     assert "encheck show d/00000/x/1/written/0 --model=m" in shown.first.inner_text()
 
 
+def test_one_picture_is_seen_at_a_time_and_a_switch_changes_it(opened, text):
+    page = opened(text)
+    check = open_row(page)
+    check.locator("svg.marks").first.wait_for()
+    check.locator(".switch button", has_text="similarities").click()
+    check.locator("figure:not([hidden]) svg.marks").wait_for()
+    assert check.locator("figure:visible").count() == 1
+    assert check.locator(".switch [aria-pressed=true]").inner_text() == "similarities"
+
+
+def test_items_are_chosen_by_edit_and_ordered_by_how_typical_they_are(opened):
+    found = items(FAILS, 60)
+    (case,) = found.values()
+    case["far_edits"] = ['[[0, 8, "clause"]]' if i % 3 == 0 else "[]" for i in range(60)]
+    case["slice"] = ["news" if i % 2 else "chat" for i in range(60)]
+    page = opened(html.render(results_of(row()), found))
+    page.locator(".example").first.wait_for()
+    edit = page.get_by_label("edit")
+    edit.select_option(index=1)
+    assert "20 of 60 items" in page.locator(".items output").inner_text()
+    page.get_by_label("slice").select_option("news")
+    assert "10 of 60 items" in page.locator(".items output").inner_text()
+    page.get_by_label("slice").select_option("")
+    edit.select_option("")
+    page.get_by_label("order").select_option("typical")
+    assert "encheck show d/0001e/" in page.locator(".example").first.inner_text()  # the middle of sixty margins
+
+
 def test_hostile_text_is_shown_as_text(opened, text):
     page = opened(text)
-    page.locator(".example").nth(1).wait_for()
+    open_row(page)
     shown = page.locator(".example").nth(1).inner_text()
     assert "<script>alert(1)</script> \ufffdevil\ufffd" in shown
     assert page.locator("main script").count() == 0
@@ -84,9 +119,9 @@ def test_hostile_text_is_shown_as_text(opened, text):
 
 def test_items_are_filtered_by_words_and_by_what_went_wrong(opened, text):
     page = opened(text)
-    check = page.locator("details.check[open]")
+    check = open_row(page)
     check.locator("button", has_text="show more").click()
-    assert check.locator(".example").count() == 40
+    assert check.locator(".example").count() == 12
     check.locator("input[type=search]").fill("sentence 7 ")
     assert check.locator(".example").count() == 1
     check.locator("input[type=search]").fill("")
@@ -94,32 +129,32 @@ def test_items_are_filtered_by_words_and_by_what_went_wrong(opened, text):
     assert "19 of 60" in check.locator("output").inner_text()  # 0.5 + i / 180 <= 0.6
 
 
-def test_checks_are_filtered_by_verdict_and_word_and_sorted_by_column(opened, text):
+def test_properties_are_filtered_by_verdict_and_word_and_sorted_by_weakness(opened, text):
     page = opened(text)
-    rows = page.locator("#verdicts tbody tr:not([hidden])")
-    page.locator("#filters input[value=pass]").uncheck()
+    rows = page.locator("details.property:not([hidden])")
+    page.locator(".tools summary").click()
+    page.locator("#filters input[value=bad]").uncheck()
     assert rows.count() == 1
-    assert page.locator("details.check:not([hidden])").count() == 1
-    page.locator("#filters input[value=pass]").check()
+    assert "1 of 2" in page.locator("#count").inner_text()
+    page.locator("#filters input[value=bad]").check()
     page.locator("#search").fill("synonym control")
-    assert "synonym is nearer" in rows.inner_text()
+    assert "synonym" in rows.inner_text()
     page.locator("#search").fill("")
-    head = page.locator("#verdicts thead button", has_text="check")
-    head.click()
-    assert "antonym" in rows.first.inner_text()
-    head.click()
-    assert "synonym" in rows.first.inner_text()
-    assert page.locator("#verdicts th[aria-sort]").get_attribute("aria-sort") == "descending"
+    page.locator("#weakest").click()
+    assert page.locator("#weakest").get_attribute("aria-pressed") == "true"
+    assert page.locator(".family").first.locator("details.property").count() == 2
+    page.locator("#weakest").click()
+    assert page.locator(".family").first.locator("details.property").count() == 1
 
 
 def test_a_link_opens_its_check_and_all_open_and_close(opened, text):
     page = opened(text)
-    page.locator("#verdicts a", has_text="synonym").click()
-    assert page.locator("details.check[open]").count() == 2
-    page.locator("#fold").click()
-    assert page.locator("details.check[open]").count() == 0
+    page.evaluate("location.hash = document.querySelector('details.check').id")
+    page.wait_for_function("document.querySelectorAll('details.property[open]').length === 1")
     page.locator("#unfold").click()
-    assert page.locator("details.check[open]").count() == 2
+    assert page.locator("details.property[open] details.check[open]").count() == 2
+    page.locator("#fold").click()
+    assert page.locator("details.property[open], details.check[open]").count() == 0
 
 
 def test_dark_mode_follows_the_system_and_the_button(opened, text):
@@ -128,12 +163,13 @@ def test_dark_mode_follows_the_system_and_the_button(opened, text):
     dark = page.evaluate(background)
     page.locator("#theme").click()
     assert page.evaluate(background) != dark
+    page.locator("#unfold").click()
     page.locator("svg.marks").first.wait_for()
     page.wait_for_timeout(500)
     assert page.locator("svg.marks text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(28, 35, 48)"
 
 
-OPEN_CHART = "details[id^=antonym] svg.marks text"  # of what failed: open from the start
+OPEN_CHART = "details[id^=antonym] svg.marks text"
 DARK_ON_LIGHT, LIGHT_ON_DARK = "rgb(28, 35, 48)", "rgb(230, 233, 239)"
 
 
@@ -141,6 +177,7 @@ def test_charts_that_were_closed_when_the_theme_changed_are_drawn_in_it_when_the
     from playwright.sync_api import expect
 
     page = opened(text, color_scheme="light")
+    page.locator("#unfold").click()
     page.locator(OPEN_CHART).first.wait_for()
     page.locator("#fold").click()
     page.locator("#theme").click()
@@ -150,30 +187,30 @@ def test_charts_that_were_closed_when_the_theme_changed_are_drawn_in_it_when_the
 
 def test_what_is_dark_on_the_screen_prints_dark_on_light_with_its_bars(opened, text):
     page = opened(text, color_scheme="dark")
+    page.locator("#unfold").click()
     page.locator(OPEN_CHART).first.wait_for()
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator(OPEN_CHART).first.evaluate("e => getComputedStyle(e).fill") == DARK_ON_LIGHT
     assert page.evaluate("getComputedStyle(document.body).color") == DARK_ON_LIGHT
     for mark in ("i", "b"):
-        assert page.locator(f".bar {mark}").first.evaluate("e => getComputedStyle(e).printColorAdjust") == "exact"
+        assert page.locator(f".plot-line {mark}").first.evaluate("e => getComputedStyle(e).printColorAdjust") == "exact"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (360, "light"), (1280, "light"), (1280, "dark")])
 def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(text, color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
-    page.locator("svg.marks").first.wait_for()
     page.locator("#unfold").click()
+    page.locator("svg.marks").first.wait_for()
     found = Axe().run(page).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-def test_several_models_scroll_in_their_table_and_not_the_page(opened, width):
+def test_several_models_have_a_line_each_and_nothing_scrolls_sideways(opened, width):
     names = ("my-encoder-large-v2", "sentence-encoder-base", "distilled-encoder-multilingual")
     rows = [row(id=f"{FAILS}/{name}-d-{level}/none", model=name, level=level, value=None, low=None, high=None, curve=[],
                 metric=None, verdict="skipped", reason="no chains") for name in names for level in "123"]  # fmt: skip
@@ -186,22 +223,33 @@ def test_several_models_scroll_in_their_table_and_not_the_page(opened, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_on_a_phone_each_row_shows_name_figure_and_verdict(opened, text):
+    page = opened(text)
+    page.set_viewport_size({"width": 360, "height": 800})
+    for summary in page.locator("details.property > summary").all():
+        for part in (".name", ".value strong", ".words"):
+            box = summary.locator(part).first.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 360
+
+
 def test_the_keyboard_reaches_filters_headings_and_checks(opened, text):
     page = opened(text)
     reached = set()
     for _ in range(40):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
-    assert {"search", "SUMMARY", "BUTTON", "theme"} <= reached
+    assert {"weakest", "SUMMARY", "BUTTON", "theme", "A"} <= reached
 
 
 def test_it_prints(opened, text):
     page = opened(text)
+    page.locator("#unfold").click()
     page.locator("svg.marks").first.wait_for()
     assert page.pdf()[:5] == b"%PDF-"
     page.emulate_media(media="print")
     assert not page.locator("#filters").is_visible()
-    assert page.locator("#verdicts").is_visible()
+    assert page.locator(".property .plot-line").first.is_visible()
 
 
 @pytest.mark.long

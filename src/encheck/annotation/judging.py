@@ -17,8 +17,8 @@ from encheck.errors import UsageError
 from encheck.gating.judged import ALPHA, Answer, Asked, Pool, judge
 from encheck.gating.judgements import Judgements, keep, read
 from encheck.gating.types import Judged, Moved
-from encheck.reporting import gate as gate_text
 from encheck.reporting.answers import PLAN, Disagreement, asked_in, disagreements
+from encheck.reporting.gate import record
 from encheck.reporting.results import into, read_results
 from encheck.system.documents import json_of
 from encheck.system.files import write_text
@@ -110,7 +110,7 @@ def opened(folder: Path, *, qrels: Path | None = None) -> Judging:
 def _search_of(folder: Path, gate: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         search: Mapping[str, Any] = gate["against"][0]["searches"][0]
-        gate_text.moved_of(search)
+        record.moved_of(search)
     except (KeyError, IndexError, TypeError) as error:
         raise UsageError(f"{folder}: results.json has no search without labels from a gate. {MAKE}") from error
     return search
@@ -186,7 +186,7 @@ def _last(judging: Judging, known: Judgements) -> Asked | None:
 def verdict(judging: Judging, judged: Judged) -> dict[str, Any]:
     """`gate` of the folder's results as it is with these judgements."""
     against = judging.gate["against"][0]
-    was = gate_text.moved_of(judging.search)
+    was = record.moved_of(judging.search)
     now = replace(was, judged=judged)
     stays = _other_reasons(judging, was)
     is_blocked = judging.gate["outcome"] == "block" and bool(stays)

@@ -175,7 +175,7 @@ class _Gate:
 
     def _said(self, sides: Sequence[Side]) -> Gated:
         from encheck.deciding.shipping import Gated
-        from encheck.reporting import gate as shown
+        from encheck.reporting.gate import words
 
         strange = [side.subject.label for side in sides if _is_strange_to_the_probes(side)]
         said = self._ran([self.asked.data] if strange else [PROBES, self.asked.data])
@@ -187,10 +187,10 @@ class _Gate:
                     f"the queries",
                 ),
             )
-        first, *others = shown.headline(said)
+        first, *others = words.headline(said)
         if strange:
             first = f"behaviour was not compared: {strange[0]} has no vectors of the probes. {first}"
-        lines = (first, *others, *(line for one in said["against"] for line in shown.explained(one)))
+        lines = (first, *others, *(line for one in said["against"] for line in words.explained(one)))
         return Gated(said["outcome"], tuple(dict.fromkeys(lines)), said, str(self._report) if self.folder else "")
 
     def _ran(self, data: Sequence[str]) -> dict[str, Any] | None:

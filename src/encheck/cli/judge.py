@@ -69,11 +69,11 @@ def _ask(keys: str) -> str:
 
 
 def _tell(gate: dict[str, Any]) -> None:
-    from encheck.reporting import gate as shown
     from encheck.reporting import lost
+    from encheck.reporting.gate import words
 
     (against,) = gate["against"]
     (search,) = against["searches"]
     say(["", *against["reasons"]])
     say(lost.lines(search))
-    say(shown.headline(gate))
+    say(words.headline(gate))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,7 @@ from encheck.cli.table import as_option
 
 if TYPE_CHECKING:
     from encheck.items.catalogue import Listing, Work
+    from encheck.items.lock import Frozen
     from encheck.options import Settings
 
 
@@ -89,45 +91,61 @@ def _show(
 ) -> None:
     """Say what these generators make, and write it to the lock file where there is to be one."""
     from encheck.items.catalogue import chosen_works
-    from encheck.items.lock import refuse_place
+    from encheck.items.lock import Frozen, refuse_place
     from encheck.reporting.variants import lines
 
     if lock:
         refuse_place(lock)
     works = chosen_works(generators, lock=lock is not None)
-    keep = None if lock else n
-    listings, language = _made(settings, works, data, sample=sample, skip_bad_rows=skip_bad_rows, keep=keep)
-    say(lines(listings, language=language, show=n))
-    if lock:
-        tell(f"{lock}: {_freeze(lock, listings, data, language=language, seed=settings.seed)} variants")
+    with Frozen() if lock else nullcontext() as frozen:
+        listings, language = _made(
+            settings, works, data, sample=sample, skip_bad_rows=skip_bad_rows, keep=n, frozen=frozen
+        )
+        say(lines(listings, language=language, show=n))
+        if lock and frozen is not None:
+            tell(f"{lock}: {_freeze(lock, frozen, listings, data, language=language, seed=settings.seed)} variants")
 
 
 def _made(
-    settings: Settings, works: Sequence[Work], data: str, *, sample: int | None, skip_bad_rows: bool, keep: int | None
+    settings: Settings,
+    works: Sequence[Work],
+    data: str,
+    *,
+    sample: int | None,
+    skip_bad_rows: bool,
+    keep: int,
+    frozen: Frozen | None,
 ) -> tuple[list[Listing], Mapping[str, Any]]:
-    """The variants of each generator, the first `keep` or all, and what parsed the sentences."""
-    from encheck.datasets.load import load
-    from encheck.items.catalogue import list_all
+    """The variants of each generator, the first `keep` of them and all `frozen`, and what parsed the sentences.
+
+    Texts are read one after the other where all are asked for, and no model writes.
+    """
+    from encheck.datasets.load import load, stream
+    from encheck.items.catalogue import list_all, list_stream
     from encheck.items.variants import Maker
     from encheck.running.resources import open_store, resolve_english, resolve_writers
 
     store = open_store(settings)
     maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
-    dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
-    listings = list_all(dataset, maker, works=works, keep=keep)
+    is_plain = sample is None and not settings.continuation_model and not settings.back_translate
+    texts = stream(data, skip_bad_rows=skip_bad_rows) if is_plain else None
+    if texts is not None:
+        listings = list_stream(texts, maker, works=works, keep=keep, frozen=frozen)
+    else:
+        dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
+        listings = list_all(dataset, maker, works=works, keep=keep, frozen=frozen)
     language = maker.english.describe()
     store.close()
     return listings, language
 
 
-def _freeze(lock: Path, listings: list[Listing], data: str, *, language: Mapping[str, Any], seed: int) -> int:
+def _freeze(
+    lock: Path, frozen: Frozen, listings: list[Listing], data: str, *, language: Mapping[str, Any], seed: int
+) -> int:
     """Write the lock file; how many variants it holds. UsageError where there is none to lock."""
     from encheck.errors import UsageError
-    from encheck.items.catalogue import lock_lines
-    from encheck.items.lock import write
 
-    frozen = list(lock_lines(listings))
-    if not frozen:
+    if not len(frozen):
         raise UsageError(f"{data} has no variant to lock: no generator made one (those written by hand are not locked)")
     works = [(listing.generator, listing.level) for listing in listings]
-    return write(lock, language=language, seed=seed, works=works, lines=frozen)
+    return frozen.write(lock, language=language, seed=seed, works=works)

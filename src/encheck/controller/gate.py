@@ -31,7 +31,7 @@ from encheck.gating.weighing import (
 )
 from encheck.ids import figure_name
 from encheck.options import Settings, described
-from encheck.reporting import gate
+from encheck.reporting.gate import record
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
 
@@ -99,7 +99,7 @@ def conclude(
     if weighs:
         _refuse_copies(own, model, side)
         weighed = _weigh_all(recorder, results, model, own, settings=settings, baselines=baselines, selected=selected)
-        shown = gate.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
+        shown = record.Shown(recorder.items, recorder.documents, folder, qrels_of(settings))
         end = _decided(weighed, settings, status, _beside(recorder.rows, baselines[0]), shown)
         end = replace(end, searched=weighed[0].searched)
     if settings.save_baseline and end.gate and (end.gate["outcome"] != "pass" or end.status):
@@ -154,10 +154,10 @@ def _weigh_all(
 
 
 def _decided(
-    weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: gate.Shown
+    weighed: Sequence[Weighed], settings: Settings, status: int, beside: Mapping[str, Any], shown: record.Shown
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, whatever the gate decided."""
-    decided = gate.as_dict(weighed, settings.inconclusive, shown)
+    decided = record.as_dict(weighed, settings.inconclusive, shown)
     if status != 1 or decided["outcome"] == "block":
         return Conclusion(status if status == 1 else decided["exit_code"] or status, decided, baseline=beside)
     problem = (

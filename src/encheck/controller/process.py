@@ -196,7 +196,9 @@ class Controller:
 
         recorder = self.recorder
         notes = [*self.notes, *unanswered(settings.cutoff, recorder.rows.values())]
-        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        script = Path(sys.argv[0])
+        program = script.parent.name if script.stem == "__main__" else script.name  # python -m
+        command = shlex.join([program, *sys.argv[1:]])
         self.results = recorder.results(
             settings=options.described(settings), end=end, folder=place.name, command=command, notes=notes,
             for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
@@ -239,7 +241,7 @@ class Controller:
         """Hand the gate to --junitxml, where it is asked for, and keep its verdict for the last line."""
         if end.gate:
             from encheck.controller.junit import note_gate
-            from encheck.reporting.gate import headline
+            from encheck.reporting.gate.words import headline
 
             self.verdict = [*headline(end.gate)]
             note_gate(self.config.pluginmanager.get_plugins(), end.gate)
@@ -261,6 +263,10 @@ class Controller:
             _tell(terminal, problem)
         if self.page and self.page.exists():
             _tell(terminal, f"report: {self.page}")
+            if self.results.get("gate"):
+                from encheck.controller.write import GATE
+
+                _tell(terminal, f"gate: {self.page.with_name(GATE)}")
 
     def tell_verdict(self, terminal: pytest.TerminalReporter | None) -> None:
         """The verdict of the gate, as the last line of the output."""

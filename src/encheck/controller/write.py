@@ -1,4 +1,4 @@
-"""The folder of a run: results.json, items.parquet, report.html, summary.md."""
+"""The folder of a run: results.json, items.parquet, report.html, summary.md, and gate.html of a gate."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from encheck.gating.weighing import Searched
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.answers import ANSWERS, DOCUMENTS, PLAN, SHEET, write_answers
+from encheck.reporting.html import gate_page
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.running.labels import label_of
@@ -22,7 +23,8 @@ from encheck.system import files
 from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
-CLEARED = (*WRITTEN, ANSWERS, DOCUMENTS, PLAN, SHEET)  # which only some gates have
+GATE = "gate.html"
+CLEARED = (*WRITTEN, GATE, ANSWERS, DOCUMENTS, PLAN, SHEET)  # which only some gates have
 
 
 def clear(folder: Path) -> None:
@@ -63,6 +65,8 @@ def write(
         write_answers(place, searched, items, documents)
         write_text(place / "summary.md", markdown.render(results, items))
         write_text(place / "report.html", html.render(results, items, folder=place))
+        if "gate" in results:
+            write_text(place / GATE, gate_page.render(results))
     except OSError as error:
         raise EncheckError(
             f"cannot write the results to {place}: {files.problem_of(error, folder=place)}. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,9 +23,11 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.passages import PassageOptions
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import BadRows, Readings
+from encheck.datasets.searched_texts import groups_of
 from encheck.errors import DataError, unknown
 from encheck.system.garbage import uncollected
 from encheck.system.paths import exists, typed
+from encheck.types import Group
 
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
@@ -93,6 +95,25 @@ def load(
         return replace(made, name=label or stem(spec).replace(":", "-"))
     asked = _Asked(label or full, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows))
     return _lying_there(name, _taken_for(module, path, asked.called), asked)
+
+
+def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
+    """All texts of `texts:FILE` as groups, one after the other in little memory; None of other data.
+
+    DataError says what is wrong with the file, once it is come to.
+    """
+    full, _, path = spec.partition(":")
+    name, _, reading = full.partition("@")
+    module = names().get(name)
+    if module is None or not path or not hasattr(module, "stream"):
+        return None
+    _refuse_reading(name, module, reading, path)
+    return _told(full, module, path, reading, BadRows(skip=skip_bad_rows))
+
+
+def _told(called: str, module: ModuleType, path: str, reading: str, bad: BadRows) -> Iterator[Group]:
+    yield from module.stream(called, path, bad, part=reading)
+    _tell_skipped(called, bad)
 
 
 def stem(spec: str) -> str:
@@ -177,9 +198,9 @@ def _rows(name: str, module: ModuleType, asked: _Asked) -> list[Any]:
     return rows
 
 
-def _tell_skipped(asked: _Asked) -> None:
-    if left_out := asked.bad.skipped:
-        log.warning("%s: %d malformed rows excluded; the first: %s", asked.called, len(left_out), left_out[0])
+def _tell_skipped(called: str, bad: BadRows) -> None:
+    if left_out := bad.skipped:
+        log.warning("%s: %d malformed rows excluded; the first: %s", called, len(left_out), left_out[0])
 
 
 def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
@@ -190,13 +211,13 @@ def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
         plain: Dataset = module.texts(
             asked.called, asked.path, asked.bad, part=asked.reading, sample=asked.sample, seed=asked.seed
         )
-        _tell_skipped(asked)
+        _tell_skipped(asked.called, asked.bad)
         return plain
     if hasattr(module, "contrasts"):
         written: Dataset = module.contrasts(
             asked.called, _place(asked.path), asked.bad, sample=asked.sample, seed=asked.seed
         )
-        _tell_skipped(asked)
+        _tell_skipped(asked.called, asked.bad)
         return written
     return _of_rows(name, module, asked)
 
@@ -204,7 +225,7 @@ def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
 def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
     """The data of labelled pairs or of groups."""
     rows = _rows(name, module, asked)
-    _tell_skipped(asked)
+    _tell_skipped(asked.called, asked.bad)
     skipped = tuple(asked.bad.skipped)
     if hasattr(module, "groups"):
         own: Dataset = module.dataset(rows)
@@ -224,14 +245,14 @@ def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:
 
 def _sampled(asked: _Asked, found: Collection, licence: str) -> Dataset:
     """The data set of a collection, with at most `sample` clusters of its queries and all of its documents."""
-    _tell_skipped(asked)
+    _tell_skipped(asked.called, asked.bad)
     skipped = tuple(asked.bad.skipped)
     if not found.queries and not found.passages:
         raise DataError(f"{asked.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
     clusters = [q.cluster for q in found.queries]
     kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
     return Dataset(
-        asked.called, (), (), licence, len(found.queries), skipped=skipped,
+        asked.called, (), groups_of(asked.called, kept), licence, len(found.queries), skipped=skipped,
         sampled=len(kept.queries) < len(found.queries),
         universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
     )  # fmt: skip

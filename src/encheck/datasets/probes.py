@@ -8,7 +8,7 @@ One JSON line a group (probes.schema.json says what it holds). `probes@2` has th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -45,6 +45,14 @@ def embedded(edition: str = LATEST) -> Dataset:
 def _embedded(edition: str) -> tuple[Group, ...]:
     path = Path(str(resources.files("encheck.datasets") / EDITIONS[edition][1]))
     return tuple(groups(path, BadRows()))
+
+
+@cache
+def domains(version: str) -> Mapping[str, str]:
+    """Of each sentence of the embedded edition of this version its domain or register; nothing of another version."""
+    names = [name for number, name in EDITIONS.values() if number == version]
+    paths = [Path(str(resources.files("encheck.datasets") / name)) for name in names]
+    return {entry["sentence"]: entry["domain"] for path in paths for _, entry in json_rows(path, BadRows())}
 
 
 def made(path: str) -> Dataset | None:

@@ -14,6 +14,49 @@ WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-
                   r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]{1,20}")  # fmt: skip
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？]|\n\s*\n")
 
+CLOSING = 4  # signs, in which the end of a sentence lies
+CUT = re.compile(r"[^\S\n]*\n\s*|(?<=[.!?…])(?P<closing>[\"'”’)\]]*)\s+(?=[\"'“‘(\[]*[A-Z0-9])|(?<=[。！？])")
+SHORTENED = re.compile(
+    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sen|Rep|Gov|Gen|Col|Capt|Sgt|Jr|Sr|Inc|Corp|Ltd|Co|vs|al|approx|Fig|No|Nos"
+    r"|Vol|Eq|Ref|cf|ca|i\.e|e\.g|a\.m|p\.m|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Lt|Maj|Adm|Rev|Hon|Mt|Ave"
+    r"|Bros|Dept|Assn|Univ)|\.[A-Za-z])\.$"
+)
+
+
+def words_of(text: str) -> int:
+    """How many words a text has.
+
+    >>> words_of("Three plain words"), words_of("三个字")
+    (3, 3)
+    """
+    return sum(1 for _ in WORD.finditer(text))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text that begin and end as sentences do; no line goes on in the next, and headings are none.
+
+    >>> sentences("# Returns\\n\\nDr. Lee has 14 days. Then e.g. a fee is due.")
+    ['Dr. Lee has 14 days.', 'Then e.g. a fee is due.']
+    """
+    has_capitals = text != text.lower()
+    return [
+        one
+        for one in _pieces(text)
+        if SENTENCE_END.search(one, max(len(one) - CLOSING, 0)) and not (has_capitals and one[0].islower())
+    ]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """What stands between ends of lines and of sentences."""
+    start = 0
+    for cut in CUT.finditer(text):
+        is_sentence = cut["closing"] is not None
+        if is_sentence and SHORTENED.search(text[start : cut.start()]):
+            continue
+        yield text[start : cut.end("closing") if is_sentence else cut.start()].strip()
+        start = cut.end()
+    yield text[start:].strip()
+
 
 def split(text: str, *, words: int) -> list[str]:
     """The passages of a text, none of more than `words` words; white space between sentences is kept as it is.

@@ -55,8 +55,7 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
     place = place_of(path)
     rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
     if not rows:
-        left_out = f"valid text (the first problem: {bad.skipped[0]})" if bad.skipped else "texts"
-        raise DataError(f"texts: {path} has no {left_out}; expected {FILES}")
+        raise _without_text(path, bad)
     clusters = clusters_of([Row(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
     wanted = set(clusters) if sample is None else sample_clusters(clusters, sample, seed=seed)
     groups = tuple(_group(name, row, c) for row, c in zip(rows, clusters, strict=True) if c in wanted)
@@ -64,6 +63,27 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
         name, (), groups, LICENCE, len(rows), skipped=tuple(bad.skipped), sampled=len(groups) < len(rows),
         universe=tuple(sorted(wanted)),
     )  # fmt: skip
+
+
+def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
+    """The groups of all texts of a file, one after the other, each once; of what was read hashes alone are kept.
+
+    A cluster is what the file names, else the text. DataError says what is wrong with the file.
+    """
+    place, seen, count = place_of(path), set[int](), 0
+    for row in _of_part(place.path, _rows(place, bad), part):
+        count += 1
+        if (key := int(content_hash(row.text), 16)) not in seen:
+            seen.add(key)
+            yield _group(name, row, row.cluster or content_hash(row.text))
+    if not count:
+        raise _without_text(path, bad)
+    _tell_repeated(place.path, count - len(seen), count)
+
+
+def _without_text(path: str, bad: BadRows) -> DataError:
+    left_out = f"valid text (the first problem: {bad.skipped[0]})" if bad.skipped else "texts"
+    return DataError(f"texts: {path} has no {left_out}; expected {FILES}")
 
 
 def place_of(path: str) -> Place:
@@ -168,9 +188,13 @@ def _distinct(path: Path, rows: Iterator[Text]) -> list[Text]:
     for row in rows:
         count += 1
         kept.setdefault(row.text, row)
-    if again := count - len(kept):
-        log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, again, count)
+    _tell_repeated(path, count - len(kept), count)
     return list(kept.values())
+
+
+def _tell_repeated(path: Path, again: int, count: int) -> None:
+    if again:
+        log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, again, count)
 
 
 def _group(name: str, row: Text, cluster: str) -> Group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from encheck.deciding import cutoff_charts as charts
@@ -29,13 +30,15 @@ def render(found: CutoffReport) -> str:
         "behaviours": (f"What gets through at {text.at(found.at)}: the embedded probes by kind, with 95% intervals.",
                        charts.behaviours(found)),
     }  # fmt: skip
+    lines = list(text.answers(found))
     drawn = {name: (caption, spec) for name, (caption, spec) in specs.items() if spec}
     return page(
         PAGE,
         pack({"charts": {name: spec for name, (_, spec) in drawn.items()}, "cases": {}, "texts": []}),
         found=found,
         title=TITLES[found.outcome],
-        lines=list(text.answers(found)),
+        lines=lines,
+        lead=_lead(found, lines),
         notes=list(text.notes(found)),
         data=text.of_data(found.data),
         pictures=[{"id": name, "caption": caption, "spec": spec} for name, (caption, spec) in drawn.items()],
@@ -44,6 +47,13 @@ def render(found: CutoffReport) -> str:
         rate=text.rate,
         at=text.at,
     )
+
+
+def _lead(found: CutoffReport, lines: Sequence[str]) -> str:
+    """What the page says first: whether the budget is kept, else the first answer."""
+    if found.promise:
+        return f"{found.model}, {text.of_promise(found.promise, found.kept, found.strictest)}"
+    return lines[0] if lines else ""
 
 
 def write(found: CutoffReport, folder: Path) -> Path:

@@ -201,12 +201,13 @@ def _model(side: Side) -> dict[str, Any]:
 def _profile(gated: Gated) -> dict[str, Any]:
     """Behaviour by family and gate row, from the gate."""
     if not gated.said:
-        return {"families": [], "rows": []}
+        return {"families": [], "rows": [], "against": None}
     (against, *_) = gated.said["against"]
     names = ("row", "family", "baseline", "candidate", "change", "low", "high", "outcome", "gates")
     return {
         "families": [{name: one[name] for name in ("family", "change", "low")} for one in against["families"]],
         "rows": [{name: row[name] for name in names} for row in against["rows"]],
+        "against": against,
     }
 
 

@@ -7,12 +7,19 @@ from typing import Any
 
 from encheck.deciding import upgrade_text as text
 from encheck.deciding.score_ranges import PERCENTILES
+from encheck.reporting.gate.view import View, view
 from encheck.reporting.html.page import page
 from encheck.reporting.html.payload import pack
 from encheck.reporting.html.vega_lite import Spec, colour, field, short, spec
 
 Raw = Mapping[str, Any]
-COLOUR = {"do not ship": "bad", "cannot tell": "known", "ship with these changes": "known", "ship": ""}
+TONE = {"do not ship": "bad", "cannot tell": "open", "ship with these changes": "good", "ship": "good"}
+HEADLINE = {
+    "do not ship": "No: keep {old}, do not ship {new}",
+    "cannot tell": "Not yet: cannot tell whether {new} may take the place of {old}",
+    "ship with these changes": "Yes: ship {new} in place of {old}, with these changes",
+    "ship": "Yes: ship {new} in place of {old}",
+}
 
 
 def render(raw: Raw) -> str:
@@ -25,8 +32,16 @@ def render(raw: Raw) -> str:
         raw=raw,
         text=text,
         pictures=pictures,
-        colour=COLOUR[raw["outcome"]],
+        tone=TONE[raw["outcome"]],
+        headline=HEADLINE[raw["outcome"]].format(new=raw["new"]["label"], old=raw["old"]["label"]),
+        view=_gate(raw),
     )
+
+
+def _gate(raw: Raw) -> View | None:
+    """The gate as its own page shows it; None where it was not run."""
+    against = raw["gate"].get("against")
+    return view(against, candidate=raw["new"]["label"], old=raw["old"]["label"]) if against else None
 
 
 CAPTION = (

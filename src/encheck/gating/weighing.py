@@ -33,6 +33,7 @@ BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses n
 NOT_THREE = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
+NEW = "new, not compared: the baseline has searches alone of these data"
 Results = Mapping[str, Any]
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -69,8 +70,9 @@ class Weighed:
     the queries of each search row that lost most, `searched` what nobody judged, `beside` the other rank metrics of
     each primary endpoint. `lost_items` has the items of each other row that lost most, `means` what its loss means to
     users of the model, `remedies` what can be done where the gate is inconclusive. `partial` names the properties that
-    were weighed, where not all checks of the baseline were. `reindex` says whether stored vectors stay, None of models
-    that score pairs; `cutoffs` what becomes of a cut-off in use.
+    were weighed, where not all checks of the baseline were, or new ones of a search were not. `reindex` says whether
+    stored vectors stay, None of models that score pairs; `cutoffs` what becomes of a cut-off in use. `answered` counts
+    the queries of each search that are answered worse and better.
     """
 
     baseline: str
@@ -89,6 +91,7 @@ class Weighed:
     partial: tuple[str, ...] = ()
     reindex: Reindex | None = None
     cutoffs: tuple[CutoffMoved, ...] = ()
+    answered: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def side_of(results: Results, items: Columns, model: str) -> Side:
@@ -143,6 +146,7 @@ def weigh(
     is_other_family = vectors is not None and vectors.related is False
     found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     missing, not_selected = _missing(pair, selected, unweighed)
+    new = tuple(_uncompared(pair))
     noise = seed_noise or baseline.seed_noise or QUIET
     decision = decide(
         found.paired, rule=rule, seed_noise=noise, contracts=_broken(results, model), missing=missing,
@@ -153,10 +157,11 @@ def weigh(
         baseline.name,
         decision,
         _flips(found.rows),
-        found.reported,
+        {**found.reported, **{table.case: NEW for table in new}},
         _scores(pair, decision),
         not_selected,
         (
+            *_not_compared(new),
             *_same_weights(baseline, results, model),
             *_notes(baseline, results, model),
             *_lacking(baseline, _lacked(pair)),
@@ -167,10 +172,17 @@ def weigh(
         lost_items(found.rows),
         {name: _means(some) for name, some in found.rows.items()},
         remedies(decision, sampled=_sampled(results)),
-        pair.properties if not_selected or _lacked(pair) else (),
+        pair.properties if not_selected or new or _lacked(pair) else (),
         vectors,
         moved_cutoffs(baseline.cases, pair.whole[1].tables, results, items, model=model, cutoff=cutoff),
+        {name: _answered(some) for name, some in found.rows.items() if some[0].after.answers},
     )
+
+
+def _answered(some: Sequence[Compared]) -> tuple[int, int]:
+    """How many queries score less than before, and how many more."""
+    worse, better = (sum(int((sign * (one.new - one.old) > 0).sum()) for one in some) for sign in (-1, 1))
+    return worse, better
 
 
 def _reindex(baseline: Baseline, space: Space | None) -> Reindex | None:
@@ -283,7 +295,10 @@ def _missing(pair: _Facing, selected: Collection[str] | None, unweighed: Collect
     known = {name: kept for name, kept in before.cases.items() if kept.check not in unweighed}
     absent = [name for name in known if name not in after.tables]
     missed = [name for name in absent if selected is None or before.cases[name].check in selected]
-    return [*(f"{name} (the baseline)" for name in missed), *_new(before, after)], len(absent) - len(missed)
+    uncompared = {table.case for table in _uncompared(pair)}
+    new = [table.case for table in _new(before, after) if table.case not in uncompared]
+    named = [*(f"{name} (the baseline)" for name in missed), *(f"{name} (the candidate)" for name in new)]
+    return named, len(absent) - len(missed)
 
 
 def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
@@ -294,11 +309,40 @@ def _moved(one: Searched, baseline: str, people: People | None) -> Moved:
     return replace(found, judged=people(one, baseline))
 
 
-def _new(before: Baseline, after: Side) -> Iterator[str]:
+def _new(before: Baseline, after: Side) -> Iterator[Table]:
     """The gating cases that the candidate alone has."""
     for name, table in after.tables.items():
         if name not in (*before.cases, *before.left_out) and (gating(table)[0] or is_unjudged(table)):
-            yield f"{name} (the candidate)"
+            yield table
+
+
+def _uncompared(pair: _Facing) -> Iterator[Table]:
+    """The new cases on data of which the baseline has searches with labels alone.
+
+    It was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
+    """
+    before, after = pair.whole
+    return (table for table in _new(before, after) if _has_searches_alone(before, after, table.data))
+
+
+def _has_searches_alone(before: Baseline, after: Side, data: str) -> bool:
+    kept = [name for name, one in before.cases.items() if one.data == data]
+    return bool(kept) and all(name in after.tables and _is_judged_search(after.tables[name]) for name in kept)
+
+
+def _is_judged_search(table: Table) -> bool:
+    return bool(table.answers) and not is_unjudged(table)
+
+
+def _not_compared(new: Sequence[Table]) -> Iterator[str]:
+    """That a pass says nothing of the new cases, and what to do about it."""
+    if new:
+        cases = f"{len(new)} case{'s' * (len(new) > 1)}"
+        names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
+        yield (
+            f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline; "
+            "to leave them out, run with -m retrieval"
+        )
 
 
 def _lacked(pair: _Facing) -> int:

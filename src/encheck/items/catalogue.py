@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, cast
 
 from encheck import generators
@@ -17,12 +18,12 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, name_of
+from encheck.generators.base import Generator, Outcome, name_of
 from encheck.generators.beside import beside
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned
-from encheck.items.lock import line_of
+from encheck.items.lock import Frozen, line_of
 from encheck.items.variants import CHUNK, Maker
 from encheck.types import Group, Variant
 
@@ -106,24 +107,56 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     return cast("Generator", generator)
 
 
-def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
+def list_all(
+    dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None, frozen: Frozen | None = None
+) -> list[Listing]:
     """These generators and levels on this data; all of them if none is named.
 
     `keep` is how many variants of each are kept, the first ones. With it, memory does not grow with the number of
-    texts: they are processed in batches.
+    texts: they are processed in batches. `frozen` takes all that a lock holds.
     """
     works = works or (*WORKS, *_of_models(dataset, maker))
+    return list_stream(
+        dataset.groups, maker, works=works, keep=keep, frozen=frozen,
+        surveyed=[g for g in dataset.groups if not g.variants][:CHUNK],
+    )  # fmt: skip
+
+
+def list_stream(
+    groups: Iterable[Group],
+    maker: Maker,
+    *,
+    works: Sequence[Work] = (),
+    keep: int | None = None,
+    frozen: Frozen | None = None,
+    surveyed: Sequence[Group] = (),
+) -> list[Listing]:
+    """The same of texts that come one after the other, but for what models write.
+
+    The first of them, or those that are `surveyed`, say which names the data have.
+    """
+    works, rest = works or WORKS, iter(groups)
     listings = [[Listing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works]
-    for start in range(0, len(dataset.groups), CHUNK):
-        some = dataset.groups[start : start + CHUNK]
+    while some := list(islice(rest, CHUNK)):
+        surveyed = surveyed or some
         for (generator, levels), listed in zip(works, listings, strict=True):
-            groups = _groups(generator, some, maker)
-            maker.survey(dataset.groups, generator)
+            theirs = _groups(generator, some, maker)
+            maker.survey(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
-                for group, outcome in zip(groups, maker.once(groups, generator, level=level), strict=True):
+                made = maker.once(theirs, generator, level=level)
+                for group, outcome in zip(theirs, made, strict=True):
                     listing.add(group, outcome)
+                if frozen is not None:
+                    _freeze(frozen, listing.generator, theirs, made)
         maker.english.forget()
     return [listing for listed in listings for listing in listed]
+
+
+def _freeze(frozen: Frozen, generator: str, groups: Sequence[Group], made: Sequence[Outcome]) -> None:
+    """Keep the lines of what was not written by hand."""
+    for group, outcome in zip(groups, made, strict=True):
+        if isinstance(outcome, Variant) and not group.variants:
+            frozen.add(line_of(group.source, generator, outcome))
 
 
 def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:

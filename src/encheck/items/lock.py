@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from encheck.errors import LockError, UsageError
 from encheck.system.documents import parsed, text_of
-from encheck.system.files import is_special, write_text
+from encheck.system.files import is_special, whole
 from encheck.system.json_schema import refuse_wrong
 from encheck.types import Edit, Variant, apply_edits, content_hash
 
@@ -118,14 +119,53 @@ def write(
 
     UsageError where the disk does not take it; an older file stays as it was.
     """
-    body = sorted({json.dumps(line, ensure_ascii=False) for line in lines})
-    said = {"variants": len(body), "seed": seed, "language": dict(language), "works": sorted(works)}
-    head = {"encheck_lock": VERSION, **said}
-    try:
-        write_text(path, "".join(f"{line}\n" for line in (json.dumps(head), *body)))
-    except OSError as error:
-        raise UsageError(f"cannot write --lock={path}: {error.strerror or error}") from error
-    return len(body)
+    with Frozen() as frozen:
+        for line in lines:
+            frozen.add(line)
+        return frozen.write(path, language=language, seed=seed, works=works)
+
+
+class Frozen:
+    """The lines of a lock file to be, sorted and distinct, in a file of sqlite's own that goes when this is left.
+
+    So memory does not grow with the number of variants.
+    """
+
+    def __init__(self) -> None:
+        self._lines = sqlite3.connect("")  # on the disk, and without a name
+        self._lines.execute("CREATE TABLE lines (line BLOB PRIMARY KEY) WITHOUT ROWID")
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Let go of the lines."""
+        self._lines.close()
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Keep a line, once; UsageError where the disk does not take it."""
+        said = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        try:
+            self._lines.execute("INSERT OR IGNORE INTO lines VALUES (?)", (said,))
+        except sqlite3.OperationalError as error:
+            raise UsageError(f"cannot keep what is to be locked on the disk: {error}") from error
+
+    def __len__(self) -> int:
+        """How many lines there are."""
+        (found,) = self._lines.execute("SELECT count(*) FROM lines").fetchone()
+        return int(found)
+
+    def write(self, path: Path, *, language: Mapping[str, Any], seed: int, works: Iterable[tuple[str, int]]) -> int:
+        """Write the file, as `write` says."""
+        said = {"variants": len(self), "seed": seed, "language": dict(language), "works": sorted(works)}
+        try:
+            with whole(path) as file:
+                file.write(json.dumps({"encheck_lock": VERSION, **said}).encode() + b"\n")
+                file.writelines(line + b"\n" for (line,) in self._lines.execute("SELECT line FROM lines ORDER BY line"))
+        except OSError as error:
+            raise UsageError(f"cannot write --lock={path}: {error.strerror or error}") from error
+        return len(self)
 
 
 def rebuilt(source: str, line: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import PARAPHRASES
+from encheck.items.shared import shared_numbers
 from encheck.items.variants import Maker
 from encheck.types import Documents, Items, LoggedQuery, Query, RankedQuery, Repeated, SentencePair, content_hash
 
@@ -98,8 +99,11 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(tuple(map(asked, found.queries)))
 
 
-def contrasts(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Two queries and two documents, each of which is right for one."""
+def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+    """Two queries and two documents, each of which is right for one: those of the data, or made of a search."""
+    found = dataset.collection
+    if found is not None and not found.passages:
+        return shared_numbers(dataset, found, maker)
     if not dataset.contrasts:
         raise NothingToMeasure(
             f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"
@@ -129,8 +133,15 @@ def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:
         seen[query.id] += 1
 
 
+def _refuse_search(dataset: Dataset) -> None:
+    """NothingToMeasure for queries and documents with labels."""
+    if dataset.collection is not None and not dataset.collection.passages:
+        raise NothingToMeasure(f"{dataset.name} is a search with labels", needs="data other than a search with labels")
+
+
 def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """The random pairs that calibrate on this data."""
+    """The random pairs that calibrate on this data; none of a search, whose checks are its own."""
+    _refuse_search(dataset)
     found = dataset.reference(seed=maker.seed)
     if len(found) < 2:
         raise NothingToMeasure(f"{dataset.name} has no two sentences without a shared content word")
@@ -139,7 +150,8 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
 
 
 def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """A few texts of different clusters, to be encoded a second time."""
+    """A few texts of different clusters, to be encoded a second time; none of a search with labels."""
+    _refuse_search(dataset)
     return Items(
         tuple(
             Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
@@ -149,7 +161,11 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """The longest texts of the data, each paired with itself without its last three words, which truncation hides."""
+    """The longest texts of the data, each paired with itself without its last three words, which truncation hides.
+
+    A search with labels has none: its documents may be longer than what a model reads.
+    """
+    _refuse_search(dataset)
     found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in _longest(dataset) if len(t.split()) > TAIL]
     if not found:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")

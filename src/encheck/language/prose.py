@@ -16,7 +16,7 @@ ELSEWHERE = re.compile(
     re.VERBOSE,
 )
 CODE = re.compile(r"`[^`\s][^`]*`|\b\w+\([^()\s]*\)|\b[A-Za-z]\w*_\w+|\w(?:::|->|=>)\w|</?[a-z]\w*>")
-REMEMBERED = 100_000  # texts
+REMEMBERED = 10_000  # texts: each generator asks again
 
 
 @lru_cache(REMEMBERED)

@@ -37,6 +37,7 @@ def _facts(dataset: Dataset, found: Collection) -> list[tuple[str, str]]:
         ("right documents a query", f"{min(right)} to {max(right)}"),
         ("hard negatives", f"{sum(len(q.negatives) for q in found.queries):,}"),
         ("slices", ", ".join(slices) or "none"),
+        ("texts that are edited", f"{len(dataset.groups):,}"),
         ("independent clusters", f"{len(dataset.universe):,}"),
         ("malformed rows excluded", str(len(dataset.skipped))),
         ("licence", dataset.licence),

@@ -24,11 +24,12 @@ class Commands:
     options: str = ""
     folder: str = ""
 
-    def run(self, check: str, model: str, data: str) -> str:
-        """Run one check alone; a placeholder stands for a path that is not known."""
+    def run(self, prop: str, model: str, data: str, *, check: str = "") -> str:
+        """Run the checks of a property, or one of them alone; a placeholder stands for a path that is not known."""
         asked = self.data.get(data, "probes" if data == "probes" else f"{data}:PATH")
         on = "" if asked == "probes" else f" {_option('data', asked)}"
-        return f"encheck run -m {shlex.quote(check)} {self._named(model)}{on}{self.options}"
+        one = f" -k {shlex.quote(check)}" if check else ""
+        return f"encheck run -m {shlex.quote(prop)}{one} {self._named(model)}{on}{self.options}"
 
     def show(self, model: str) -> str:
         """What follows the item in `encheck show ITEM`."""

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from encheck.reporting import lost
-from encheck.reporting.gate import at_most, cells, headline, weighed_rows
+from encheck.reporting.gate.overview import Line, overview
+from encheck.reporting.gate.story import NEW, Loss, Story, story
+from encheck.reporting.gate.words import at_most, headline
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.text import escape
+from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
 from encheck.system.terminal import visible
 
 LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and who posts adds a marker and a last line
@@ -22,14 +24,13 @@ MOST = 300  # characters of one text that others wrote
 WHERE = "All rows, texts and pictures are in `summary.md` and `report.html` among the job's files."
 TO_DO = {
     "pass": "Nothing that matters was lost in what was measured. After the merge, make the baseline of the new model.",
-    "block": "Do not merge as it is. Mend what blocks. Where you accept the loss, make the baseline of the new model.",
+    "block": "Do not merge as it is. Fix what blocks. If you accept the loss, make the new model the baseline.",
     "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
 }
 BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading
 FAILS = "The gate passes, but the run does not: a check fails by a threshold of its own. `summary.md` names it."
 OPEN = {"pass": "What is known", "block": "What blocks", "inconclusive": "What is open"}
-HEAD = ("gate", "gate row", "baseline", "candidate", "change [95% bounds]", "lost", "gained")
-COLUMNS = (0, 2, 3, 4, 5, 6, 7)  # of `cells`
+HEAD = ("what", "change [95%]", "verdict")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ def comment(results: Mapping[str, Any] | None, *, made: str = "") -> str:
     """
     if results is None or "gate" not in results:
         return fitted(list(_without_gate(results, made)))
-    return fitted([*_verdict(results), *_against(results["gate"]), Section(_run(results["run"]))])
+    (candidate, *_) = [*(model["label"] for model in results.get("models", ())), NEW]
+    told = [story(one, candidate=candidate) for one in results["gate"]["against"]]
+    return fitted([*_verdict(results, told), *_against(results["gate"], told), Section(_run(results["run"]))])
 
 
 def fitted(sections: Sequence[Section], *, limit: int = LIMIT) -> str:
@@ -100,42 +103,19 @@ def said(text: str, *, most: int = MOST) -> str:
     >>> said("@you see https://example.org, GH-12")
     '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
     """
-    return escape(_line(text, most))
-
-
-def code(text: str, *, most: int = MOST) -> str:
-    """A text as code in a line.
-
-    >>> code("a`b")
-    '`` a`b ``'
-    """
-    line = _line(text, most)
-    fence = "`" * (_longest_ticks(line) + 1)
-    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
+    return escape(one_line(text, most))
 
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
     """Texts as a block of code, one a line; the spaces that a line begins with stay."""
-    found = [_cut(visible(line), most) for line in lines]
-    fence = "`" * max(3, _longest_ticks("\n".join(found)) + 1)
+    found = [shortest(visible(line), most) for line in lines]
+    fence = "`" * max(3, longest_ticks("\n".join(found)) + 1)
     return "\n".join([f"{fence}text", *found, fence])
 
 
 def _bullet(text: str, *, most: int = MOST) -> str:
     """An entry of a list, which no text turns into another kind of block."""
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", said(text, most=most))
-
-
-def _line(text: str, most: int) -> str:
-    return _cut(visible(" ".join(text.split())), most)
-
-
-def _cut(line: str, most: int) -> str:
-    return line if len(line) <= most else f"{line[: most - 3]}..."
-
-
-def _longest_ticks(text: str) -> int:
-    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def _without_gate(results: Mapping[str, Any] | None, made: str) -> Iterator[Section]:
@@ -158,12 +138,14 @@ def _without_gate(results: Mapping[str, Any] | None, made: str) -> Iterator[Sect
         yield Section(_run(results["run"]))
 
 
-def _verdict(results: Mapping[str, Any]) -> Iterator[Section]:
-    """The verdict with its weightiest reason, what to do, and what else decides."""
+def _verdict(results: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:
+    """The verdict with the answer, what to do, and what else decides."""
     gate = results["gate"]
     first, *more = headline(gate)
     word, _, reason = first.partition(". ")
-    yield Section(f"## {said(word)}", [said(reason), *map(said, more)], between="\n\n")
+    answers = [said(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
+    reasons = [] if gate["outcome"] == "block" else [said(reason), *map(said, more)]
+    yield Section(f"## {said(word)}", [*answers, *filter(None, reasons)], between="\n\n")
     fails = gate["outcome"] == "pass" and results["run"]["exit_status"]
     yield Section(f"**What to do.** {FAILS if fails else TO_DO[gate['outcome']]}", list(_ways(gate)))
     if gate.get("partial"):
@@ -194,16 +176,16 @@ def _dropped_in(gate: Mapping[str, Any]) -> Iterator[Section]:
             yield Section(f"**Re-index:** {said(told.removeprefix('re-index: ') or 'not known')}", cutoffs)
 
 
-def _against(gate: Mapping[str, Any]) -> Iterator[Section]:
+def _against(gate: Mapping[str, Any], told: Sequence[Story]) -> Iterator[Section]:
     """What each baseline holds against the candidate; then all that was weighed, folded."""
     several = len(gate["against"]) > 1
-    for one in gate["against"]:
+    for one, found in zip(gate["against"], told, strict=True):
         beside = f", against {said(one['baseline'])}" if several else ""
         blocking = [row for row in one["rows"] if row["outcome"] == "block"]
         if one["reasons"]:
             bullets = [_bullet(text) for text in _other_reasons(one, blocking)]
             yield Section(f"### {OPEN[one['outcome']]}{beside}", bullets)
-        yield Section("", [*map(_blocked, blocking), *map(_judged_worse, _worse(one))], between="\n\n")
+        yield Section("", list(map(_loss, found.losses)), between="\n\n")
     for one in gate["against"]:
         yield from [Section("Notes:", [_bullet(text) for text in one["notes"]])] if one["notes"] else []
         yield from _weighed(one)
@@ -215,42 +197,32 @@ def _other_reasons(against: Mapping[str, Any], blocking: Sequence[Mapping[str, A
     return (text for text in against["reasons"] if not text.startswith(of_rows))
 
 
-def _blocked(row: Mapping[str, Any]) -> str:
-    """A row that blocks: what it lost, what that means, and three lost items."""
-    means = f" {said(row['means'])}" if row.get("means") else ""
-    lines = [*lost.example_lines(row), *lost.lines(row)]
-    return "\n\n".join([f"**{said(row['row'])}:** {said(row['why'])}.{means}", *_lost(row["row"], lines)])
-
-
-def _worse(against: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [one for one in against.get("searches", ()) if one.get("lost_queries")]
-
-
-def _judged_worse(search: Mapping[str, Any]) -> str:
-    """A search whose answers people found worse."""
-    return "\n\n".join([f"**{said(search['row'])}**", *_lost(search["row"], lost.lines(search))])
+def _loss(loss: Loss) -> str:
+    """What got worse, or may have: by how much, what that means, and three examples."""
+    means = f"{loss.figures} {loss.means}".strip()
+    lines = [*lost.example_lines(loss.row), *lost.lines(loss.row)]
+    name = str(loss.row.get("row", ""))
+    return "\n\n".join([f"**{said(loss.title)}.** {said(means, most=2 * MOST)}".rstrip(), *_lost(name, lines)])
 
 
 def _lost(name: str, lines: Iterable[str]) -> Iterator[str]:
     """Lost items or queries, folded; nothing where there are none."""
-    if found := [line.removeprefix(f"lost in {name}: ") for line in lines]:
+    if found := [line.removeprefix(f"lost in {name}: ").removeprefix(f"changed in {name}: ") for line in lines]:
         items = sum(not line.startswith(" ") for line in found)
-        summary = f"{items} lost item{'s' if items > 1 else ''}"
+        summary = "one of them" if items == 1 else f"{items} of them"
         yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
 
 
 def _weighed(against: Mapping[str, Any]) -> Iterator[Section]:
-    rows = weighed_rows(against)
-    if rows:
-        summary = f"{len(rows)} gate row{'s' if len(rows) > 1 else ''} against {said(against['baseline'])}"
+    if rows := overview(against):
+        summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
         head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
-        start = "\n".join([f"<details><summary>{summary}</summary>\n", *head])
-        yield Section(start, [_table_line(row) for row in rows], "\n</details>")
+        start = "\n".join([f"<details><summary>{summary} against {said(against['baseline'])}</summary>\n", *head])
+        yield Section(start, list(map(_table_line, rows)), "\n</details>")
 
 
-def _table_line(row: Mapping[str, Any]) -> str:
-    found = cells(row)
-    return f"| {' | '.join(said(found[i], most=MOST // 3) for i in COLUMNS)} |"
+def _table_line(line: Line) -> str:
+    return f"| {' | '.join(said(text, most=MOST // 3) for text in (line.name, line.change, line.verdict))} |"
 
 
 def _run(run: Mapping[str, Any]) -> str:

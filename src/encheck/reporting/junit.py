@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from encheck.reporting import lost
-from encheck.reporting.gate import cells, headline, part
+from encheck.reporting.gate.rows import cells
+from encheck.reporting.gate.words import headline, part
 
 Result = Literal["passed", "failure", "error", "skipped"]
 CLASS = "encheck.gate"

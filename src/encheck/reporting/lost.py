@@ -121,8 +121,9 @@ def in_a_line(text: str, width: int = SHOWN) -> str:
 
 
 def lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """The lost queries of a row of a gate, three lines each."""
-    for one in row.get("lost_queries", ()):
-        yield f"lost in {row['row']}: {one['query']}"
-        yield f"  first before: {one['before']}"
-        yield f"  first now:    {one['now']}"
+    """The lost queries of a row of a gate, then those of a search without labels that changed, three lines each."""
+    for what in ("lost", "changed"):
+        for one in row.get(f"{what}_queries", ()):
+            yield f"{what} in {row['row']}: {one['query']}"
+            yield f"  first before: {one['before']}"
+            yield f"  first now:    {one['now']}"

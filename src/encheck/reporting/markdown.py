@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encheck.reporting import contamination, cut_offs, gate, reference, validity
+from encheck.reporting import contamination, cut_offs, reference, validity
+from encheck.reporting.gate import summary
+from encheck.reporting.gate.steps import commands
 from encheck.reporting.text import escape
 from encheck.reporting.view import (
     CRITERIA,
@@ -27,11 +29,16 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 def render(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]] | None = None) -> str:
     """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
-    whole = _whole(results, list(gate.markdown(results["gate"], items or {}, most=200)) if "gate" in results else [])
+    whole = _whole(results, list(_gate(results, items or {})) if "gate" in results else [])
     if len(whole.encode("utf-8")) <= MAX_SUMMARY_BYTES:
         return whole
     cut = whole.encode("utf-8")[:MAX_SUMMARY_BYTES].decode("utf-8", "ignore").rpartition("\n")[0]
     return f"{cut}\n\nThe rest is in report.html.\n"
+
+
+def _gate(results: Mapping[str, Any], items: Mapping[str, Mapping[str, Sequence[Any]]]) -> Iterator[str]:
+    candidate, to_type = results["models"][0]["label"], commands(results["run"])
+    yield from summary.markdown(results["gate"], items, most=200, candidate=candidate, to_type=to_type)
 
 
 def _whole(results: Mapping[str, Any], first: list[str]) -> str:

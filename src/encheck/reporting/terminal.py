@@ -9,8 +9,9 @@ from textwrap import wrap
 from typing import Any
 
 from encheck.gating.reference import SHIPPED
-from encheck.reporting import contamination, cut_offs, gate, reference, validity
+from encheck.reporting import contamination, cut_offs, reference, validity
 from encheck.reporting.failures import rounded
+from encheck.reporting.gate import terminal as gate
 from encheck.reporting.lost import in_a_line
 from encheck.reporting.profile import Line, profile, weakest_first
 from encheck.reporting.text import joined, shortened, table
@@ -48,7 +49,8 @@ def lines(results: Mapping[str, Any], items: Items | None = None, *, verbose: bo
     its `items`.
     """
     is_short = not verbose and "gate" not in results and len(ran(judged(results))) > FEW * len(matrix(results))
-    yield from (visible(line, keep=LINES) for line in (_short(results, items or {}) if is_short else _lines(results)))
+    found = _short(results, items or {}) if is_short else _lines(results, verbose=verbose)
+    yield from (visible(line, keep=LINES) for line in found)
 
 
 def _short(results: Mapping[str, Any], items: Items) -> Iterator[str]:
@@ -144,9 +146,9 @@ def _text(item: Mapping[str, Any], side: str) -> str:
     return f"    {item[f'{side}_score']:.2f} {in_a_line(text, WIDTH)}"
 
 
-def _lines(results: Mapping[str, Any]) -> Iterator[str]:
+def _lines(results: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
     if "gate" in results:
-        yield from gate.lines(results["gate"])
+        yield from gate.told(results, verbose=verbose)
     for cell in matrix(results):
         rows = [r for r in judged(results) if (r["model"], r["data"]) == (cell["model"], cell["data"])]
         yield f"{cell['model']} on {cell['data']}"

@@ -10,6 +10,7 @@ from encheck.types import Edit
 
 Piece = tuple[str, str]
 MAX_EDITS_MARKED = 8
+MOST_CODE = 600  # characters of a command
 
 
 def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
@@ -85,6 +86,32 @@ def escape(text: str) -> str:
     for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\\", "\\\\"), ("](", "]\\(")):
         clean = clean.replace(old, new)
     return LINKING.sub(r"<span>\g<0></span>", FORMATTING.sub(r"\\\g<0>", clean))
+
+
+def code(text: str, *, most: int = MOST_CODE) -> str:
+    """A text as code in a line of Markdown.
+
+    >>> code("a`b")
+    '`` a`b ``'
+    """
+    line = one_line(text, most)
+    fence = "`" * (longest_ticks(line) + 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
+
+
+def one_line(text: str, most: int) -> str:
+    """A text that others wrote on one line, what nobody sees made visible, cut where it is long."""
+    return shortest(visible(" ".join(text.split())), most)
+
+
+def shortest(line: str, most: int) -> str:
+    """The line, cut where it is longer."""
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def longest_ticks(text: str) -> int:
+    """The longest run of backticks, which a fence has to exceed."""
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

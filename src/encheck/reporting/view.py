@@ -247,10 +247,11 @@ def frames(results: Mapping[str, Any], items: Items) -> dict[str, Frame]:
 def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:
     """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
     columns = frame.to_columns()
-    return [_with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
+    return [with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
 
 
-def _with_pieces(row: dict[str, Any]) -> dict[str, Any]:
+def with_pieces(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of an item's columns, with its texts in marked pieces."""
     source = row["source"]
     row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
     row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []

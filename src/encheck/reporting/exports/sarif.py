@@ -14,7 +14,7 @@ from typing import Any
 from encheck.claims import CONTRACT
 from encheck.gating.declared import declarations
 from encheck.ids import GateRowId
-from encheck.reporting.gate import cells
+from encheck.reporting.gate.rows import cells
 from encheck.reporting.markdown import ENDED
 from encheck.system.files import write_text
 

@@ -24,13 +24,14 @@ def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
     if not found:
         return None
     chosen = {float(row["params"].get("epsilon", 0.0)) for row in found}
-    x = {"field": "epsilon", "type": "quantitative", "title": "epsilon"}
+    ends = _ends(found, chosen)
+    x = {"field": "epsilon", "type": "quantitative", "title": "epsilon", "scale": {"domain": ends, "nice": False}}
     share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
     kind = "calibrated" if calibrated else "raw"
     surface = list(_surface_values(found))
     dashed = {
         "data": {"values": surface},
-        "mark": {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.7},
+        "mark": {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.7, "clip": True},
         "encoding": {"x": x, "y": {"field": "value", **share}, "color": colour(), "detail": field("series")},
     }
     return spec(
@@ -43,16 +44,24 @@ def margin_curves(rows: Sequence[Row], *, calibrated: bool) -> Spec | None:
     )
 
 
+def _ends(rows: Iterable[Row], chosen: Iterable[float]) -> list[float]:
+    """From where the first curve leaves all items to where the last one has none left, with what was asked for."""
+    bends = [p["epsilon"] for row in rows for p in row["curve"] if 0.01 < p["value"] < 0.99]
+    found = [*bends, *chosen] if bends else [p["epsilon"] for row in rows for p in row["curve"]]
+    low, high = min(found), max(found)
+    return [round(low - 0.02, 3), round(high + 0.02, 3)]
+
+
 def _band(data: Spec, x: Spec, share: Spec) -> Spec:
     y = {"field": "value", "title": "share of items", **share}
     return {
         "data": data,
         "encoding": {"x": x, "color": colour()},
         "layer": [
-            {"mark": {"type": "area", "opacity": 0.2},
+            {"mark": {"type": "area", "opacity": 0.2, "clip": True},
              "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}}},
-            {"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": {"y": y}},
-            {"mark": {"type": "point", "opacity": 0, "size": 60},
+            {"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": {"y": y}},
+            {"mark": {"type": "point", "opacity": 0, "size": 60, "clip": True},
              "encoding": {"y": y, "tooltip": [field(f) for f in ("series", "epsilon", "value", "count")]}},
         ],
     }  # fmt: skip
@@ -76,26 +85,96 @@ def _surface_value(row: Row) -> float | None:
     return best[1]["value"] if best else None
 
 
+def margins(cases: Mapping[str, Frame], scales: Mapping[str, float] | None = None) -> Spec | None:
+    """How much nearer the near text is than the far one, item by item: wrong left of zero, right on its other side.
+
+    In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
+    case, bars in two colours. The axis ends where 99% of the items lie.
+    """
+    found = {name: _margins(frame) / (scales or {}).get(name, 1.0) for name, frame in cases.items() if frame.is_contest}
+    every = np.concatenate([*found.values(), np.zeros(0)])
+    if not len(every):
+        return None
+    ends = np.array([min(0.0, np.quantile(every, 0.005)), max(0.0, np.quantile(every, 0.995))])
+    step = max(float(ends[1] - ends[0]), 1e-6) / BINS
+    edges = step * np.arange(np.floor(ends[0] / step), np.ceil(ends[1] / step) + 1)  # zero is an edge
+    values = [v for name, one in found.items() for v in _shares(name, np.clip(one, edges[0], edges[-1] - 1e-12), edges)]
+    unit = "calibrated" if scales else "raw"
+    x = {"field": "margin", "type": "quantitative", "title": f"margin ({unit})", "axis": {"labelOverlap": True},
+         "scale": {"domain": [short(edges[0]), short(edges[-1])], "nice": False}}  # fmt: skip
+    y = {"field": "share", "type": "quantitative", "axis": {"format": "%"}, "title": "share of items"}
+    tip = {"tooltip": [field(f) for f in ("series", "margin", "share")]}
+    title = f"How much nearer the right text is, {unit}"
+    if len(found) > 1:
+        line = {"mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+                "encoding": {"x": x, "y": y, "color": colour(), **tip}}  # fmt: skip
+        return spec(title, [line, rule("x", 0.0, "as near as each other")], values)
+    bars = {"mark": {"type": "bar", "binSpacing": 0.5},
+            "encoding": {"x": {**x, "bin": {"binned": True}}, "x2": {"field": "end"}, "y": y, **tip,
+                         "color": {"field": "side", "type": "nominal", "title": None,
+                                   "scale": {"domain": ["wrong", "right"], "range": [COLOURS[1], COLOURS[0]]},
+                                   "legend": {"orient": "top"}}}}  # fmt: skip
+    return spec(title, [bars, rule("x", 0.0, "as near as each other")], values)
+
+
+def _margins(frame: Frame) -> Any:
+    near, far = frame.near_and_far()
+    found = near - far
+    return found[np.isfinite(found)]
+
+
+def _shares(name: str, found: Any, edges: Any) -> Iterable[dict[str, Any]]:
+    for start, end, count in zip(edges, edges[1:], np.histogram(found, edges)[0], strict=False):
+        yield {"series": name, "margin": short(start), "end": short(end), "side": "wrong" if start < 0 and end <= 1e-9
+               else "right", "share": short(count / max(len(found), 1))}  # fmt: skip
+
+
 def similarities(cases: Mapping[str, Frame]) -> Spec | None:
-    """Histograms of the similarities of what should be near and of what should be far, one panel a case."""
+    """Similarities of what should be near and of what should be far: histograms of one case, ranges of several."""
     values = [v for name, frame in cases.items() for v in _histogram(name, frame)]
     if not values:
         return None
-    return panels(
-        "Similarity of what should be near and what should be far",
-        values,
-        {
-            "mark": {"type": "area", "interpolate": "step", "opacity": 0.45, "line": {"strokeWidth": 2}},
-            "encoding": {
-                "x": {"field": "similarity", "type": "quantitative", "title": "similarity", "scale": {"zero": False}},
-                "y": {"field": "share", "type": "quantitative", "stack": None, "axis": {"format": "%"},
-                      "title": "share of items"},
-                "color": {"field": "side", "type": "nominal", "title": None,
-                          "scale": {"domain": ["near", "far"], "range": list(COLOURS[:2])}},
-                "tooltip": [field(f) for f in ("panel", "side", "similarity", "share")],
-            },
+    title = "Similarity of what should be near and what should be far"
+    side = {"field": "side", "type": "nominal", "title": None, "legend": {"orient": "top"},
+            "scale": {"domain": ["near", "far"], "range": list(COLOURS[:2])}}  # fmt: skip
+    if len(cases) > 1:
+        return _ranges(title, [v for name, frame in cases.items() for v in _spread(name, frame)], side)
+    unit = {
+        "mark": {"type": "area", "interpolate": "step", "opacity": 0.45, "line": {"strokeWidth": 2}},
+        "encoding": {
+            "x": {"field": "similarity", "type": "quantitative", "title": "similarity", "scale": {"zero": False}},
+            "y": {"field": "share", "type": "quantitative", "stack": None, "axis": {"format": "%"},
+                  "title": "share of items"},
+            "color": side, "tooltip": [field(f) for f in ("side", "similarity", "share")],
         },
-    )  # fmt: skip
+    }  # fmt: skip
+    return spec(title, [unit], values)
+
+
+def _ranges(title: str, values: list[Any], side: Spec) -> Spec:
+    """A line from the 5th to the 95th percentile of each side of each case, with its median."""
+    y = {"field": "series", "type": "nominal", "title": None, "sort": None}
+    x = {
+        "type": "quantitative",
+        "title": "similarity, 5th to 95th percentile with the median",
+        "scale": {"zero": False},
+    }
+    offset = {"yOffset": {"field": "side"}, "color": side}
+    tip = {"tooltip": [field(f) for f in ("series", "side", "low", "middle", "high")]}
+    layer = [
+        {"mark": {"type": "rule", "strokeWidth": 3},
+         "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, **offset, **tip}},
+        {"mark": {"type": "point", "filled": True, "size": 70},
+         "encoding": {"y": y, "x": {"field": "middle", **x}, **offset, **tip}},
+    ]  # fmt: skip
+    return spec(title, layer, values, height={"step": 18})
+
+
+def _spread(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
+    for side, scores in zip(("near", "far"), frame.near_and_far(), strict=True):
+        if len(kept := scores[np.isfinite(scores)]):
+            low, middle, high = (short(q) for q in np.quantile(kept, (0.05, 0.5, 0.95)))
+            yield {"series": name, "side": side, "low": low, "middle": middle, "high": high}
 
 
 def _histogram(name: str, frame: Frame) -> Iterable[dict[str, Any]]:

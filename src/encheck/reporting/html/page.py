@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.reporting import contamination, cut_offs, gate, reference, view
+from encheck.datasets.probes import domains
+from encheck.gating.reference import SHIPPED
+from encheck.reporting import contamination, decided, profile, reference, story, view
 from encheck.reporting.commands import commands
+from encheck.reporting.gate import words
+from encheck.reporting.gate.view import views
+from encheck.reporting.html import rows
 from encheck.reporting.html.payload import margins_asked, packed
-from encheck.reporting.html.sections import Section, sections
+from encheck.reporting.html.sections import sections
 from encheck.reporting.html.vega_lite import series
 from encheck.system.terminal import LINES, visible
 
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     import jinja2
 
 Row = Mapping[str, Any]
+REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
 def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None = None) -> str:
@@ -31,36 +37,65 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
     frames = view.frames(results, items)
     found, to_type = sections(results, frames), commands(results, folder)
     pictures = {p.id: p.spec for s in found for p in s.pictures}
-    payload, shown = packed(frames, pictures, margins_asked(results))
+    payload, shown = packed(frames, pictures, margins_asked(results), _domains(results))
     everything = sum(map(len, frames.values()))
-    rows = view.judged(results)
-    trend = any(row["baseline"] for row in rows)
-    table = _table(found, [m["label"] for m in results["models"]], trend=trend)
+    drawn = rows.blocks(results, found)
     return page(
         "report.html",
         payload,
         results=results,
+        story=story.story(results, frames),
+        lines=story.LINES,
+        blocks=drawn,
+        kinds=rows.KINDS,
+        filters={kind for block in drawn for _, some in block.families for row in some for kind in row.kinds},
+        facts=_facts(results, drawn),
+        decided=decided.decided(results),
         headlines=view.headline(results),
-        cut_offs=list(cut_offs.lines(results)),
         contamination=list(contamination.lines(results.get("contamination", ()))),
         matrix=view.matrix(results),
         criteria=view.CRITERIA,
         words=view.WORDS,
         sections=found,
+        anchors={(section.check, section.data): section.anchor for section in found},
         commands=to_type,
         cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
-        table=table,
-        filters={verdict for line in table for verdict in line["verdicts"]},
-        trend=trend,
         not_run=view.not_run(results, named=True),
         shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
         series=series,
+        trend=_trend,
+        unpaired=_unpaired(results, drawn),
         gate=results.get("gate"),
-        gates=gate,
+        gates=words,
+        gate_views=views(results),
         references=results.get("references", []),
         reference=reference,
         surface=view.surface,
     )
+
+
+def _domains(results: Mapping[str, Any]) -> Mapping[str, str]:
+    """Of which domain the sentences of the embedded probes are, where the run has them."""
+    versions = [data.get("version") or "" for data in results["data"] if data["name"] == "probes"]
+    return {text: domain for version in versions for text, domain in domains(version).items()}
+
+
+def _facts(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> dict[str, list[tuple[str, str]]]:
+    """Data set -> figures that sum up the profile of a run's only model; none where there are several."""
+    models = [one["label"] for one in results["models"]]
+    if len(models) != 1:
+        return {block.data: [] for block in drawn}
+    return {block.data: rows.facts(profile.profile(results, model=models[0], data=block.data)) for block in drawn}
+
+
+def _unpaired(results: Mapping[str, Any], drawn: Sequence[rows.Block]) -> str:
+    """Why no model is paired with a reference; empty where one is, or the gate has its own."""
+    labels = [one["label"] for one in results["models"]]
+    if results.get("gate") or any(block.has_others for block in drawn):
+        return ""
+    if REFERENCE in labels:
+        return f"{REFERENCE} is the reference model itself, so no other one stands beside it."
+    return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
 
 
 def page(template: str, payload: str, **context: Any) -> str:
@@ -68,8 +103,18 @@ def page(template: str, payload: str, **context: Any) -> str:
     scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
     hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
-    shared = {"style": _read("report.css"), "scripts": scripts, "policy": policy, "payload": payload}
+    shared = {"style": _style(), "scripts": scripts, "policy": policy, "payload": payload}
     return _environment().get_template(template).render(**shared, **context)
+
+
+def still(template: str, **context: Any) -> str:
+    """A page from a template of this package with its style and no script, under a policy that allows none."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    return _environment().get_template(template).render(style=_style(), policy=policy, **context)
+
+
+def _style() -> str:
+    return _read("report.css") + _read("gate.css")
 
 
 def picture(template: str, **context: Any) -> str:
@@ -86,7 +131,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
-    environment.globals |= {"bars": _bar, "figure": view.figure, "sentence": view.sentence}
+    environment.globals |= {"figure": view.figure, "sentence": view.sentence}
     return environment
 
 
@@ -105,63 +150,10 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _table(found: Sequence[Section], models: Sequence[str], *, trend: bool) -> list[dict[str, Any]]:
-    """A line for each claim, level and data set, with a cell a model (None where it was not run).
-
-    `shared` has what stands once for all models: floor and aim, the best surface scorer, numbers of items, and with
-    `trend` the baseline's figure.
-    """
-    lines: dict[tuple[str, str, str], dict[str, Row]] = {}
-    anchors = {}
-    for section in found:
-        for row in view.ran(section.rows):
-            key = (row["check"], row["data"], row["level"])
-            anchors[key] = section.anchor
-            lines.setdefault(key, {})[row["model"]] = row
-    return [
-        {
-            "anchor": anchors[key],
-            "first": next(iter(cells.values())),
-            "cells": [cells.get(model) for model in models],
-            "shared": [
-                _each(cells, text) for text in (view.wants, view.surface, _counts, *([_trend] if trend else []))
-            ],
-            "verdicts": sorted({str(row["verdict"]) for row in cells.values()}),
-        }
-        for key, cells in lines.items()
-    ]
-
-
-def _each(cells: Mapping[str, Row], text: Callable[[Row], str]) -> list[str]:
-    """What is so of every model that was measured, once; each model's own where they differ."""
-    said = {model: text(row) for model, row in cells.items() if row["value"] is not None}
-    if len(set(said.values())) > 1:
-        return [f"{model}: {own}" for model, own in said.items()]
-    return [*said.values()][:1] or [text(next(iter(cells.values())))]
-
-
-def _counts(row: Row) -> str:
-    return f"{row['n']} ({row['clusters']})"
-
-
-def _bar(row: Row) -> dict[str, float | None] | None:
-    """Percentages along a line from 0 to 1 for a figure that lies there."""
-    if row["low"] is None or row["value"] is None or row["low"] < -0.5 or row["high"] > 1.5:
-        return None
-    best = view.best_surface(row)
-    own = [row[name] for name in ("low", "high", "value", "floor", "aim")]
-    low, high, value, floor, aim, surface = (
-        None if v is None else max(0.0, min(1.0, v)) * 100 for v in (*own, best and best[1]["value"])
-    )
-    assert low is not None
-    assert high is not None
-    return {"low": low, "width": max(high - low, 0.8), "value": value, "floor": floor, "aim": aim, "surface": surface}
-
-
 def _trend(row: Row) -> str:
-    """The baseline's figure, and which way it went; a dash where there is none."""
+    """The baseline's figure, and which way it went; empty where there is none."""
     before = (row["baseline"] or {}).get("value")
     if before is None or row["value"] is None:
-        return "-"
+        return ""
     moved = row["value"] - before
     return f"{before:.2f} ({'same' if abs(moved) < 0.005 else f'{moved:+.2f}'})"

@@ -30,15 +30,17 @@ def pack(content: Mapping[str, Any]) -> str:
     return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
 
 
-def packed(frames: Frames, charts: Mapping[str, Any], asked: Asked) -> tuple[str, dict[str, int]]:
+def packed(
+    frames: Frames, charts: Mapping[str, Any], asked: Asked, domains: Mapping[str, str] | None = None
+) -> tuple[str, dict[str, int]]:
     """The packed text, and how many items of each case are in it: the most wrong ones where all are too many.
 
-    `asked` is what `margins_asked` found.
+    `asked` is what `margins_asked` found; `domains` says of which domain a source is, where that is known.
     """
     most = MOST_ITEMS
     while True:
         chosen = shares({case: len(frame) for case, frame in frames.items()}, most)
-        text = pack(_content(frames, chosen, asked) | {"charts": charts})
+        text = pack(_content(frames, chosen, asked, domains or {}) | {"charts": charts})
         if len(text) <= MOST_BYTES or most < len(frames):
             return text, chosen
         most //= 2
@@ -72,13 +74,17 @@ def shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
     return {case: min(n, low) for case, n in counts.items()}
 
 
-def _content(frames: Frames, chosen: Mapping[str, int], asked: Asked) -> dict[str, Any]:
+def _content(frames: Frames, chosen: Mapping[str, int], asked: Asked, domains: Mapping[str, str]) -> dict[str, Any]:
     texts: dict[str, int] = {}
-    cases = {case: _case(frame, chosen[case], texts, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()}
+    cases = {
+        case: _case(frame, chosen[case], texts, domains, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()
+    }
     return {"cases": cases, "texts": [*texts]}
 
 
-def _case(frame: Frame, count: int, texts: dict[str, int], epsilon: float, unit: float) -> dict[str, Any]:
+def _case(
+    frame: Frame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
+) -> dict[str, Any]:
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
     def place(text: str | None) -> int:
@@ -88,10 +94,17 @@ def _case(frame: Frame, count: int, texts: dict[str, int], epsilon: float, unit:
     found: dict[str, Any] = {name: [place(columns[name][i]) for i in order] for name in ("source", "near", "far")}
     for name in ("near_edits", "far_edits"):
         found[name] = [json.loads(columns[name][i] or "[]") for i in order]
-    for name in ("near_score", "far_score", "near_overlap", "far_overlap"):
+    for name in ("near_score", "far_score"):
         found[name] = [_number(columns[name][i]) for i in order]
-    for name in ("item", "split", "label"):
+    for name in ("item", "label"):
         found[name] = [columns[name][i] for i in order]
+    for name in ("near_why", "far_why", "slice"):
+        if name in columns:
+            found[name] = [place(columns[name][i]) for i in order]
+    if any(source in domains for source in frame.sources):
+        found["domain"] = [place(domains.get(columns["source"][i], "")) for i in order]
+    right = frame.rightness.tolist()
+    found["kind"], found["right"] = frame.kind, [_number(right[i]) for i in order]
     if frame.kind == "crossed":
         found["side"] = [_side(columns, i) for i in order]
     found["all"] = len(frame)

@@ -1,7 +1,7 @@
 "use strict";
 // What the page does when it is used: draws charts and lists items of what is opened, filters, sorts, turns dark.
 (() => {
-  const PAGE = 20;
+  const PAGE = 6;
   const MOST_EDITS = 8;
   const byId = (id) => document.getElementById(id);
   const make = (tag, text, kind) => {
@@ -49,7 +49,7 @@
     plot.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
   };
   // What is closed is drawn once it is opened, and again where it was drawn in the other theme.
-  const isDue = (plot) => !plot.closest("details:not([open])") && plot.dataset.drawn !== theme();
+  const isDue = (plot) => !plot.closest("details:not([open]), [hidden]") && plot.dataset.drawn !== theme();
   const drawDue = (place) => Promise.all([...place.querySelectorAll("[data-chart]")].filter(isDue).map(draw));
   const redraw = () => drawDue(document);
   byId("theme")?.addEventListener("click", () => {
@@ -72,25 +72,52 @@
     out.push(["same", signs.slice(at).join("")]);
     return out.filter(([, piece]) => piece);
   };
-  const line = (name, score, source, text, edits) => {
-    const found = make("p");
-    found.append(make("span", `${score === null ? "" : score.toFixed(3)} ${name}`, "score"));
+  const told = (list, name, score, source, text, edits, says) => {
+    const term = make("dt", `${name} `);
+    if (score !== null && score !== undefined) term.append(make("span", score.toFixed(3), "score"));
+    const found = make("dd");
     for (const [kind, piece] of pieces(source, text, edits)) {
       found.append(kind === "same" ? piece : make(kind, piece), kind === "del" ? " " : "");
     }
-    return found;
+    if (says) found.append(" ", make("span", says[0], `tag ${says[1]}`));
+    list.append(term, found);
   };
   // A word as a shell takes it.
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+  const CONTESTS = new Set(["triplet", "crossed", "contrast", "chain", "search", "ranked"]);
+  const ASKED = new Set(["search", "ranked", "contrast"]);
+  const SAME = ["says the same", "yes"];
+  const OTHER = ["says something else", "no"];
   const example = (c, i, texts, options) => {
-    const found = make("div", undefined, "example");
+    const found = make("div", undefined, "example card");
     const source = texts[c.source[i]];
+    const list = make("dl");
     if (c.side) found.append(make("p", c.side[i], "soft"));
-    found.append(line("source", null, source, source, []));
-    const pair = c.label[i] === 0 ? "other" : "near";
-    found.append(line(pair, c.near_score[i], source, texts[c.near[i]], c.near_edits[i]));
-    if (c.far[i] >= 0) found.append(line("far", c.far_score[i], source, texts[c.far[i]], c.far_edits[i]));
-    else if (c.far_score[i] !== null) found.append(line("turned round", c.far_score[i], source, "", []));
+    found.append(list);
+    told(list, ASKED.has(c.kind) ? "query" : "sentence", null, source, source, []);
+    const [near, far] = [c.near[i] >= 0 ? texts[c.near[i]] : "", c.far[i] >= 0 ? texts[c.far[i]] : null];
+    if (far !== null) {
+      const isWrong = c.far_score[i] >= c.near_score[i];
+      const sides = [
+        [c.far_score[i], far, c.far_edits[i], OTHER],
+        [c.near_score[i], near, c.near_edits[i], SAME],
+      ];
+      if (!isWrong) sides.reverse();
+      const names = isWrong && c.far_score[i] === c.near_score[i] ? ["as near", "as near"] : ["nearer", "farther"];
+      const says = CONTESTS.has(c.kind) && !ASKED.has(c.kind);
+      sides.forEach(([score, text, edits, tag], k) => {
+        const plain = tag === SAME ? ["right answer", "yes"] : ["wrong answer", "no"];
+        told(list, names[k], score, source, text, edits, says ? tag : plain);
+      });
+    } else {
+      const tag = c.label[i] === 1 ? SAME : c.label[i] === 0 ? OTHER : null;
+      told(list, "compared with", c.near_score[i], source, near, c.near_edits[i], tag);
+      if (c.far_score[i] !== null) told(list, "turned round", c.far_score[i], source, "", []);
+    }
+    const why = ["near_why", "far_why"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
+    if (why.length) found.append(make("p", `Why the edit holds: ${why.join("; ")}`, "soft"));
+    const of = ["slice", "domain"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
+    of.forEach((part) => found.append(make("span", part, "tag")));
     const again = make("p", "See it again: ", "soft");
     again.append(make("code", `encheck show ${quoted(c.item[i])} ${options}`));
     found.append(again);
@@ -101,25 +128,60 @@
     found.append(input);
     return found;
   };
+  // What an item can be chosen by: a part of the data, a domain, an edit that several items share.
+  const editOf = (c, i, texts) => {
+    const side = c.far[i] >= 0 ? "far" : "near";
+    if (c[`${side}_edits`][i].length !== 1) return "";
+    const [start, end, put] = c[`${side}_edits`][i][0];
+    const out = [...texts[c.source[i]]].slice(start, end).join("").trim();
+    return out.length + put.length > 40 ? "" : `${out || "(nothing)"} \u2192 ${put.trim() || "(nothing)"}`;
+  };
+  const partsOf = (c, texts) => ({
+    slice: c.slice ? c.slice.map((at) => (at >= 0 ? texts[at] : "")) : [],
+    domain: c.domain ? c.domain.map((at) => (at >= 0 ? texts[at] : "")) : [],
+    edit: c.item.map((_, i) => editOf(c, i, texts)),
+  });
+  const optionsOf = (values, least) => {
+    const counts = new Map();
+    values.filter(Boolean).forEach((value) => counts.set(value, (counts.get(value) || 0) + 1));
+    const found = [...counts].filter(([, count]) => count >= least).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return found.slice(0, 30);
+  };
+  const refill = (select, found, all) => {
+    select.replaceChildren(new Option("all", ""), ...found.map(([value, count]) => new Option(`${value} (${count})`, value)));
+    select.parentElement.hidden = !found.length || (found.length === 1 && found[0][1] === all);
+  };
+  // The most typical item is the one whose margin is the median.
+  const typical = (c, found) => {
+    const sorted = found.map((i) => c.right[i]).sort((a, b) => a - b);
+    const middle = sorted[Math.floor(sorted.length / 2)];
+    return [...found].sort((a, b) => Math.abs(c.right[a] - middle) - Math.abs(c.right[b] - middle) || a - b);
+  };
   const list = async (check) => {
-    const place = check.querySelector(":scope > .items");
+    const place = check.querySelector(":scope > .body > .items");
     if (!place || place.childElementCount) return;
     const { cases, texts } = await unpacked();
     const mine = JSON.parse(check.dataset.cases);
     const choose = make("select");
     mine.forEach(([, name], k) => choose.append(new Option(name, k)));
+    const order = make("select");
+    order.append(new Option("most wrong first", "wrong"), new Option("most typical first", "typical"));
+    const parts = { slice: make("select"), domain: make("select"), edit: make("select") };
     const search = Object.assign(make("input"), { type: "search" });
     const wrong = Object.assign(make("input"), { type: "checkbox" });
-    const told = make("output", "", "soft");
-    const box = make("div");
+    const output = make("output", "", "soft");
+    const box = make("div", undefined, "cards");
     const more = Object.assign(make("button", "show more"), { type: "button" });
     const bar = make("div", undefined, "filters");
-    if (mine.length > 1) bar.append(control("Items of", choose));
+    if (mine.length > 1) bar.append(control("of", choose));
+    bar.append(control("order", order));
+    Object.entries(parts).forEach(([name, select]) => bar.append(control(name, select)));
     bar.append(control("with the words", search));
-    if (cases[mine[0][0]].far.some((place) => place >= 0)) bar.append(control("only those that went wrong", wrong));
-    bar.append(told);
-    place.append(make("h4", "Items, the most wrong ones first"), bar, box, more);
-    let found = [];
+    if (cases[mine[0][0]].far.some((at) => at >= 0)) bar.append(control("only mistakes", wrong));
+    bar.append(output);
+    place.append(make("h4", "Items"), bar, box, more);
+    let [found, values] = [[], {}];
+    const now = () => cases[mine[choose.value || 0][0]];
     const next = () => {
       const [key, , options] = mine[choose.value || 0];
       const shown = box.childElementCount;
@@ -127,60 +189,119 @@
       more.hidden = box.childElementCount >= found.length;
     };
     const refresh = () => {
-      const c = cases[mine[choose.value || 0][0]];
+      const c = now();
       const wanted = search.value.toLowerCase();
       const has = (i) => ["source", "near", "far"].some((s) => c[s][i] >= 0 && texts[c[s][i]].toLowerCase().includes(wanted));
-      found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]));
+      const isOf = (i) => Object.entries(parts).every(([name, select]) => !select.value || values[name][i] === select.value);
+      found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]) && isOf(i));
+      if (order.value === "typical") found = typical(c, found);
       const cut = c.all > c.item.length ? `, the most wrong of ${c.all}: items.parquet has the others` : "";
-      told.textContent = `${found.length} of ${c.item.length} items${cut}`;
+      output.textContent = `${found.length} of ${c.item.length} items${cut}`;
       box.replaceChildren();
       next();
     };
-    [choose, search, wrong].forEach((input) => input.addEventListener("input", refresh));
+    const chosen = () => {
+      values = partsOf(now(), texts);
+      Object.entries(parts).forEach(([name, select]) => refill(select, optionsOf(values[name], name === "edit" ? 3 : 1), values[name].length));
+      refresh();
+    };
+    choose.addEventListener("input", chosen);
+    [order, ...Object.values(parts), search, wrong].forEach((input) => input.addEventListener("input", refresh));
     more.addEventListener("click", next);
-    refresh();
+    chosen();
   };
   const open = (check) => Promise.all([list(check), drawDue(check)]);
+  const isSeen = (check) => check.open && !check.parentElement.closest("details:not([open])");
   document.querySelectorAll("details.check").forEach((check) => {
-    check.addEventListener("toggle", () => check.open && open(check));
-    if (check.open) open(check);
+    check.addEventListener("toggle", () => isSeen(check) && open(check));
+    if (isSeen(check)) open(check);
+  });
+  document.querySelectorAll("details.property").forEach((property) => {
+    const opened = () => [...property.querySelectorAll("details.check")].filter(isSeen).forEach(open);
+    property.addEventListener("toggle", () => property.open && opened());
   });
   [...document.querySelectorAll("[data-chart]")].filter((plot) => !plot.closest("details")).forEach(draw);
 
-  // A link to a check opens it.
+  // One picture of a check is seen at a time.
+  document.querySelectorAll(".switch").forEach((group) => {
+    const buttons = [...group.querySelectorAll("button")];
+    buttons.forEach((button) =>
+      button.addEventListener("click", () => {
+        buttons.forEach((one) => {
+          one.setAttribute("aria-pressed", one === button);
+          byId(one.getAttribute("aria-controls")).hidden = one !== button;
+        });
+        drawDue(group.parentElement);
+      }),
+    );
+  });
+
+  // Commands are copied where the browser lets a page do so.
+  document.querySelectorAll(".copy").forEach((button) => {
+    button.hidden = !navigator.clipboard;
+    button.setAttribute("aria-label", `copy: ${button.previousElementSibling.textContent}`);
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+      button.textContent = "copied";
+    });
+  });
+
+  // A link to a check opens it, and the property that it is of.
   const follow = () => {
     const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
     if (target && target.matches("details")) {
-      target.open = true;
+      for (let at = target; at; at = at.parentElement.closest("details")) at.open = true;
       target.scrollIntoView();
     }
   };
   addEventListener("hashchange", follow);
   follow();
 
-  // Filters: the table and the sections below it show the same checks.
+  // Filters: a property is kept where its name or one of its checks has the words, and one of its verdicts is asked for.
   const form = byId("filters");
   const filter = () => {
     const wanted = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const verdicts = new Set([...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value));
-    const rows = [...document.querySelectorAll("#verdicts tbody tr")];
-    const kept = new Set();
+    const kinds = new Set([...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value));
+    const has = (text) => wanted.every((word) => text.toLowerCase().includes(word));
+    const isKind = (row) => row.dataset.kinds.split(" ").some((kind) => kinds.has(kind));
+    const rows = [...document.querySelectorAll("details.property")];
     rows.forEach((row) => {
-      const words = row.textContent.toLowerCase();
-      const hit = wanted.every((w) => words.includes(w)) && row.dataset.verdicts.split(" ").some((v) => verdicts.has(v));
-      row.hidden = !hit;
-      if (hit) kept.add(row.dataset.anchor);
+      const own = has(row.querySelector(":scope > summary").textContent);
+      const checks = [...row.querySelectorAll("details.check")];
+      checks.forEach((check) => (check.hidden = !isKind(check) || !(own || has(check.querySelector("summary").textContent))));
+      row.hidden = checks.every((check) => check.hidden);
     });
-    document.querySelectorAll("details.check").forEach((check) => (check.hidden = !kept.has(check.id)));
-    byId("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
+    document.querySelectorAll(".family").forEach((family) => {
+      family.hidden = [...family.querySelectorAll("details.property")].every((row) => row.hidden);
+    });
+    byId("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} properties`;
+  };
+  // By family, or the weakest first: the rows move into the first family, and back.
+  const homes = new Map([...document.querySelectorAll("details.property")].map((row) => [row, row.parentElement]));
+  const arrange = (isWeakest) => {
+    document.querySelectorAll(".block").forEach((block) => {
+      const rows = [...homes.keys()].filter((row) => block.contains(row));
+      block.classList.toggle("weakest", isWeakest);
+      if (!isWeakest) return rows.forEach((row) => homes.get(row).append(row));
+      rows.sort((a, b) => a.dataset.order - b.dataset.order).forEach((row) => block.querySelector(".family").append(row));
+    });
   };
   if (form) {
     form.addEventListener("input", filter);
     form.addEventListener("submit", (event) => event.preventDefault());
     const all = (isOpen) => () =>
-      document.querySelectorAll("details.check:not([hidden])").forEach((check) => (check.open = isOpen));
+      document.querySelectorAll("details.property:not([hidden])").forEach((row) => {
+        row.open = isOpen;
+        row.querySelectorAll("details.check:not([hidden])").forEach((check) => (check.open = isOpen));
+      });
     byId("unfold").addEventListener("click", all(true));
     byId("fold").addEventListener("click", all(false));
+    byId("weakest").addEventListener("click", () => {
+      const isWeakest = byId("weakest").getAttribute("aria-pressed") !== "true";
+      byId("weakest").setAttribute("aria-pressed", isWeakest);
+      arrange(isWeakest);
+      filter();
+    });
     filter();
   }
 

@@ -10,7 +10,7 @@ from encheck.gating.declared import declarations
 from encheck.ids import CaseId
 from encheck.reporting.html import charts
 from encheck.reporting.html.payload import Frames
-from encheck.reporting.html.vega_lite import Spec, series
+from encheck.reporting.html.vega_lite import Spec
 from encheck.reporting.validity import said
 from encheck.reporting.view import judged, ran, sentence
 from encheck.types import Declaration
@@ -20,9 +20,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart of the page: its id, its caption, and what Vega-Lite draws."""
+    """A chart of the page: its id, its name on the switch, its caption, and what Vega-Lite draws."""
 
     id: str
+    name: str
     caption: str
     spec: Spec
 
@@ -55,12 +56,28 @@ class Section:
 
     @property
     def reasons(self) -> list[tuple[str | None, str, str]]:
-        """(verdict, reason, the rows that it is of), each reason once."""
+        """(verdict, reason, the rows that it is of), each reason once; no rows where it is of all."""
         found: dict[tuple[str | None, str], list[str]] = {}
         for row in self.rows:
             if row["reason"]:
-                found.setdefault((row["verdict"], row["reason"]), []).append(series(row))
-        return [(*key, "; ".join(names)) for key, names in found.items()]
+                found.setdefault((row["verdict"], row["reason"]), []).append(_series(row, self.rows))
+        every = len(self.rows)
+        return [(*key, "; ".join(names) if len(names) < every else "") for key, names in found.items()]
+
+    @property
+    def lines(self) -> list[str]:
+        """Floor and aim: once where all rows have the same, else each model's own; nothing where there are none."""
+        held = {row["model"]: _held(row) for row in self.rows if row["aim"] is not None}
+        if len(set(held.values())) > 1:
+            return [f"{model}: {text}" for model, text in held.items()]
+        return [*held.values()][:1]
+
+    @property
+    def counts(self) -> str:
+        """How many items and independent clusters its figures rest on; a range where that varies."""
+        measured = [row for row in self.rows if row["value"] is not None]
+        items, clusters = (_span([row[name] for row in measured]) for name in ("n", "clusters"))
+        return f"{items} items in {clusters} independent clusters" if measured else ""
 
     @property
     def validity(self) -> list[str]:
@@ -74,22 +91,37 @@ class Section:
         for row in self.rows:
             for reason, count in row["excluded"].items():
                 found.setdefault((reason, count), []).append(str(row["level"]))
-        several = len({row["level"] for row in self.rows}) > 1
-        lines = [(r, n, ", ".join(dict.fromkeys(levels)) if several else "") for (r, n), levels in found.items()]
+        every = len({row["level"] for row in self.rows})
+        named = {key: [*dict.fromkeys(levels)] for key, levels in found.items()}
+        lines = [(*key, ", ".join(levels) if len(levels) < every else "") for key, levels in named.items()]
         return sorted(lines, key=lambda line: -line[1])
 
 
+def _span(numbers: Sequence[int]) -> str:
+    """A number, or the least and the most of several."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _held(row: Row) -> str:
+    """Aim and floor of a row in words; the floor is left out where it is the aim."""
+    aim, floor = f"aim {row['aim']:g}", row["floor"]
+    return aim if floor is None or floor == row["aim"] else f"{aim}, floor {round(floor, 2):g}"
+
+
 def sections(results: Mapping[str, Any], frames: Frames) -> list[Section]:
-    """A section for each check and data set that ran, in the order of the table of verdicts."""
+    """A section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in judged(results):
         found.setdefault((row["check"], row["data"]), []).append(row)
     figures: dict[tuple[str, str], list[Row]] = {}
     for row in results["checks"]:
         figures.setdefault((row["check"], row["data"]), []).append(row)
-    said, declared = results.get("claims", {}), declarations(results)
+    said, declared, scales = results.get("claims", {}), declarations(results), units(results)
     return [
-        _section(key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], frames)
+        _section(
+            key, rows, [r for r in figures[key] if r["metric"]], said.get(key[0], {}), declared[key[0]], frames, scales
+        )
         for key, rows in found.items()
         if ran(rows)
     ]
@@ -102,40 +134,74 @@ def _section(
     description: Mapping[str, str],
     declared: Declaration,
     frames: Frames,
+    scales: Mapping[tuple[str, str], float],
 ) -> Section:
     anchor = "".join(c if c.isalnum() else "-" for c in "-".join(key))
     names = {str(CaseId.of(row)): row for row in rows}
-    cases = [(case, series(row), row["model"]) for case, row in names.items() if case in frames]
+    cases = [(case, _series(row, rows), row["model"]) for case, row in names.items() if case in frames]
     some = {name: frames[case] for case, name, _ in cases}
-    drawn = _pictures(declared, figures, some)
-    pictures = [Picture(f"{anchor}-{i}", text, spec) for i, (text, spec) in enumerate(drawn)]
+    of_cases = {name: scales.get((key[1], model), 0.0) for _, name, model in cases}
+    drawn = _pictures(declared, [{**r, "series": _series(r, rows)} for r in figures], some, of_cases)
+    pictures = [Picture(f"{anchor}-{i}", *one) for i, one in enumerate(drawn)]
     return Section(anchor, *key, description, rows, figures, cases, pictures)
 
 
-def _pictures(declared: Declaration, figures: Sequence[Row], frames: Frames) -> Iterable[tuple[str, Spec]]:
-    """What the figures and the items give by themselves, and what the check declares beside it."""
+def units(results: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    """(data, model) -> the span of a calibrated scale: from an unrelated pair to an identical one."""
+    return {
+        (data["name"], model): scale["identity"] - scale["reference"]
+        for data in results["data"]
+        for model, scale in data["calibration"].items()
+    }
+
+
+def _series(row: Row, rows: Sequence[Row]) -> str:
+    """What tells a line of a picture apart: the model, the level, or both; a word where there is one line."""
+    models, levels = ({one[name] for one in rows} for name in ("model", "level"))
+    level = f"level {row['level']}" if str(row["level"]).isdigit() else str(row["level"])
+    parts = [*([row["model"]] if len(models) > 1 else []), *([level] if len(levels) > 1 else [])]
+    return ", ".join(parts) or str(row["model"])
+
+
+def _pictures(
+    declared: Declaration, figures: Sequence[Row], frames: Frames, scales: Mapping[str, float]
+) -> Iterable[tuple[str, str, Spec]]:
+    """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
+    apart = "Left of zero the text that should be farther is nearer: the model is wrong there."
     candidates = [
         (
-            "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
-            charts.margin_curves(figures, calibrated=True),
+            "calibrated",
+            "How much nearer the right text is, item by item, where 1 is the way from an unrelated pair to an "
+            f"identical one. {apart}",
+            charts.margins(frames, scales) if all(scales.values()) else None,
         ),
+        ("raw", f"How much nearer the right text is, item by item, in raw similarity. {apart}", charts.margins(frames)),
         (
-            "The same with raw cosines, as published: they do not compare between encoders.",
-            charts.margin_curves(figures, calibrated=False),
-        ),
-        (
+            "steps",
             "How often the score is on the right side of the threshold, step by step; the best surface scorer dashed.",
             charts.steps(figures, title="Accuracy at each step", axis=declared.step or "step"),
         ),
         (
+            "down the chain",
             "Mean similarity of the exact paraphrase (0) and of each step away from it, with 95% bars.",
             charts.profile(frames, axis=declared.step or "step") if profile else None,
         ),
         (
+            "divergence",
             "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away.",
             charts.divergence(next(iter(frames.values()))) if divergence else None,
         ),
-        ("Similarities of what should be near and of what should be far.", charts.similarities(frames)),
+        ("similarities", "Similarities of what should be near and of what should be far.", charts.similarities(frames)),
+        (
+            "by epsilon",
+            "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
+            charts.margin_curves(figures, calibrated=True),
+        ),
+        (
+            "by epsilon, raw",
+            "The same with raw cosines, as published: they do not compare between encoders.",
+            charts.margin_curves(figures, calibrated=False),
+        ),
     ]
-    return [(text, spec) for text, spec in candidates if spec]
+    return [(name, text, spec) for name, text, spec in candidates if spec]

@@ -16,8 +16,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
 def series(row: Row) -> str:
-    """The name of a row's line: its model and its level."""
-    return f"{row['model']}, {row['level']}"
+    """The name of a row's line: the one it was given, else its model and its level."""
+    return str(row.get("series") or f"{row['model']}, {row['level']}")
 
 
 def spec(description: str, layer: list[Spec], values: list[Any] | None = None, **more: Any) -> Spec:
@@ -46,7 +46,7 @@ def rule(axis: str, at: float, note: str) -> Spec:
 def colour() -> Spec:
     """Colour by series."""
     return {"field": "series", "type": "nominal", "title": None, "scale": {"range": list(COLOURS)},
-            "legend": {"orient": "bottom", "columns": 3, "labelLimit": 320, "symbolOpacity": 1}}  # fmt: skip
+            "legend": {"orient": "top", "columns": 3, "labelLimit": 320, "symbolOpacity": 1}}  # fmt: skip
 
 
 def field(name: str) -> Spec:

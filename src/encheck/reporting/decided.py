@@ -1,0 +1,72 @@
+"""What a run decides, in one short block each: may it ship, must the index be made again, does the cut-off fit."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from encheck.gating.reference import SHIPPED
+from encheck.reporting import cut_offs
+from encheck.reporting.gate import words
+
+COLOURS = {"pass": "good", "block": "bad"}
+SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
+IN_PART = "Yes, by the part that was weighed"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A question, the answer in a line, what more there is to it, and what to type."""
+
+    question: str
+    answer: str
+    kind: str = "none"
+    more: tuple[str, ...] = ()
+    command: str = ""
+
+
+def decided(results: Mapping[str, Any]) -> list[Decision]:
+    """The answers that the run has; the first is whether the model may ship."""
+    return [*_ships(results), *_reindex(results), *_cut_off(results)]
+
+
+def _ships(results: Mapping[str, Any]) -> Iterator[Decision]:
+    said = results.get("gate") or {}
+    for against in said.get("against", ()):
+        kind = COLOURS.get(against["outcome"], "tied")
+        in_part = words.part(against)
+        ships = IN_PART if against["outcome"] == "pass" and in_part else SHIPS[against["outcome"]]
+        answer = f"{ships}: the gate says {words.title(against)} against {against['baseline']}{in_part}"
+        yield Decision("May it ship?", answer, kind, (*against["reasons"][:2], *words.undecided(said)))
+    if not said:
+        command = _gate(results)
+        more = (f"Replace {NEW} with the model that you want to ship.",) if NEW in command else ()
+        yield Decision("May it ship?", "This run cannot say: it has no baseline to compare with", "none", more, command)
+
+
+NEW = "NEW_MODEL"
+
+
+def _gate(results: Mapping[str, Any]) -> str:
+    """The gate to run next: of the model itself, or against it where it is one of those that ship."""
+    settings = results["run"].get("settings", {})
+    models, data = settings.get("models", ()), [one for one in settings.get("data", ()) if one != "probes"]
+    new, old = (models[0], "sbert") if models and models[0] not in SHIPPED else (NEW, models[0] if models else "sbert")
+    return f"encheck gate {shlex.join([new, '--baseline', old, *(f'--data={one}' for one in data)])}"
+
+
+def _reindex(results: Mapping[str, Any]) -> Iterator[Decision]:
+    for against in (results.get("gate") or {}).get("against", ()):
+        if found := against.get("reindex"):
+            answer = found["says"].removeprefix("re-index: ")
+            answer = answer[0].upper() + answer[1:]
+            yield Decision("Must I re-index?", answer, "tied" if found.get("needed") else "good")
+
+
+def _cut_off(results: Mapping[str, Any]) -> Iterator[Decision]:
+    against = (results.get("gate") or {}).get("against", ())
+    said = [one["says"] for each in against for one in each.get("cutoffs", ())]
+    if found := [*said, *cut_offs.lines(results)]:
+        yield Decision("Does my cut-off still fit?", found[0], "none", tuple(found[1:]))

@@ -1,0 +1,1 @@
+"""What people are told of a gate, and what is kept of it."""

@@ -1,0 +1,157 @@
+"""The rows of a gate as a reader takes them in: name, change, verdict, and all figures one level down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from encheck.reporting.gate.names import name_of, with_data
+from encheck.reporting.gate.rows import cells, says_nothing
+from encheck.reporting.gate.story import Tone
+
+Row = Mapping[str, Any]
+REACH = 4.0  # deltas to either side of 0 that a bar shows
+NOTICED = 0.25  # deltas: a change below them is called none
+VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
+    "block": ("worse", "bad"),
+    "open": ("cannot tell", "open"),
+    "lost": ("a little worse", "open"),
+    "better": ("better", "good"),
+    "pass": ("as good", "good"),
+    "kept": ("no loss shown", None),
+    "few": ("too few to tell", None),
+    "part": ("not tested alone", None),
+}
+ORDER = tuple(VERDICTS)
+EXPLAINED: Mapping[str, str] = {
+    "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
+    "a little worse": "the whole interval is a loss, but too small a one to block",
+    "no loss shown": "did not block, and is no evidence for passing",
+    "too few to tell": "too few items or clusters to gate",
+    "not tested alone": "a part of a row; it can block by itself, and decides nothing else",
+}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An interval along a line from -`REACH` to +`REACH` deltas, in percent of the line."""
+
+    low: float
+    width: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: its name, its change with the interval, its verdict, and (name, value) of every other figure."""
+
+    name: str
+    change: str
+    verdict: str
+    tone: Tone | None
+    bar: Bar | None
+    figures: Sequence[tuple[str, str]]
+    parts: Sequence[Line]
+
+
+def overview(against: Mapping[str, Any]) -> list[Line]:
+    """The rows, the worst verdict first, each with its parts."""
+    rows = against["rows"]
+    is_several = with_data(rows)
+    whole = [row for row in rows if not row.get("part_of")]
+    found = [_line(row, rows, is_several=is_several) for row in sorted(whole, key=lambda row: ORDER.index(_state(row)))]
+    found += map(_searched, against.get("searches", ()))
+    names = {row["row"] for row in whole}
+    lost = [row for row in rows if row.get("part_of") and row["part_of"] not in names]
+    return [*found, *(_line(row, (), is_several=is_several) for row in lost)]
+
+
+def _line(row: Row, rows: Sequence[Row], *, is_several: bool) -> Line:
+    parts = [_line(one, (), is_several=is_several) for one in rows if one.get("part_of") == row["row"]]
+    verdict, tone = VERDICTS[_state(row)]
+    name = name_of(row, with_data=is_several)
+    return Line(name, change_of(row), verdict, tone, _bar(row), list(_figures(row)), parts)
+
+
+def explanations(lines: Sequence[Line]) -> list[str]:
+    """What the verdicts that are not plain say, of those that rows and their parts have."""
+    found = {one.verdict for line in lines for one in (line, *line.parts)}
+    return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
+
+
+def _searched(search: Mapping[str, Any]) -> Line:
+    """A search that nobody labelled: how many first answers changed."""
+    blocks = (search.get("judged") or {}).get("outcome") == "block"
+    verdict, tone = VERDICTS["pass" if search["passes"] else "block" if blocks else "open"]
+    first = search["shares"][0]
+    figures = [("gate row", search["row"]), ("why", search["says"])]
+    change = f"{first['queries']:,} of {search['queries']:,} answers"
+    return Line("Search, logged queries", change, verdict, tone, None, figures, ())
+
+
+def _state(row: Row) -> str:
+    """The key of `VERDICTS`."""
+    if row["outcome"] == "block":
+        return "block"
+    if not row["gates"]:
+        return "part" if row.get("part_of") else "few"
+    if row["outcome"] != "pass" and row["evidence"]:
+        return "open"
+    return _moved(row) or ("pass" if row["evidence"] else "kept")
+
+
+def _moved(row: Row) -> str:
+    """Whether it is certain that the row moved, by an amount that somebody would notice; "" where it is not."""
+    low, high, least = row["low"], row["high"], NOTICED * (row.get("delta") or 0)
+    if low is None or high is None or abs(row["change"]) <= least:
+        return ""
+    return "lost" if high < 0 else "better" if low > 0 else ""
+
+
+def change_of(row: Row) -> str:
+    """The change with its 95% bounds; of a rate in points."""
+    text = cells(row)[5]
+    return "not known" if text == "-" else text.replace(" [", " points [") if row["kind"] == "rate" else text
+
+
+def _bar(row: Row) -> Bar | None:
+    delta, numbers = row.get("delta"), [row[name] for name in ("low", "high", "change")]
+    if not delta or None in numbers or says_nothing(row):
+        return None
+    low, high, value = (50 + 50 * max(-1.0, min(1.0, number / delta / REACH)) for number in numbers)
+    return Bar(round(low, 1), round(max(high - low, 0.8), 1), round(value, 1))
+
+
+def _figures(row: Row) -> Iterator[tuple[str, str]]:
+    """All that was computed of a row and is no number."""
+    _, family, name, before, now, _, lost, won, seen = cells(row)
+    yield from (("gate row", name), ("family", family), ("before, now", f"{before}, {now}"))
+    if row["kind"] == "rate":
+        yield "lost, won", f"{lost}, {won}"
+    if row.get("n") is not None:
+        yield "items, independent clusters", f"{row['n']:,}, {row['clusters']:,}"
+    yield from _tested(row)
+    yield "smallest loss that is found in 80% of cases", seen
+    if row.get("needed"):
+        yield "items that would decide", f"{row['needed']:,}"
+    for one in row.get("beside", ()):
+        yield f"{one['metric']} (not tested)", f"{one['baseline']:.3f} to {one['candidate']:.3f}"
+    if row.get("why"):
+        yield "why", row["why"]
+
+
+def _tested(row: Row) -> Iterator[tuple[str, str]]:
+    """The loss that matters, and what the test says of it."""
+    if row.get("delta") is not None:
+        matters = f"{100 * row['delta']:.1f} points" if row["kind"] == "rate" else f"{row['delta']:.3f}"
+        wider = row.get("widened", 1.0)
+        yield "loss that matters (delta)", matters + (f", widened {wider:.2f} times by seed noise" if wider > 1 else "")
+    for key, words in (
+        ("error", "standard error"), ("p", "p of a loss beyond half of delta"),
+        ("adjusted", "p after Holm's correction"), ("mcnemar", "p by McNemar"),
+    ):  # fmt: skip
+        if row.get(key) is not None:
+            yield words, f"{row[key]:.3g}"
+    if row.get("alpha") is not None:
+        yield "tested at", f"{100 * row['alpha']:g}% ({row.get('budget', 'behaviour')})"

@@ -1,0 +1,106 @@
+"""What to do about the verdict of a gate."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from encheck.options import model_options
+from encheck.reporting import endpoint
+from encheck.reporting.gate.story import NEW
+
+Against = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do next, what to type for it, "" where there is nothing to type, and ways to do it, any of which does."""
+
+    says: str
+    command: str = ""
+    ways: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What gates the candidate again, and what keeps it as a baseline; "" where that is not known."""
+
+    again: str = ""
+    keep: str = ""
+
+
+UNKNOWN = Commands()
+
+
+def commands(run: Mapping[str, Any]) -> Commands:
+    """Those of a run with a gate, from its `run` in results.json."""
+    settings = run.get("settings", {})
+    models = settings.get("models", ())
+    if not models:
+        return Commands(run.get("command", ""))
+    asked = model_options(models[0], models[0], settings.get("model_args", ()))
+    on = "".join(f" --data={shlex.quote(one)}" for one in settings.get("data", ()) if one != "probes")
+    on += f" --queries={shlex.quote(settings['queries'])}" if settings.get("queries") else ""
+    on += _selection(run.get("command", ""))
+    return Commands(run.get("command", ""), f"encheck run {asked}{on} --save-baseline=reports/baselines/new")
+
+
+def _selection(command: str) -> str:
+    """The checks that were asked for, as they were typed: a baseline of others would leave rows without a partner."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in pairwise(words) if option in ("-m", "-k"))
+
+
+def steps(against: Against, *, candidate: str = NEW, to_type: Commands = UNKNOWN) -> Iterator[Step]:
+    """What to do, the first step first."""
+    if against["outcome"] == "pass":
+        yield from _switch(against, candidate, to_type)
+    elif against["outcome"] == "block":
+        yield from _stay(against, to_type)
+    else:
+        yield from _find_out(against, to_type)
+
+
+def _switch(against: Against, candidate: str, to_type: Commands) -> Iterator[Step]:
+    reindex = against.get("reindex") or {}
+    if reindex.get("needed"):
+        yield Step(f"Encode all documents again with {candidate} before you switch: old and new vectors do not mix.")
+    elif reindex.get("needed") is False:
+        yield Step(f"Switch to {candidate}. Stored vectors stay as they are.")
+    else:
+        yield Step(f"Switch to {candidate}.")
+    yield from (Step(f"Set the cut-off anew: {one['says']}.") for one in against.get("cutoffs", ()))
+    yield Step(f"Make {candidate} the next baseline.", to_type.keep)
+
+
+def _stay(against: Against, to_type: Commands) -> Iterator[Step]:
+    yield Step(f"Keep {against['baseline']} in use.")
+    yield Step("Fix what got worse, then gate the new model again.", to_type.again)
+    yield Step("Do you accept this loss? Then make the new model the baseline.", to_type.keep)
+
+
+def _find_out(against: Against, to_type: Commands) -> Iterator[Step]:
+    yield Step(f"Keep {against['baseline']} in use until the gate can tell.")
+    if command := judging(against):
+        yield Step("Say which answers are better, where the two models differ.", command)
+    if ways := tuple(_ways(against)):
+        yield Step("To decide:", ways=ways)
+    yield Step("Then gate the new model again.", to_type.again)
+
+
+def _ways(against: Against) -> Iterator[str]:
+    """What else would decide."""
+    if more := endpoint.remedy(against):
+        yield f"{more}."
+    yield from (f"{text[0].upper()}{text[1:]}." for text in against.get("remedies", ()))
+
+
+def judging(against: Against) -> str:
+    """The command by which people decide a search without labels; "" where none would."""
+    return next((search["judge"] for search in against.get("searches", ()) if search["judge"]), "")

@@ -1,0 +1,230 @@
+"""A gate told to whoever decides: the answer, and what got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from encheck.reporting.gate.names import name_of, with_data
+
+Against = Mapping[str, Any]
+Row = Mapping[str, Any]
+Tone = Literal["good", "bad", "open"]
+TONES: Mapping[str, Tone] = {"pass": "good", "block": "bad", "inconclusive": "open"}
+NEW = "the new model"
+NAMED = 3  # things that a sentence lists
+UNITS = {"query": "queries", "pair": "pairs", "comparison": "comparisons", "item": "items"}
+LOST = "Lost: right before, wrong now. Won: the other way round."
+COMPARISON = "A comparison asks which of two texts is nearer to a third."
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Something that got worse, or may have.
+
+    `name` is what, `how` says by how much in the unit of the user, `figures` both figures and what matters, and `means`
+    what follows for users. `row` is a row of the gate, or a search without labels; empty for a broken contract.
+    """
+
+    name: str
+    how: str
+    figures: str
+    means: str
+    row: Row
+
+    @property
+    def title(self) -> str:
+        """Name and amount in a line."""
+        return f"{self.name} {self.how}"
+
+    @property
+    def queries(self) -> Sequence[Mapping[str, str]]:
+        """Queries that were lost, or of a search without labels those whose first answer changed."""
+        found: Sequence[Mapping[str, str]] = self.row.get("lost_queries") or self.row.get("changed_queries") or ()
+        return found
+
+    @property
+    def items(self) -> Sequence[Mapping[str, Any]]:
+        """Other items that were lost, with their texts."""
+        found: Sequence[Mapping[str, Any]] = self.row.get("lost_examples", ())
+        return found
+
+
+@dataclass(frozen=True)
+class Story:
+    """The verdict against one baseline: the answer, its reason in a sentence or two, and what got worse.
+
+    `legend` explains the words for amounts, and `others` are reasons that no row gives.
+    """
+
+    tone: Tone
+    answer: str
+    lead: str
+    losses: tuple[Loss, ...]
+    legend: str
+    others: tuple[str, ...]
+
+
+def story(against: Against, *, candidate: str = NEW) -> Story:
+    """The story of a gate against one baseline."""
+    losses = tuple(_losses(against))
+    told = {str(loss.row.get("row")) for loss in losses}
+    others = tuple(text for text in against["reasons"] if not _is_told(text, told))
+    answer, lead = _answer(against, candidate), _lead(against, losses)
+    return Story(TONES[against["outcome"]], answer, lead, losses, _legend(losses), others)
+
+
+def _is_told(reason: str, rows: set[str]) -> bool:
+    return reason.startswith("contract broken: ") or any(reason.startswith(f"{name}: ") for name in rows)
+
+
+def _answer(against: Against, candidate: str) -> str:
+    old = against["baseline"]
+    yes = "Yes, by what was weighed" if against.get("partial") else "Yes"
+    return {
+        "pass": f"{yes}: {candidate} may replace {old}",
+        "block": f"No: do not replace {old} with {candidate}",
+        "inconclusive": f"Not yet: the gate cannot tell whether {candidate} may replace {old}",
+    }[against["outcome"]]
+
+
+def _lead(against: Against, losses: Sequence[Loss]) -> str:
+    """The weightiest reason in plain words, and what else there is."""
+    if against["outcome"] == "pass":
+        return _nothing_lost(against)
+    if not losses:
+        return "" if against["outcome"] == "block" else "No loss that matters is shown, and none is ruled out."
+    first, *more = losses
+    also = "Also worse" if against["outcome"] == "block" else "Also open"
+    names = listed([_in_a_sentence(loss.name) for loss in more])
+    return f"{first.title}." + (f" {also}: {names}." if more else "")
+
+
+def _in_a_sentence(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: the first, and how many more.
+
+    >>> listed(["search"]), listed(["a", "b", "c", "d", "e"])
+    ('search', 'a, b, c and 2 more')
+    """
+    names = list(dict.fromkeys(names))
+    more = len(names) - NAMED
+    if more > 0:
+        return f"{', '.join(names[:NAMED])} and {more} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _nothing_lost(against: Against) -> str:
+    """Of how much a pass was seen."""
+    rows = [row for row in against["rows"] if row["gates"] and row["evidence"]]
+    items = sum(row.get("n", 0) for row in rows)
+    asked = sum(search["queries"] for search in against.get("searches", ()))
+    kinds = f" of {len(rows)} kinds" if len(rows) > 1 else ""
+    seen = [f"{items:,} items{kinds}"] * bool(items) + [f"{asked:,} logged queries"] * bool(asked)
+    return f"No loss that matters was found in {' and '.join(seen)}." if seen else "No loss was found."
+
+
+def _losses(against: Against) -> Iterator[Loss]:
+    """What blocks, or keeps the gate open: contracts, searches without labels, rows in the order of the reasons."""
+    if against["outcome"] == "pass":
+        return
+    worse = "got worse" if against["outcome"] == "block" else "may have got worse"
+    yield from map(_of_contract, against.get("contracts", ()))
+    for search in against.get("searches", ()):
+        if _is_worse(search) if against["outcome"] == "block" else not search["passes"]:
+            yield _of_search(search, worse)
+    is_several = with_data(against["rows"])
+    for row in _by_reason([row for row in against["rows"] if _counts(row, against)], against["reasons"]):
+        yield _of_row(row, name_of(row, with_data=is_several), worse)
+
+
+def _of_contract(text: str) -> Loss:
+    """A broken contract: what is broken, then its cause and what that means."""
+    name, _, cause = text.partition(": ")
+    return Loss("A contract", f"is broken: {name}", "", cause, {})
+
+
+def _is_worse(search: Mapping[str, Any]) -> bool:
+    return not search["passes"] and (search.get("judged") or {}).get("outcome") == "block"
+
+
+def _by_reason(rows: Sequence[Row], reasons: Sequence[str]) -> list[Row]:
+    """What people count goes before scores, then the weightiest reason."""
+    places = {text.partition(": ")[0]: i for i, text in reversed([*enumerate(reasons)])}
+    return sorted(rows, key=lambda row: (row["kind"] != "rate", places.get(row["row"], len(places))))
+
+
+def _counts(row: Row, against: Against) -> bool:
+    """Whether the row decides: a part does so by itself only where its whole does not block."""
+    if against["outcome"] == "block":
+        blocked = {one["row"] for one in against["rows"] if one["outcome"] == "block"}
+        return row["outcome"] == "block" and row.get("part_of", "") not in blocked
+    is_open = row["outcome"] == "inconclusive" and not row.get("part_of")
+    return is_open and (row["evidence"] or row.get("budget") == "primary")
+
+
+def _of_row(row: Row, name: str, worse: str) -> Loss:
+    figures = f"{_before_and_now(row)} {_matters(row)}"
+    return Loss(name, f"{worse}: {_amount_lost(row)}", figures, row.get("means", ""), row)
+
+
+def _amount_lost(row: Row) -> str:
+    """What was lost in the unit of the user; both scores of what nobody counts."""
+    of = f" of {row['n']:,}" if row.get("n") else ""
+    if row["kind"] == "rate":
+        won = f", {row['gained']:,} won" if row["gained"] else ""
+        return f"{row['lost']:,}{of} {UNITS[unit_of(row)]} lost{won}"
+    if row.get("worse_queries"):
+        return f"{row['worse_queries']:,}{of} queries are answered worse, {row['better_queries']:,} better"
+    return f"its score went from {_scores(row)}"
+
+
+def _before_and_now(row: Row) -> str:
+    if row["kind"] == "rate":
+        return f"Right in {100 * row['baseline']:.1f}% before, in {100 * row['candidate']:.1f}% now."
+    return f"{row.get('endpoint') or 'Score'}: {_scores(row)}."
+
+
+def _scores(row: Row) -> str:
+    return " to ".join("none" if row[side] is None else f"{row[side]:.3f}" for side in ("baseline", "candidate"))
+
+
+def _matters(row: Row) -> str:
+    """The loss that matters, and of a row that is open how large the loss may be."""
+    matters = f"A loss of {_amount(row, row['delta'])} matters"
+    low = row["low"]
+    if row["outcome"] == "block" or low is None or low >= 0:
+        return f"{matters}."
+    return f"{matters}, and this may be one of {_amount(row, -low)} (95% bound)."
+
+
+def _amount(row: Row, value: float) -> str:
+    return f"{round(100 * value, 1):g} points" if row["kind"] == "rate" else f"{value:.2g}"
+
+
+def unit_of(row: Row) -> str:
+    """What the row counts: a query, a pair, or a comparison of one text with two others; else an item."""
+    if row["family"] == "retrieval":
+        return "query"
+    sides = {text["side"] for one in row.get("lost_examples", ()) for text in one["texts"]}
+    return "item" if not sides else "pair" if sides == {"pair"} else "comparison"
+
+
+def _of_search(search: Mapping[str, Any], worse: str) -> Loss:
+    """A search without labels: what people said of it, or how many first answers changed, which nobody judged."""
+    share, judged = search["shares"][0], search.get("judged")
+    if judged and judged["asked"]:
+        told = f"in {judged['old']:,} of {judged['old'] + judged['new']:,} judged answers the old one is better"
+    else:
+        told = f"{share['queries']:,} of {search['queries']:,} logged queries have another first answer"
+    return Loss("Search", f"{worse}: {told}", search["says"], "", search)
+
+
+def _legend(losses: Sequence[Loss]) -> str:
+    """What the amounts count, where they do."""
+    units = {unit_of(loss.row) for loss in losses if loss.row.get("kind") == "rate"}
+    return " ".join([LOST] * bool(units) + [COMPARISON] * ("comparison" in units))

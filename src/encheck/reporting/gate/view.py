@@ -1,0 +1,71 @@
+"""A gate as its page shows it: the story, the steps, every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from encheck.reporting.gate import words
+from encheck.reporting.gate.overview import Line, explanations, overview
+from encheck.reporting.gate.rows import family_cells
+from encheck.reporting.gate.steps import Step, commands, steps
+from encheck.reporting.gate.story import NEW, Story, story
+
+
+@dataclass(frozen=True)
+class View:
+    """The gate against one baseline.
+
+    `stamp` is the verdict in a word, `verdicts` says what those of the lines mean, `notes` what there is to know beside
+    it, `families` their cells, and `left_out` the cases that did not gate, with the reason.
+    """
+
+    baseline: str
+    stamp: str
+    story: Story
+    steps: Sequence[Step]
+    lines: Sequence[Line]
+    verdicts: Sequence[str]
+    families: Sequence[Sequence[str]]
+    notes: Sequence[str]
+    left_out: Mapping[str, str]
+
+
+def views(results: Mapping[str, Any]) -> list[View]:
+    """The gate of results.json against each of its baselines; none without a gate."""
+    gate = results.get("gate")
+    if not gate:
+        return []
+    models = [model["label"] for model in results.get("models", ())]
+    to_type = commands(results["run"])
+    candidate = models[0] if models else NEW
+    return [view(one, candidate=candidate, next_steps=steps(one, candidate=candidate, to_type=to_type))
+            for one in gate["against"]]  # fmt: skip
+
+
+def view(against: Mapping[str, Any], *, candidate: str, next_steps: Iterable[Step] = (), old: str = "") -> View:
+    """Against one baseline, which is called `old` where that is given."""
+    told = story({**against, "baseline": old or against["baseline"]}, candidate=candidate)
+    lines = overview(against)
+    return View(
+        against["baseline"],
+        words.word(against) + words.part(against),
+        told,
+        [step for step in next_steps if step.says],
+        lines,
+        explanations(lines),
+        [family_cells(one) for one in against.get("families", ())],
+        _notes(against, told),
+        against.get("reported_only", {}),
+    )
+
+
+def _notes(against: Mapping[str, Any], told: Story) -> list[str]:
+    """What is said of the verdict that story and steps do not say."""
+    said = {*against["reasons"], *(f"to decide: {text}" for text in against.get("remedies", ()))}
+    return [
+        *told.others,
+        *filter(None, [words.widened(against)]),
+        *(x for x in words.explained(against) if x not in said),
+    ]

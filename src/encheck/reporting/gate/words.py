@@ -1,0 +1,159 @@
+"""The verdict of a gate in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from encheck.gating.types import Judged, Outcome
+from encheck.reporting import endpoint
+
+WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
+NOT_YET = "CANNOT TELL YET"
+MAX_PROPERTIES_NAMED = 3
+
+
+def word(against: Mapping[str, Any]) -> str:
+    """The outcome as it is shown: a search that judging would decide is not inconclusive, but cannot be told yet."""
+    waits = any(search["judge"] for search in against.get("searches", ()))
+    return NOT_YET if against["outcome"] == "inconclusive" and waits else WORDS[against["outcome"]]
+
+
+def part(said: Mapping[str, Any]) -> str:
+    """Which part of the baseline's checks was weighed, as it stands beside a verdict; empty where all were.
+
+    >>> part({"partial": ["antonym", "number"]}), part({"partial": []})
+    (' (partial: antonym, number)', '')
+    """
+    names = said.get("partial", ())
+    more = len(names) - MAX_PROPERTIES_NAMED
+    named = ", ".join(names[:MAX_PROPERTIES_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f" (partial: {named})" if names else ""
+
+
+def title(against: Mapping[str, Any]) -> str:
+    """The outcome as it is shown, what seed noise widened, and which further queries would decide an open search."""
+    return ". ".join(text for text in (word(against), widened(against), endpoint.remedy(against)) if text)
+
+
+def widened(against: Mapping[str, Any]) -> str:
+    """By how much seed noise widened the loss that matters, of the gate rows; empty where it did not."""
+    wider = [row for row in against["rows"] if row["gates"] and row.get("widened", 1.0) > 1]
+    if not wider:
+        return ""
+    most = {row["kind"]: row for row in sorted(wider, key=lambda row: row["delta"])}
+    shown = {"rate": lambda delta: f"{100 * delta:.1f} points", "mean": lambda delta: f"{delta:.3f}"}
+    told = " and ".join(shown[kind](most[kind]["delta"]) for kind in shown if kind in most)
+    gates = sum(row["gates"] for row in against["rows"])
+    return f"Deltas widened to {told} by seed noise in {len(wider)} of {gates} gate rows"
+
+
+def headline(gate: Mapping[str, Any]) -> Iterator[str]:
+    """The gate in a line: the verdict and its weightiest reason, or how people's answers have decided or would.
+
+    A search without labels has a line of its own.
+    """
+    against = next((one for one in gate["against"] if one["outcome"] == gate["outcome"]), gate["against"][0])
+    start = f"GATE{part(gate)}"
+    said = []
+    for search in against.get("searches", ()):
+        if word(against) == NOT_YET and search["judge"]:
+            said.append(f"{start}: {NOT_YET}. {at_most(search)}{_also_open(against, search)}")
+        elif search.get("judged") and search["judged"]["asked"]:
+            said.append(f"{start}: {WORDS[gate['outcome']]}. {_decisive(search, gate['outcome'], against['reasons'])}")
+    yield from said or [". ".join([f"{start}: {WORDS[gate['outcome']]}", *_weightiest(gate, against)])]
+
+
+def _weightiest(gate: Mapping[str, Any], against: Mapping[str, Any]) -> Iterator[str]:
+    """What seed noise widened and the first reason, or that the run fails although the gate passes."""
+    yield from filter(None, [widened(against)])
+    yield from against["reasons"][:1]
+    if gate["outcome"] == "pass" and gate["exit_code"]:
+        yield f"The run fails all the same (exit code {gate['exit_code']})"
+    if gate["outcome"] == "pass" and (against.get("reindex") or {}).get("needed"):
+        said = against["reindex"]["says"]
+        yield said[0].upper() + said[1:]
+
+
+def _also_open(against: Mapping[str, Any], search: Mapping[str, Any]) -> str:
+    """How many doubts are left once a search is decided, after its command; nothing where none are."""
+    others = [text for text in against["reasons"] if text != f"{search['row']}: {search['says']}"]
+    return f" ({len(others)} other doubts stay)" if len(others) > 1 else " (another doubt stays)" if others else ""
+
+
+def at_most(search: Mapping[str, Any]) -> str:
+    """How many answers decide a search without labels, and what to type."""
+    more = "more " if (search.get("judged") or {}).get("answered") else ""
+    left = search.get("left", search["shares"][0]["queries"])
+    return f"At most {left:,} {more}answers decide: {search['judge']}"
+
+
+def _decisive(search: Mapping[str, Any], outcome: Outcome, reasons: Sequence[str]) -> str:
+    """What decided: people's answers, unless something else did."""
+    judged = Judged(**search["judged"])
+    if outcome == judged.outcome:
+        return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
+    return reasons[0] if reasons else judged.said
+
+
+def undecided(gate: Mapping[str, Any]) -> list[str]:
+    """What an inconclusive gate counts as, in a line; none for one that decided."""
+    if gate["outcome"] != "inconclusive":
+        return []
+    return [f"the gate is inconclusive, which counts as exit code {gate['exit_code']} (--inconclusive pass|block)"]
+
+
+def explained(against: Mapping[str, Any], *, commands: bool = True, remedies: bool = True) -> Iterator[str]:
+    """What decided, and what to know beside the table, line by line.
+
+    `commands` says what to type to decide, `remedies` what else can be done.
+    """
+    yield from against["reasons"]
+    yield from dropped_in(against)
+    yield from (f"to decide: {text}" for text in against.get("remedies", ()) if remedies)
+    yield from endpoint.lines(against)
+    for search in against.get("searches", ()):
+        yield from _of_search(search, against, commands=commands)
+    yield from _score(against)
+    if against["not_selected"]:
+        left = against["not_selected"]
+        yield f"the gate is partial: -m or -k left out {left} cases of the baseline, which were not weighed"
+    if against["seed_noise"]:
+        yield f"seeds alone move a gate row by {against['seed_noise']:.2f} deltas{_measured_on(against)}"
+    yield from against["notes"]
+
+
+def dropped_in(against: Mapping[str, Any]) -> Iterator[str]:
+    """Whether stored vectors stay, and what becomes of a cut-off in use; no outcome says either."""
+    if against.get("reindex"):
+        yield against["reindex"]["says"]
+    yield from (one["says"] for one in against.get("cutoffs", ()))
+
+
+def _score(against: Mapping[str, Any]) -> Iterator[str]:
+    """The balanced score before and now; a dash for a blocked candidate, which nobody should select."""
+    before, after = against["balanced"]["baseline"], against["balanced"]["candidate"]
+    head = "balanced score (sensitivity, invariance, retrieval)"
+    if before is not None and against["outcome"] == "block":
+        yield f"{head}: {before:.3f} before, - now (a blocked model has none)"
+    elif before is not None and after is not None:
+        yield f"{head}: {before:.3f} before, {after:.3f} now"
+
+
+def _measured_on(against: Mapping[str, Any]) -> str:
+    return f", as {against['replicates']} seed replicates show" if against.get("replicates") else ""
+
+
+def _of_search(search: Mapping[str, Any], against: Mapping[str, Any], *, commands: bool) -> Iterator[str]:
+    """What changed in the answers to queries without labels, and what to type where judging them would decide."""
+    said = f"{search['row']}: {search['says']}"
+    if said not in against["reasons"]:
+        yield said
+    if commands and search["judge"] and against["outcome"] == "inconclusive":
+        yield at_most(search)
+    yield from (_beside(search["row"], share) for share in search["shares"][1:])
+
+
+def _beside(row: str, share: Mapping[str, Any]) -> str:
+    ends = f"[{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
+    return f"{row}: {share['what']} for {100 * share['value']:.1f}% {ends}, which bounds {share['figure']}"

@@ -1,0 +1,309 @@
+"""What somebody would repeat of a run: up to five sentences, each certain, each with a real mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any, Literal
+
+from encheck.gating.declared import declarations
+from encheck.ids import CaseId, GateRowId
+from encheck.metrics import named
+from encheck.reporting.view import Row, best_surface, judged, with_pieces
+from encheck.scoring.frame import Frame
+from encheck.types import Declaration
+
+Line = Literal["baseline", "reference", "chance", "rival", "strength"]
+MOST, OF_A_FAMILY = 5, 2
+EXPLAINED = 0.1  # how much a finding weighs that the surface explains
+ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
+LONGEST, WORST = 180, 40  # characters of an example's texts; the items among which the shortest is shown
+NOUNS = {"triplet": "comparisons", "crossed": "pairs", "contrast": "pairs", "chain": "chains", "search": "searches",
+         "ranked": "queries"}  # fmt: skip
+ODDS = {0.5: "one in two", 0.25: "one in four"}
+LINES: Mapping[Line, str] = {
+    "baseline": "against the baseline",
+    "reference": "against the reference model",
+    "chance": "against chance",
+    "rival": "against the best surface scorer",
+    "strength": "what it does well",
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is certain, in words, and one item that the model got wrong (None where no item can be shown).
+
+    `claim` is what somebody would say, `figures` what it rests on. `size` is how far the nearest end of the interval
+    lies from the line; `check` and `data` say where it was measured, `tested` is the property.
+    """
+
+    claim: str
+    figures: str
+    line: Line
+    size: float
+    model: str
+    check: str
+    data: str
+    tested: str
+    family: str
+    example: Mapping[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The whole sentence."""
+        return f"{self.claim}: {self.figures}."
+
+
+def story(results: Mapping[str, Any], frames: Mapping[str, Frame]) -> list[Sentence]:
+    """At most five sentences, none where nothing is certain; no property twice.
+
+    The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
+    twice, and more often only where other families leave room. One strength ends them.
+    """
+    facts = [*_facts(results, frames)]
+    by_line = [sorted((f for f in facts if f.line == line), key=lambda f: -f.size) for line in LINES]
+    weak, strong = [f for turn in zip_longest(*by_line[:-1]) for f in turn if f], by_line[-1]
+    few = _chosen(weak, [], MOST - bool(strong), of_a_family=OF_A_FAMILY)
+    chosen = _chosen(weak, few, MOST - bool(strong), of_a_family=MOST)
+    ended = _chosen(strong, chosen, min(MOST, len(chosen) + 1), of_a_family=MOST)
+    return [_with_example(one, results, frames) for one in ended]
+
+
+def _chosen(
+    candidates: Iterable[Sentence], before: Sequence[Sentence], most: int, *, of_a_family: int
+) -> list[Sentence]:
+    found = [*before]
+    for one in candidates:
+        is_new = one.tested not in {other.tested for other in found}
+        if len(found) < most and is_new and sum(one.family == other.family for other in found) < of_a_family:
+            found.append(one)
+    return found
+
+
+def _facts(results: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[Sentence]:
+    """Everything that is certain."""
+    names = _names(results)
+    yield from _of_gate(results, names)
+    yield from _of_references(results, frames, names)
+    paired = {one["model"] for one in results.get("references", ()) if one["role"] == "surface"}
+    for rows, its in _cases(results):
+        model, on = names(rows[0]["model"], rows[0]["data"])
+        noun = _noun(rows[0], frames)
+        yield from _of_chance(rows, its, model, on, noun)
+        if its.headline:
+            yield from _of_strength(rows, its, model, on, noun)
+        if rows[0]["model"] not in paired:
+            yield from _of_rival(rows, its, model, on, noun)
+
+
+def _names(results: Mapping[str, Any]) -> Any:
+    """What a sentence calls a model and its data: "It" of one model, nothing of one data set."""
+    several, sets = len(results["models"]) > 1, len(results["data"]) > 1
+
+    def name(model: str, data: str) -> tuple[str, str]:
+        return (model if several else "It", f" on {data}" if sets else "")
+
+    return name
+
+
+def _cases(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
+    """The rows of each check whose figure is a share of items, all levels together."""
+    declared, found = declarations(results), dict[tuple[str, str, str], list[Row]]()
+    for row in judged(results):
+        its = declared[row["check"]]
+        if row["value"] is not None and row["metric"] == its.metric and not its.unjudged:
+            found.setdefault((row["model"], row["data"], row["check"]), []).append(row)
+    yield from ((rows, declared[check]) for (_, _, check), rows in found.items() if _is_share(rows[0]))
+
+
+def _is_share(row: Row) -> bool:
+    """Whether the figure is a share of items, so that "right in 23% of 235" is what it says."""
+    try:
+        return named(row["metric"]).kind == "rate"
+    except KeyError:
+        return False
+
+
+def _of_chance(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+    """It cannot tell: at every level the whole interval lies below chance, or leaves room for little more.
+
+    The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
+    gives way to those that it does not explain.
+    """
+    if not its.chance:
+        return
+    line, first = its.chance + ROOM * (1 - its.chance), rows[0]
+    if max(float(row["high"]) for row in rows) >= line:
+        return
+    odds = ODDS.get(its.chance, percent(its.chance))
+    tail = f"worse than chance ({odds})" if first["high"] < its.chance else f"{odds} is chance"
+    can = "cannot reliably" if first["params"].get("meaning") == "detected" else "cannot"
+    figures = f"right{_where(first)} in {_of(first, noun)}; {tail}"
+    claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
+    size = (line - first["high"]) / line
+    if misled := _misled(first, its.chance):
+        claim, figures, size = f"Where the wording misleads, {_inside(claim)}", f"{figures}; {misled}", size * EXPLAINED
+    yield _sentence(claim, figures, "chance", size, first, its)
+
+
+def _misled(row: Row, chance: float) -> str:
+    """That the wording favours the wrong text, if a scorer of the surface is below chance too; else ""."""
+    scorer, beside = best_surface(row) or ("", {})
+    if beside.get("value") is None or (beside.get("high") or beside["value"]) >= chance:
+        return ""
+    return f"{scorer}, which sees only the surface, in {percent(beside['value'])}"
+
+
+def _inside(claim: str) -> str:
+    return claim.replace("It ", "it ", 1) if claim.startswith("It ") else claim
+
+
+def _of_rival(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+    """A scorer of the surface does better: the two intervals do not meet, at any level."""
+    gaps = [(_above(row), row) for row in rows]
+    gap, nearest = min(gaps, key=lambda one: one[0])
+    if gap <= 0:
+        return
+    scorer, beside = best_surface(nearest) or ("", {"value": 0.0})
+    claim = f"{model} is worse than {scorer}, which sees only the surface, at {_telling(its)}{on}"
+    figures = f"right{_where(nearest)} in {_of(nearest, noun)}, {scorer} in {percent(beside['value'])}"
+    yield _sentence(claim, figures, "rival", gap, nearest, its)
+
+
+def _above(row: Row) -> float:
+    """By how much the interval of the best surface scorer lies above the model's."""
+    found = best_surface(row)
+    return float((found[1].get("low") or 0) - row["high"]) if found else 0.0
+
+
+def _of_strength(rows: list[Row], its: Declaration, model: str, on: str, noun: str) -> Iterator[Sentence]:
+    """It can tell: at every level above chance, above the best surface scorer, and more often right than not."""
+    worst = min(rows, key=lambda row: float(row["low"]))
+    scorer, beside = best_surface(worst) or ("", {"value": None})
+    line = max(its.chance or 0.0, beside["value"] or 0.0, 0.5)
+    if worst["low"] <= line:
+        return
+    rival = f"; {scorer}, which sees only the surface, in {percent(beside['value'])}" if scorer else ""
+    figures = f"right{_where(worst)} in {_of(worst, noun)}{rival}"
+    claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
+    yield _sentence(claim, figures, "strength", worst["low"] - line, worst, its)
+
+
+def _of_references(results: Mapping[str, Any], frames: Mapping[str, Frame], names: Any) -> Iterator[Sentence]:
+    """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
+    rows = {(rows[0]["model"], f"{rows[0]['check']}/{rows[0]['data']}"): (rows[0], its) for rows, its in _all(results)}
+    for one in results.get("references", ()):
+        for paired in one.get("properties", ()):
+            row, its = rows.get((one["model"], paired["row"]), (None, None))
+            if row is None or its is None or paired["kind"] != "rate" or not paired["certain"] or paired["change"] >= 0:
+                continue
+            model, on = names(row["model"], row["data"])
+            by = ", which sees only the surface," if one["role"] == "surface" else ""
+            claim = f"{model} is worse than {one['against']}{by} at {_telling(its)}{on}"
+            share = f"{percent(paired['now'])} of {paired['n']:,} {_noun(row, frames)}"
+            figures = f"right in {share}, {one['against']} in {percent(paired['before'])}"
+            line: Line = "rival" if one["role"] == "surface" else "reference"
+            yield _sentence(claim, figures, line, -paired["high"], row, its)
+
+
+def _all(results: Mapping[str, Any]) -> Iterator[tuple[list[Row], Declaration]]:
+    """The first row of each check."""
+    declared = declarations(results)
+    for row in reversed(judged(results)):
+        its = declared[row["check"]]
+        if row["value"] is not None and row["metric"] == its.metric:
+            yield [row], its
+
+
+def _of_gate(results: Mapping[str, Any], names: Any) -> Iterator[Sentence]:
+    """What a gate blocks: the loss in its unit, and what that means to those who use the model."""
+    declared = declarations(results)
+    for against in (results.get("gate") or {}).get("against", ()):
+        for row in against["rows"]:
+            if row["outcome"] != "block" or row["high"] is None or row["high"] >= 0:
+                continue
+            name = GateRowId(row["row"]).property
+            its = next((d for d in declared.values() if name in (d.capability, d.property)), None)
+            if its is None:
+                continue
+            model, _ = names(results["models"][0]["label"], "")
+            change = f"{percent(row['baseline'])} before, {percent(row['candidate'])} now"
+            if row["kind"] != "rate":
+                change = f"{row['baseline']:.3f} before, {row['candidate']:.3f} now"
+            claim = f"{model} is worse at {name} than {against['baseline']}"
+            figures = f"{change}, on {row['n']:,} items. {row.get('means', '')}".strip().rstrip(".")
+            case = {"model": results["models"][0]["label"], "data": "", "check": ""}
+            lost = next(iter(row.get("lost_examples") or ()), None)
+            yield replace(_sentence(claim, figures, "baseline", -row["high"], case, its), example=_lost(lost))
+
+
+def _lost(one: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """An item of the gate's as an example of the page's; None where it has not both texts."""
+    sides = {text["side"]: text for text in one["texts"]} if one else {}
+    if one is None or not {"near", "far"} <= set(sides):
+        return None
+    return {"source": one["source"], **{f"{side}_pieces": sides[side]["pieces"] for side in ("near", "far")},
+            **{f"{side}_score": sides[side].get("now") for side in ("near", "far")}}  # fmt: skip
+
+
+def _sentence(claim: str, figures: str, line: Line, size: float, row: Row, its: Declaration) -> Sentence:
+    return Sentence(
+        claim, figures, line, float(size), row["model"], row["check"], row["data"], its.property, its.family
+    )
+
+
+def _telling(its: Declaration) -> str:
+    """What the check is about, as it follows "at"; its property where it declares no words."""
+    return f"telling {its.tells}" if its.tells else its.property
+
+
+def _of(row: Row, noun: str) -> str:
+    return f"{percent(row['value'])} of {row['n']:,} {noun}"
+
+
+def _where(row: Row) -> str:
+    return " in both directions" if row["metric"].startswith("both_directions") else ""
+
+
+def _noun(row: Row, frames: Mapping[str, Frame]) -> str:
+    frame = frames.get(str(CaseId.of(row)))
+    return NOUNS.get(frame.kind, "items") if frame else "items"
+
+
+def percent(share: float) -> str:
+    """A share as people read it, never 0% or 100% where it is not.
+
+    >>> percent(0.2297), percent(0.004), percent(0.9996), percent(1.0)
+    ('23%', 'under 1%', 'over 99%', '100%')
+    """
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
+
+
+def _with_example(one: Sentence, results: Mapping[str, Any], frames: Mapping[str, Frame]) -> Sentence:
+    if one.example is not None:
+        return one
+    cases = [row for row in judged(results) if all(row[k] == getattr(one, k) for k in ("model", "data", "check"))]
+    found = (mistake(frames[str(CaseId.of(row))]) for row in cases if str(CaseId.of(row)) in frames)
+    return replace(one, example=next((item for item in found if item), None))
+
+
+def mistake(frame: Frame) -> dict[str, Any] | None:
+    """A clear mistake that is read at a glance: the shortest of the 40 worst, its edits marked; None without any."""
+    if frame.far is None or not frame.is_contest:
+        return None
+    margins = (frame.near.scores - frame.far.scores).tolist()
+    wrong = sorted((i for i, margin in enumerate(margins) if margin < 0), key=margins.__getitem__)[:WORST]
+    if not wrong:
+        return None
+    columns = frame.to_columns()
+
+    def length(i: int) -> tuple[bool, int]:
+        size = sum(len(columns[name][i] or "") for name in ("source", "near", "far"))
+        return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
+
+    i = min(wrong, key=length)
+    return with_pieces({name: values[i] for name, values in columns.items()})

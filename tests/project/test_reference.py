@@ -1,0 +1,74 @@
+"""The pages that are written from the code say what it says, and the site's contents lead to every page."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import gallery
+import write_reference
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def conf():
+    spec = importlib.util.spec_from_file_location("site_conf", ROOT / "scripts/site/conf.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", write_reference.PAGES)
+def test_the_pages_are_what_the_code_declares(page):
+    made = write_reference.PAGES[page]().rstrip() + "\n"
+    assert (ROOT / "docs" / page).read_text("utf-8") == made, "run python scripts/write_reference.py"
+
+
+def test_every_check_has_one_entry_with_its_metric_aim_and_source():
+    text = write_reference.claims()
+    entries = text.split("\n### ")[1:]
+    assert len({entry.partition("\n")[0] for entry in entries}) == len(entries) == text.count("- **Family**")
+    for key in ("Metric", "Floor", "Aim", "Gate", "Source", "Code"):
+        assert all(f"- **{key}**: " in entry for entry in entries), key
+
+
+def test_examples_of_a_help_text_become_shell_and_the_rest_stays():
+    text = write_reference._text("First.\n\nExamples:\n\n    encheck run\n\n    encheck run -x\n\nLast.")
+    assert text == "First.\n\nExamples:\n\n```sh\nencheck run\n\nencheck run -x\n```\n\nLast.\n"
+
+
+def test_the_contents_lead_to_every_page_once(conf):
+    listed = [line for path in (ROOT / "docs").rglob("README.md") for line in listed_by(conf, path)]
+    pages = {str(path.relative_to(ROOT).with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
+    assert pages | {"README", "CONTRIBUTING", "CHANGELOG", "SECURITY"} == {"docs/README", *listed}
+    assert len(set(listed)) == len(listed)
+
+
+def listed_by(conf, path):
+    """The pages of the hidden tables of contents."""
+    name = str(path.relative_to(ROOT).with_suffix(""))
+    return re.findall(r"^(?:.* <)?/([\w/-]+)>?$", "".join(conf._contents(name, path.read_text("utf-8"))), re.MULTILINE)
+
+
+def test_the_gallery_names_each_model_once_and_leads_to_its_page(tmp_path, monkeypatch):
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import contamination
+
+    monkeypatch.setattr(contamination, "tuned", lambda folder, data, *, steps: folder / f"{data}-{steps}")
+    gallery.lay_out_models(tmp_path)
+    own = yaml.safe_load((tmp_path / "models.yaml").read_text("utf-8"))
+    page = gallery.index(size="quick")
+    assert set(own) < {one.name for one in gallery.EXHIBITS}
+    for one in gallery.EXHIBITS:
+        assert page.count(f'href="{one.name}.html"') == 2
+        assert page.count(f'src="{one.name}.svg"') == 1
+
+
+def test_a_command_of_the_gallery_that_fails_ends_it(tmp_path):
+    with pytest.raises(SystemExit, match="exit 4"):
+        gallery.call("no-such-command", folder=tmp_path)

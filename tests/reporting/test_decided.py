@@ -1,0 +1,55 @@
+"""What a run decides, in a line for each question."""
+
+import pytest
+
+from encheck.reporting.decided import decided
+
+
+def against(outcome, **more):
+    return {"baseline": "old", "outcome": outcome, "reasons": ["a", "b", "c"], "rows": [], **more}
+
+
+def answers(settings=None, **gate):
+    found = {"run": {"settings": settings or {}}, "checks": []}
+    return [(one.question, one.answer, one.command) for one in decided(found | gate)]
+
+
+@pytest.mark.parametrize(
+    ("models", "command"),
+    [
+        (["./ckpt"], "encheck gate ./ckpt --baseline sbert --data=mrpc:x"),
+        (["sbert"], "encheck gate NEW_MODEL --baseline sbert --data=mrpc:x"),
+    ],
+)
+def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models, command):
+    ((_, said, typed),) = answers({"models": models, "data": ["probes", "mrpc:x"]})
+    assert (said, typed) == ("This run cannot say: it has no baseline to compare with", command)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "partial", "said"),
+    [
+        ("pass", [], "Yes: "),
+        ("block", [], "No: "),
+        ("inconclusive", [], "Not decided: "),
+        ("pass", ["roles"], "Yes, by the part that was weighed: "),
+        ("block", ["roles"], "No: "),
+    ],
+)
+def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
+    gate = {"outcome": outcome, "exit_code": 0, "against": [against(outcome, partial=partial)]}
+    ((question, answer, _),) = answers(gate=gate)
+    assert question == "May it ship?"
+    assert answer.startswith(said)
+
+
+def test_re_index_and_cut_off_are_answered_where_the_gate_has_them():
+    more = {
+        "reindex": {"says": "re-index: yes (other weights)", "needed": True},
+        "cutoffs": [{"says": "0.7 is 0.65 now"}],
+    }
+    found = answers(gate={"outcome": "pass", "against": [against("pass", **more)]})
+    assert found[1:] == [
+        ("Must I re-index?", "Yes (other weights)", ""),
+        ("Does my cut-off still fit?", "0.7 is 0.65 now", ""),
+    ]

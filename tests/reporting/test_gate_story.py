@@ -1,0 +1,228 @@
+"""A gate as people read it: the answer, what got worse in their own unit, what to do, rows with all else below."""
+
+import pytest
+from test_reporting import results as results_of
+from test_reporting import row as checked
+
+from encheck.reporting.gate.names import name_of
+from encheck.reporting.gate.overview import overview
+from encheck.reporting.gate.steps import Commands, commands, steps
+from encheck.reporting.gate.story import story
+from encheck.reporting.gate.terminal import lines
+from encheck.reporting.html.gate_page import render
+
+QUERY = {"query": "how do i pay", "before": "Pay", "now": "Return"}
+ITEM = {
+    "source": "all plans",
+    "texts": [{"side": side, "pieces": [["same", side]], "before": 0.9, "now": 0.5} for side in ("near", "far")],
+}
+
+
+def row(name="retrieval/mine/1", **more):
+    return {
+        "row": name, "family": "retrieval" if "retrieval" in name else "order", "kind": "rate", "n": 456,
+        "clusters": 60, "baseline": 0.95, "candidate": 0.9, "change": -0.05, "low": -0.07, "high": -0.03, "delta": 0.02,
+        "error": 0.01, "p": 0.001, "adjusted": 0.002, "outcome": "block", "gates": True, "evidence": True, "lost": 29,
+        "gained": 6, "mcnemar": 0.01, "detectable": 0.05, "needed": None, "why": "95.0% to 90.0%", "part_of": "",
+        "alpha": 0.05, "budget": "behaviour", "widened": 1.0, "endpoint": "", "remedy": None,
+        "means": "People search longer.", "lost_queries": [], "lost_examples": [], "lost_items": [], "gained_items": [],
+        "beside": [], **more,
+    }  # fmt: skip
+
+
+def against(*rows, outcome="block", **more):
+    return {
+        "baseline": "old", "outcome": outcome, "rows": list(rows), "searches": [], "families": [], "contracts": [],
+        "reasons": [f"{one['row']}: {one['why']}" for one in rows if one["outcome"] != "pass"], "remedies": [],
+        "reported_only": {}, "notes": [], "seed_noise": 0.0, "not_selected": 0, "partial": [], "cutoffs": [],
+        "balanced": {"baseline": None, "candidate": None}, "reindex": None, **more,
+    }  # fmt: skip
+
+
+def test_a_block_says_no_and_counts_what_was_lost_in_the_unit_of_the_user():
+    told = story(against(row(lost_queries=[QUERY] * 3)), candidate="new")
+    assert (told.tone, told.answer) == ("bad", "No: do not replace old with new")
+    assert told.lead == "Search got worse: 29 of 456 queries lost, 6 won."
+    (loss,) = told.losses
+    assert loss.queries == [QUERY] * 3
+    assert loss.figures == "Right in 95.0% before, in 90.0% now. A loss of 2 points matters."
+
+
+@pytest.mark.parametrize(
+    ("sides", "unit"), [(("near", "far"), "comparisons"), (("pair",), "pairs"), ((), "items")]
+)  # fmt: skip
+def test_what_is_no_query_is_a_comparison_a_pair_or_an_item(sides, unit):
+    texts = [ITEM["texts"][0] | {"side": side} for side in sides]
+    found = story(against(row("antonym/d/1", lost_examples=[ITEM | {"texts": texts}] if sides else [])))
+    assert found.losses[0].title == f"Opposites got worse: 29 of 456 {unit} lost, 6 won"
+
+
+def test_a_search_that_is_no_rate_counts_its_queries_and_any_other_mean_says_both_scores():
+    search = row(kind="mean", worse_queries=12, better_queries=3)
+    gap = row("paraphrase/d/1", kind="mean", baseline=0.34, candidate=0.3)
+    titles = [loss.title for loss in story(against(search, gap)).losses]
+    assert titles == [
+        "Search on mine got worse: 12 of 456 queries are answered worse, 3 better",
+        "Paraphrases on d got worse: its score went from 0.340 to 0.300",
+    ]
+
+
+def test_what_people_count_goes_before_scores_and_a_part_is_told_where_its_whole_does_not_block():
+    rows = [
+        row("health/d/1/room", kind="mean"), row("facts/d"), row("number/d/1", part_of="facts/d", gates=False),
+        row("jumble/d/3", part_of="word-order/d", gates=False),
+    ]  # fmt: skip
+    names = [loss.name for loss in story(against(*rows)).losses]
+    assert names == ["Numbers, quantities and names", "Word salad, level 3", "Distance of unrelated texts"]
+
+
+def test_a_broken_contract_comes_first_with_its_cause():
+    told = story(against(row(), contracts=["the end is seen: 64 texts are longer. It cannot be found."]))
+    first, second = told.losses
+    assert first.title == "A contract is broken: the end is seen"
+    assert first.means == "64 texts are longer. It cannot be found."
+    assert told.lead.endswith("Also worse: search.")
+    assert second.name == "Search"
+
+
+def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
+    found = against(row(outcome="inconclusive"), outcome="inconclusive", remedies=["more data: 2 times the items"])
+    told = story(found, candidate="new")
+    assert told.answer.startswith("Not yet: ")
+    assert told.lead.startswith("Search may have got worse: 29 of 456 queries lost")
+    assert told.losses[0].figures.endswith("A loss of 2 points matters, and this may be one of 7 points (95% bound).")
+    assert [(step.says, step.ways) for step in steps(found)][:2] == [
+        ("Keep old in use until the gate can tell.", ()),
+        ("To decide:", ("More data: 2 times the items.",)),
+    ]
+
+
+def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_it():
+    search = {
+        "row": "retrieval/log/1", "passes": False, "judged": None, "queries": 500, "shares": [{"queries": 36}],
+        "says": "the first answer changes", "judge": "encheck data judge r", "left": 36, "changed_queries": [QUERY],
+    }  # fmt: skip
+    found = against(outcome="inconclusive", searches=[search], reasons=["retrieval/log/1: the first answer changes"])
+    (loss,) = story(found).losses
+    assert loss.title == "Search may have got worse: 36 of 500 logged queries have another first answer"
+    assert loss.queries == [QUERY]
+    assert "encheck data judge r" in [step.command for step in steps(found)]
+
+
+@pytest.mark.parametrize(("needed", "said"), [(True, "Encode all documents again"), (False, "Stored vectors stay")])
+def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, said):
+    found = against(row(outcome="pass"), outcome="pass", reindex={"needed": needed})
+    told = story(found, candidate="new")
+    assert told.answer == "Yes: new may replace old"
+    assert told.lead == "No loss that matters was found in 456 items."
+    assert story({**found, "partial": ["antonym"]}).answer.startswith("Yes, by what was weighed: ")
+    assert told.losses == ()
+    first, keep = steps(found, candidate="new", to_type=Commands(keep="encheck run ..."))
+    assert said in first.says
+    assert keep.command == "encheck run ..."
+
+
+def test_the_commands_are_what_was_typed_and_what_makes_the_next_baseline():
+    settings = {"models": ["./new"], "model_args": [], "data": ["probes", "retrieval:my files"], "queries": "log.txt"}
+    found = commands({"command": "encheck gate ./new --baseline old -m 'number or roles'", "settings": settings})
+    assert found.again == "encheck gate ./new --baseline old -m 'number or roles'"
+    assert found.keep == (
+        "encheck run --model=./new --data='retrieval:my files' --queries=log.txt -m 'number or roles' "
+        "--save-baseline=reports/baselines/new"
+    )
+
+
+def test_rows_show_name_change_and_verdict_and_keep_statistics_one_level_down():
+    part = row("jumble/d/3", part_of="word-order/d", outcome="inconclusive", gates=False)
+    (line, other) = overview(against(row("word-order/d", outcome="pass", low=-0.004, high=0.003, change=-0.001), part,
+                                     row()))[::-1]  # fmt: skip
+    assert (line.name, line.change, line.verdict) == ("Word order on d", "-0.1 points [-0.4, +0.3]", "as good")
+    assert [(one.name, one.verdict) for one in line.parts] == [("Word salad on d, level 3", "not tested alone")]
+    assert (other.verdict, other.tone) == ("worse", "bad")
+    figures = dict(other.figures)
+    assert figures["p after Holm's correction"] == "0.002"
+    assert figures["loss that matters (delta)"] == "2.0 points"
+    assert figures["items, independent clusters"] == "456, 60"
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ({"outcome": "inconclusive"}, "cannot tell"),
+        ({"outcome": "pass", "change": -0.01, "low": -0.015, "high": -0.006}, "a little worse"),
+        ({"outcome": "pass", "change": -0.001, "low": -0.002, "high": -0.0005}, "as good"),
+        ({"outcome": "pass", "change": 0.03, "low": 0.01, "high": 0.05}, "better"),
+        ({"outcome": "pass", "evidence": False, "change": 0.0, "low": -0.01, "high": 0.01}, "no loss shown"),
+        ({"outcome": "inconclusive", "gates": False, "evidence": False}, "too few to tell"),
+    ],
+)
+def test_a_verdict_is_a_word_or_two(more, verdict):
+    assert overview(against(row(**more)))[0].verdict == verdict
+
+
+def test_a_capability_of_ones_own_is_called_by_its_name():
+    assert name_of({"row": "house-style/d/1"}) == "House style"
+    assert name_of({"row": "antonym/d/1/at-chance"}) == "Opposites, where the old model guesses"
+
+
+def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_request():
+    gate = {"outcome": "block", "exit_code": 1, "against": [against(row(lost_queries=[QUERY]))]}
+    said = list(lines(gate, candidate="new"))
+    assert said[:4] == [
+        "gate against old: BLOCKED", "  No: do not replace old with new.",
+        "  Search got worse: 29 of 456 queries lost, 6 won", "    People search longer.",
+    ]  # fmt: skip
+    assert any("-5.0 points [-7.0, -3.0]" in line for line in said)
+    assert not any("could see" in line for line in said)
+    assert any("could see" in line for line in lines(gate, verbose=True))
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """The page of a gate in a browser."""
+    worse = row(lost_queries=[QUERY] * 3)
+    rows = [worse, row("word-order/mine", outcome="pass"), row("antonym/mine/1", lost_examples=[ITEM] * 3)]
+    rows.append(row("jumble/mine/3", part_of="word-order/mine", outcome="inconclusive", gates=False))
+    family = {"family": "order", "rows": 2, "change": -1.2, "low": -2.0, "passes": False}
+    gate = {"outcome": "block", "exit_code": 1, "partial": [], "against": [against(*rows, families=[family])]}
+    found = results_of(checked()) | {"gate": gate}
+    (tmp_path / "gate.html").write_text(render(found), "utf-8")
+
+    def open_page(width, **options):
+        page = chromium.new_page(viewport={"width": width, "height": 800}, **options)
+        page.goto((tmp_path / "gate.html").as_uri())
+        return page
+
+    return open_page
+
+
+def test_at_360_pixels_name_change_and_verdict_are_in_sight_and_nothing_scrolls_sideways(opened):
+    page = opened(360)
+    wide = (
+        "[...document.querySelectorAll('*')].filter(e => e.getBoundingClientRect().right > 361).map(e => e.outerHTML)"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate(wide) == []
+    summary = page.locator(".weighed summary", has_text="Search").first
+    for name in ("name", "change", "verdict-word"):
+        assert summary.locator(f".{name}").is_visible()
+    assert not page.get_by_text("p after Holm's correction").first.is_visible()
+
+
+def test_the_keyboard_opens_a_row_to_its_statistics_and_its_parts(opened):
+    page = opened(1280)
+    page.locator(".weighed summary", has_text="Word order").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details[open] >> text=p after Holm's correction").is_visible()
+    assert page.get_by_text("not tested alone", exact=True).is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_people_who_do_not_see_or_point_can_use_it(opened, width, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(width, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+    assert page.pdf()[:5] == b"%PDF-"

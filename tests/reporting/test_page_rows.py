@@ -1,0 +1,91 @@
+"""The rows of the page: what came out in words, and where its marks lie."""
+
+import numpy as np
+import pytest
+from test_reporting import row
+
+from encheck.datasets.probes import domains
+from encheck.ids import CaseId
+from encheck.reporting.html import charts
+from encheck.reporting.html.payload import packed
+from encheck.reporting.html.rows import mark_of, verdict
+from encheck.reporting.profile import Against, Line
+from encheck.scoring.frame import Frame, Side
+from encheck.types import Declaration
+
+SHARE = Declaration(property="antonym", chance=0.5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict_was", "kind", "words"),
+    [
+        (0.55, 0.66, "pass", "good", "passes"),
+        (0.55, 0.66, "below_aim", "good", "above chance, below aim"),
+        (0.55, 0.66, "inconclusive", "good", "above chance, aim open"),
+        (0.55, 0.66, None, "good", "above chance"),
+        (0.45, 0.66, "below_aim", "tied", "tied with chance"),
+        (0.35, 0.46, "below_aim", "bad", "below chance"),
+        (0.35, 0.46, "fail", "bad", "fails: below chance"),
+        (0.35, 0.46, "known_failure", "bad", "below chance"),
+    ],
+)
+def test_what_came_out_is_said_beside_chance(low, high, verdict_was, kind, words):
+    assert verdict(row(value=(low + high) / 2, low=low, high=high, verdict=verdict_was), SHARE) == (kind, words)
+
+
+def test_without_chance_a_check_passes_or_falls_short_and_one_that_judges_nothing_is_shown():
+    assert verdict(row(verdict="below_aim"), Declaration(chance=None)) == ("tied", "below aim")
+    assert verdict(row(verdict=None), Declaration(chance=0.5, unjudged="nonsense")) == ("none", "shown, judges nothing")
+    unmeasured = row(verdict="inconclusive", value=None, low=None, high=None)
+    assert verdict(unmeasured, SHARE) == ("none", "cannot tell")
+
+
+def test_a_share_has_its_marks_along_the_axis_and_the_reference_by_the_paired_change():
+    line = Line("antonym", "f", "a", "c", 0.61, 0.55, 0.66, 400, 0.5, 0.1, "jaccard", Against("sbert", -0.08, True))
+    found = mark_of(row(), SHARE, "", line)
+    assert (found.low, found.width, found.at, found.chance, found.surface, found.other) == (55, 11, 61, 50, 10, 69)
+    assert (found.value, found.interval) == ("61%", "55–66")
+    assert found.label == "95% interval 55–66, chance 50%, best surface scorer 10%"
+
+
+def test_what_is_no_share_is_a_number_without_marks():
+    found = mark_of(row(value=-0.36, low=-0.4, high=-0.3), Declaration(chance=0.0), "")
+    assert (found.value, found.interval, found.at) == ("-0.36", "-0.40 to -0.30", None)
+
+
+def frame(margins, **columns):
+    n = len(margins)
+    sides = [Side(("t",) * n, np.array(scores)) for scores in (margins, [0.0] * n)]
+    ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
+    case = CaseId("a", "m", "d", "1")
+    return Frame(
+        "triplet", case, ids, ("The cache is full.",) * n, sides[0], ("c",) * n, ("",) * n, far=sides[1], **columns
+    )
+
+
+def test_margins_are_drawn_to_the_scale_of_the_data_with_zero_between_wrong_and_right():
+    drawn = charts.margins({"m": frame([-0.02, 0.01, 0.03, 0.04])}, {"m": 0.5})
+    values = drawn["layer"][0]["data"]["values"] if "data" in drawn["layer"][0] else drawn["data"]["values"]
+    assert sum(v["share"] for v in values if v["side"] == "wrong") == pytest.approx(0.25, abs=0.01)
+    assert all(v["end"] <= 1e-3 for v in values if v["side"] == "wrong")
+    low, high = drawn["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert -0.06 < low < -0.03  # in the unit of the calibrated scale, and not from -1 to 1
+    assert 0.07 < high < 0.1
+    assert charts.margins({}) is None
+
+
+def test_items_have_their_domain_and_slice_where_those_are_known():
+    from encheck.reporting.html import payload
+
+    some = frame([0.1, 0.2], slices=("news", "chat"))
+    content = payload._content({"a": some}, {"a": 2}, {}, {"The cache is full.": "api"})
+    case = content["cases"]["a"]
+    assert [content["texts"][place] for place in case["domain"]] == ["api", "api"]
+    assert [content["texts"][place] for place in case["slice"]] == ["news", "chat"]
+    assert "domain" not in payload._content({"a": some}, {"a": 2}, {}, {})["cases"]["a"]
+    assert packed({"a": some}, {}, {})[1] == {"a": 2}
+
+
+def test_each_sentence_of_the_embedded_probes_has_a_domain_and_others_have_none():
+    assert domains("3.0.2")["The gateway is not allowed to keep the request body."] == "api"
+    assert domains("0.0") == {}
