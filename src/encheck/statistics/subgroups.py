@@ -243,8 +243,8 @@ def _drawn(cells: Floats, outcomes: Floats, permutations: int, rng: np.random.Ge
 
 
 def _cell(table: Table, one: _Candidate, half: Mask, p: float) -> Cell:
-    shares = (_share(table, one.mask, own) for own in (half, ~half))
-    return Cell(table.name, one.values, *shares, p, one.mask, ~half)
+    found, held = (_share(table, one.mask, own) for own in (half, ~half))
+    return Cell(table.name, one.values, found, held, p, one.mask, ~half)
 
 
 def _share(table: Table, mask: Mask, half: Mask) -> Share:
