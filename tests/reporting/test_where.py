@@ -59,11 +59,11 @@ def frame(rng, *, fails=0.9, usual=0.2, overlaps=False, count=240, model="m"):
     )  # fmt: skip
 
 
-def run_of(folder, *frames):
+def run_of(folder, *frames, data="pairs:own.csv"):
     row = {"check": CHECK, "property": "antonym", "level": "1", "data": "own"}
     models = [one.case.model for one in frames]
     results = {
-        "schema_version": 2, "run": {"notes": [], "settings": {"data": ["pairs:own.csv"], "seed": 0}},
+        "schema_version": 2, "run": {"notes": [], "settings": {"data": [data], "seed": 0}},
         "models": [{"label": m} for m in models], "data": [],
         "checks": [row | {"model": m, "id": f"{CHECK}/{m}-own-1/margin_rate"} for m in models],
     }  # fmt: skip
@@ -105,6 +105,12 @@ def test_other_kinds_of_items_have_no_part(tmp_path):
     pairs = replace(pairs, kind="both_orders")
     (found,) = where(run_of(tmp_path, pairs), Plain())
     assert (found.items, found.nominated) == (0, 0)
+
+
+def test_domains_are_left_out_where_the_probes_are_gone(tmp_path, caplog):
+    folder = run_of(tmp_path, frame(np.random.default_rng(0), count=8), data=f"probes:{tmp_path / 'gone.jsonl'}")
+    assert [one.items for one in where(folder, Plain())] == [8]
+    assert "the domains of probes:" in caplog.text
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ says of the same items, so that nobody takes a difference in word overlap for on
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.datasets.load import load
-from encheck.errors import UsageError
+from encheck.errors import EncheckError, UsageError
 from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
@@ -23,8 +24,9 @@ from encheck.scoring.features import features
 from encheck.scoring.frame import Frame
 from encheck.scoring.scale import Floats
 from encheck.statistics.subgroups import CLUSTERS, MOST, Cell, Mask, Share, Table, search
-from encheck.types import Triplet
+from encheck.types import Group, Triplet
 
+log = logging.getLogger("encheck")
 KINDS = ("triplet", "contrast")  # a row is one item of them, and won or lost
 NOTE = (
     f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal.",
@@ -125,9 +127,17 @@ def _domains(specs: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for spec in specs:
         if spec.startswith("probes"):
-            groups = load(spec, sample=None).groups
-            found |= {group.source: f"domain {group.id.rpartition('-')[0]}" for group in groups}
+            found |= {group.source: f"domain {group.id.rpartition('-')[0]}" for group in _groups(spec)}
     return found
+
+
+def _groups(spec: str) -> Sequence[Group]:
+    """The groups of a run's data; none, with a warning, where its file is no longer there or holds something else."""
+    try:
+        return load(spec, sample=None).groups
+    except EncheckError as error:
+        log.warning("the domains of %s are left out: %s", spec, error)
+        return ()
 
 
 def _finding(frame: Frame, cell: Cell) -> Finding:
