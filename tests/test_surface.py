@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk import edit_distance
 from nltk.util import ngrams
@@ -10,6 +10,7 @@ from nltk.util import ngrams
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import packaged_models, read_models
+from encheck.strategies import hostile_texts
 from encheck.surface import SURFACE, WEIGHTED, Frequencies, bigrams, edit_similarity, tf_idf, trigrams
 
 TEXTS = st.lists(st.sampled_from(["a", "A", "red", "dogs", "dog's", "Éa", "42"]), max_size=7).map(" ".join)
@@ -76,3 +77,14 @@ def test_every_scorer_is_a_model_that_can_be_named_and_gives_the_same(name):
     model = load(ModelConfig(name, "lexical", options=dict(entry.options)), device=Device("cpu"))
     model.fit(CORPUS)
     assert model.score_pairs(CORPUS, CORPUS[::-1]).tolist() == scorers()[name](CORPUS, CORPUS[::-1]).tolist()
+
+
+@settings(max_examples=40)
+@given(hostile_texts(max_size=600), hostile_texts(max_size=600))
+def test_every_scorer_is_symmetric_and_gives_a_number_whatever_the_texts(first, second):
+    for name, score in scorers().items():
+        there, back = score([first, first], [second, first]), score([second, first], [first, first])
+        assert (there >= 0).all(), name
+        assert name not in SURFACE or (there <= 1).all(), name
+        assert there == pytest.approx(back), name
+        assert there[1] == pytest.approx(1), name

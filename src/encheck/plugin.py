@@ -13,7 +13,7 @@ import pytest
 
 from encheck import options
 from encheck.claims import lines_of
-from encheck.controller import arguments, canaries, collection, outcomes, selection
+from encheck.controller import arguments, canaries, collection, live, outcomes, selection
 from encheck.controller.process import Controller, Process, Worker, usage_errors
 from encheck.controller.selection import CLASH, SESSION
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
@@ -21,6 +21,7 @@ from encheck.system.terminal import guard_log
 
 if TYPE_CHECKING:
     from encheck.running.case import Case
+    from encheck.running.live import Live
     from encheck.scoring.scores import Scores
     from encheck.types import Estimate
 
@@ -60,13 +61,15 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give a check the marker of its property, so that -m selects it."""
+    """Give a check the marker of its property, so that -m selects it; let tests of a model take their time."""
     collection.mark(item)
+    live.spare(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one case of each model x data x level."""
+    """Make one case of each model x data x level; a test of the fixture `encoder` runs once for each model."""
     collection.parametrize(metafunc)
+    live.parametrize(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -160,6 +163,20 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
         pytest.fail(problem, pytrace=False)
     case: Case = request.param
     return case
+
+
+@pytest.fixture(scope="session")
+def encheck_model(request: pytest.FixtureRequest) -> str:
+    """The model of the fixture `encoder`, as --encheck-model names it."""
+    return live.name_of(request)
+
+
+@pytest.fixture(scope="session")
+def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[Live]:
+    """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
+    found = live.opened(request.config, request.config.stash[PROCESS], encheck_model)
+    yield found
+    found.store.close()
 
 
 @pytest.fixture

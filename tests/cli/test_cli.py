@@ -160,7 +160,9 @@ def test_run_then_show_then_store_then_prune(run, encheck):
     item = shown.split()[0]
     assert item.startswith("probes/")
     assert "[-" in shown
-    assert ", now " in encheck("show", item, "--model=bag-of-words").output
+    again = encheck("show", item, "--model=bag-of-words", "--shrink").output
+    assert ", now " in again
+    assert f"{item}, shrunk" in again
     assert "bag-of-words" in encheck("store").output
     assert "deleted" in encheck("store", "prune").output
     assert "bag-of-words" not in encheck("store").output

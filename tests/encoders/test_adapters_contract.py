@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import tiny_models
 from embedding_server import serving
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
@@ -18,12 +20,16 @@ from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, batches_of
 from encheck.errors import EncoderError, ModelError
+from encheck.relations import company_drift, order_drift, prompt_drift, repeat_drift, text_drift
+from encheck.strategies import hostile_texts, sentences
 
 pytestmark = pytest.mark.xdist_group("encoders")
 DRIFT = 1e-5
 SENTENCES = ["the dog sings", "a cat sleeps", "the red cat", "what is under the cat? a dog.", "on a blue dog", "Dog"]
 WEIGHTS = {".safetensors", ".txt", ".vec", ".bin", ".doc2vec", ".pkl", ".pt", ".pb", ".onnx"}
 CUTS = {"sentence-transformers", "transformers", "roberta", "peft", "model2vec", "onnx", "openvino", "openai", "tei"}
+PLAIN = CUTS - {"roberta"}  # their tokenizer makes letters lower-case and drops blanks
+PROMPT, LONG = "the red ", "the dog sings " * 200
 
 
 def tolerant(model):
@@ -154,6 +160,77 @@ def test_it_says_how_it_is_used(model, entry):
     assert set(about) & {"prompt", "pooling", "trained", "version", "model", "code"}
     assert model.similarity == "cosine"
     assert entry[1].adapter in ADAPTERS
+
+
+def texts(*, longest):
+    return st.lists(st.one_of(sentences(), hostile_texts(max_size=longest)), min_size=1, max_size=3)
+
+
+def drift_of(model, texts):
+    """DRIFT for vectors that are as long as these."""
+    return DRIFT * max(1.0, float(np.abs(model.encode(texts)).max()))
+
+
+@pytest.mark.parametrize(("examples", "longest"), [(3, 300), pytest.param(40, 20_000, marks=pytest.mark.long)])
+def test_repetition_order_and_company_change_no_vector_whatever_the_texts(model, examples, longest):
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(texts(longest=longest))
+    def hold(texts):
+        most = drift_of(model, texts)
+        assert repeat_drift(model, texts) == 0
+        assert order_drift(model, texts) <= most
+        assert company_drift(model, texts) <= most
+
+    hold()
+
+
+def test_a_text_of_unknown_words_alone_has_the_vector_that_it_has_in_company(model):
+    strange = "zq1 zq2 zq3 zq4 zq5 zq6 zq7 zq8 zq9 zq10 zq11"
+    model.encode(["the dog sings"])
+    assert company_drift(model, [strange, "the dog sings"]) <= drift_of(model, [strange])
+
+
+@pytest.mark.parametrize(("examples", "longest"), [(3, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])
+def test_a_prompt_is_what_stands_before_the_text(entry, examples, longest):
+    if "prompts" not in ADAPTERS[entry[1].adapter].takes:
+        return
+    model = opened(dataclasses.replace(entry[1], prompts={"query": PROMPT}))
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(st.one_of(sentences(), hostile_texts(max_size=longest)))
+    def hold(text):
+        most = drift_of(model, [f"{PROMPT}{text}"])
+        assert prompt_drift(model, text, role="query", prompt=PROMPT) <= most
+
+    hold()
+
+
+@pytest.mark.parametrize("examples", [3, pytest.param(60, marks=pytest.mark.long)])
+def test_what_follows_the_cut_changes_nothing(model, entry, examples):
+    if entry[0] not in CUTS:
+        return
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(st.one_of(sentences(), hostile_texts(max_size=100)), st.one_of(sentences(), hostile_texts(max_size=100)))
+    def hold(first, second):
+        most = drift_of(model, ["the dog"])
+        assert text_drift(model, f"{LONG}{first}", f"{LONG}{second}") <= most
+
+    hold()
+
+
+@pytest.mark.parametrize("examples", [3, pytest.param(60, marks=pytest.mark.long)])
+def test_case_and_blanks_change_nothing_where_the_tokenizer_drops_them(model, entry, examples):
+    if entry[0] not in PLAIN:
+        return
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(sentences())
+    def hold(text):
+        assert text_drift(model, text, text.upper()) <= drift_of(model, [text])
+        assert text_drift(model, text, f" {text} ".replace(" ", "  ")) <= drift_of(model, [text])
+
+    hold()
 
 
 def test_vectors_that_are_no_numbers_are_an_error_that_names_the_model(model, monkeypatch):

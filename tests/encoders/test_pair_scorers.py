@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import tiny
 import tiny_models
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
@@ -18,11 +20,13 @@ from encheck.encoders.protocol import Encoder, Fitted, PairScorer
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker
 from encheck.language.pipeline.load import Pipeline
+from encheck.relations import pairs_drift, swap_drift
 from encheck.running.bench import Bench
 from encheck.running.scorer import similarity_of
 from encheck.running.subject import Subject
 from encheck.similarity import jaccard
 from encheck.store import Store
+from encheck.strategies import hostile_texts, sentences
 from encheck.system.progress import Progress
 
 CPU = Device("cpu")
@@ -491,3 +495,21 @@ def test_bertscore_is_that_of_the_bert_score_package(plain, weighted):
     model.fit(SECOND)
     expected = [float(theirs.score([a], [b])[2][0]) for a, b in PAIRS]
     assert model.score_pairs(FIRST, SECOND) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["cross-encoder", "bertscore"])
+@pytest.mark.parametrize(("examples", "longest"), [(3, 300), pytest.param(60, 20_000, marks=pytest.mark.long)])
+def test_scores_are_finite_and_depend_on_no_other_pair_whatever_the_texts(name, examples, longest, binary, plain):
+    model = cross_encoder(binary) if name == "cross-encoder" else scorer(name, plain)
+    any_text = st.one_of(sentences(), hostile_texts(max_size=longest))
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.tuples(any_text, any_text), min_size=1, max_size=3))
+    def hold(pairs):
+        first, second = zip(*pairs, strict=True)
+        assert np.isfinite(model.score_pairs(first, second)).all()
+        assert pairs_drift(model, first, second) <= 1e-5
+        if name == "bertscore":
+            assert swap_drift(model, first, second) <= 1e-5
+
+    hold()

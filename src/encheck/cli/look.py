@@ -31,15 +31,31 @@ def models() -> None:
 
 @app.command()
 def show(
-    item: Annotated[str, typer.Argument(help="Id of an item, or the start of it.")],
+    item: Annotated[
+        str | None,
+        typer.Argument(help="Id of an item, or the start of it. Needed without --shrink."),
+    ] = None,
     run_folder: Annotated[
         Path | None, typer.Option("--run", help="Run directory. Default: the newest in reports/.")
     ] = None,
     model: Annotated[str | None, typer.Option("--model", help="Also score the item with this model now.")] = None,
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Also show the shortest form that --model still gets wrong.")
+    ] = False,
     model_arg: ModelArgs = None,
     store: StorePath = None,
 ) -> None:
-    """Show one item of a past run with its texts and scores, and with --model its scores now."""
+    """Show one item of a past run with its texts and scores, and with --model its scores now.
+
+    With --shrink, also show the shortest, plainest form of it that the model still gets wrong. Without an item, shrink
+    the three worst items of each check that failed or is below its aim.
+
+    Examples:
+
+        encheck show probes/0b7d59ab9a4a7370 --model sbert --shrink
+
+        encheck show --model sbert --shrink
+    """
     from encheck.cli.showing import describe, rescore
     from encheck.errors import UsageError
     from encheck.options import Settings
@@ -47,12 +63,25 @@ def show(
     from encheck.reporting.results import find_item, newest_run
 
     with told():
+        if shrink and not model:
+            raise UsageError("--shrink needs a model to ask: name it with --model")
+        if item is None and not shrink:
+            raise UsageError("name an item by its id, which the report and items.parquet show")
         folder = run_folder or newest_run(Path("reports"))
+        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
+        if item is None:
+            from encheck.cli import shrinking
+
+            say(shrinking.of_run(folder, asked))
+            return
         rows = find_item(folder, item)
         if not rows:
             raise UsageError(f"no item of {folder} begins with {item!r}")
-        asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         scorer = rescore(asked, rows) if model else None
         with as_written(folder):
             lines = list(describe(rows, scorer))
+        if shrink:
+            from encheck.cli import shrinking
+
+            lines += shrinking.lines(rows, shrinking.shrinker(asked, shrinking.run_settings(folder)))
         say(lines)

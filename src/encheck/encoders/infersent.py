@@ -104,7 +104,7 @@ class InferSentEncoder(LocalEncoder):
         end = ENDS[self.version][1]
         if end not in self._known:
             raise EncoderError(f"{self.file.path} has no {end!r}: {self._other}")
-        if len(wanted) >= MIN_WORDS_TO_DOUBT and wanted.isdisjoint(self._known.keys() - set(ENDS[self.version])):
+        if len(wanted) >= MIN_WORDS_TO_DOUBT and not self._known.keys() - set(ENDS[self.version]):
             raise EncoderError(f"{self.file.path} has none of the {len(wanted)} words of these texts: {self._other}")
         return [[w for w in words if w in self._known] or [end] for words in found]
 

@@ -31,7 +31,7 @@ def _of_frame(frame: Frame, seed: int, taken: set[str]) -> Iterator[Group]:
     rng = Random(f"{seed}/{frame.id}")  # noqa: S311 - no secret
     made = 0
     for _ in range(TRIES):
-        source, texts = _crossed(frame, rng) if frame.form.near else _mirrored(frame, rng)
+        source, texts = _texts(frame, rng)
         all_texts = {source, *(text.text for text in texts)}
         if len(all_texts) > len(texts) and not all_texts & taken:
             taken |= all_texts
@@ -39,6 +39,13 @@ def _of_frame(frame: Frame, seed: int, taken: set[str]) -> Iterator[Group]:
             yield _group(frame, source, texts)
         if made == A_FRAME:
             return
+
+
+def filled(frame: Frame, rng: Random) -> Group | None:
+    """One group of this frame, as `rng` fills it; None where two of its texts came out alike."""
+    source, texts = _texts(frame, rng)
+    distinct = {source, *(text.text for text in texts)}
+    return _group(frame, source, texts) if len(distinct) > len(texts) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,10 @@ class _Text:
     relation: str
     why: str
     favours: str = ""
+
+
+def _texts(frame: Frame, rng: Random) -> tuple[str, list[_Text]]:
+    return _crossed(frame, rng) if frame.form.near else _mirrored(frame, rng)
 
 
 def _crossed(frame: Frame, rng: Random) -> tuple[str, list[_Text]]:

@@ -39,6 +39,7 @@ class Doc2VecEncoder(LocalEncoder):
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.options: Mapping[str, Any] = PAPER | dict(config.options)
         self._model: Any = read_model(source) if config.name else None
+        self._fits = False  # whether it knew a word yet
 
     def content(self) -> Mapping[str, Path]:
         """The file, and the arrays that gensim puts beside a large one."""
@@ -54,9 +55,10 @@ class Doc2VecEncoder(LocalEncoder):
         return {"trained": self.source.name}
 
     def model(self, texts: list[str]) -> Any:
-        """gensim's model; EncoderError if it has none of the words of these texts."""
+        """gensim's model; EncoderError if it has none of the words of these texts, nor of those before."""
         words = {word for text in texts for word in _words(text)}
-        if len(words) >= MIN_WORDS_TO_DOUBT and words.isdisjoint(self._model.wv.key_to_index):
+        self._fits = self._fits or not words.isdisjoint(self._model.wv.key_to_index)
+        if len(words) >= MIN_WORDS_TO_DOUBT and not self._fits:
             raise EncoderError(
                 f"{self.source} has none of the {len(words)} words of these texts, such as {min(words)!r}: the "
                 "vocabulary does not match. Remedy: a model of texts of this language, in lower case"

@@ -29,6 +29,11 @@ class LexicalScorer(PairModel):
         self._corpus = ""
         self._frequencies = Frequencies.of(())
 
+    @property
+    def ready(self) -> bool:
+        """Whether it needs no texts to learn from."""
+        return self.weighting in SURFACE
+
     def fit(self, texts: Sequence[str]) -> None:
         """Count document frequencies in these texts."""
         if self.weighting in WEIGHTED:

@@ -161,13 +161,16 @@ class RemoteEncoder(TextEncoder):
         return ask(texts[:middle], positions[:middle]) + ask(texts[middle:], positions[middle:])
 
     def _cut(self, text: str, refused: Refused) -> Vectors:
-        """A text that is too long for the server, cut by it or here, by halves, until it fits; it is counted."""
+        """A text that is too long for the server, cut by it or here until it fits; it is counted.
+
+        It is cut to powers of two, so that what is left does not depend on how much followed.
+        """
         said = refused
         while len(text) > 40:
             try:
                 vectors = self.ask([text], cut=True)
             except Refused as again:
-                said, text = again, text[: len(text) // 2]
+                said, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
             else:
                 with self._counting:
                     self.truncated += 1

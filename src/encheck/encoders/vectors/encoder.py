@@ -91,8 +91,11 @@ class VectorsEncoder(LocalEncoder):
         return np.asarray(total / len(words), np.float32)
 
     def _refuse_strange(self, texts: list[str], known: list[list[str]]) -> None:
-        """EncoderError if none of many words is in the file: each text would get one and the same vector."""
-        words = set() if any(known) else {word for text in texts for word in self.words(text)}
+        """EncoderError if the file has had no word so far, and none of these: all texts would get one vector.
+
+        A file that had one is not doubted for a strange text, which would be refused alone and encoded beside others.
+        """
+        words = set() if any(known) or self._known else {word for text in texts for word in self.words(text)}
         if len(words) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(
                 f"{self.source} has none of the {len(words)} words of these texts, such as {min(words)!r}: the "

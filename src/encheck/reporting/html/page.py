@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import jinja2
 
 Row = Mapping[str, Any]
+LONG = 40  # characters: longer words of a command may break
 REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
@@ -132,7 +133,16 @@ def _environment() -> jinja2.Environment:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
     environment.globals |= {"figure": view.figure, "sentence": view.sentence}
+    environment.filters["typed"] = _typed
     return environment
+
+
+def _typed(command: str) -> Any:
+    """A command whose words stay whole at the end of a line: "-" and "-model" would be typed as they stand."""
+    from markupsafe import Markup, escape
+
+    words = (escape(visible(word, keep=LINES)) for word in command.split(" "))
+    return Markup(" ").join(Markup('<span class="word">{}</span>').format(w) if len(w) < LONG else w for w in words)
 
 
 def _visible(value: Any) -> Any:

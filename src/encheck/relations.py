@@ -1,0 +1,92 @@
+"""Relations that should hold of a model whatever the texts: each function measures by how much one is broken.
+
+All but `margin` call the model itself (`encoder.model` of the fixture), which reads no store. What a figure may be is
+for the test to say: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.protocol import Encoder, PairScorer
+
+Vectors = NDArray[np.float32]
+
+
+class Measured(Protocol):
+    """What `margin` asks: the fixture `encoder`."""
+
+    def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+        """Similarity of each pair; shape [n]."""
+        ...
+
+
+class Contrasted(Protocol):
+    """What `margin` measures: a `MinimalPair`."""
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def kept(self) -> str: ...  # noqa: D102
+    @property
+    def changed(self) -> str: ...  # noqa: D102
+
+
+def margin(encoder: Measured, pair: Contrasted) -> float:
+    """By how much the text that keeps the meaning is nearer than the one that changes it; below 0 the model errs."""
+    kept, changed = encoder.similarities([pair.source] * 2, [pair.kept, pair.changed])
+    return float(kept - changed)
+
+
+def repeat_drift(model: Encoder, texts: Sequence[str]) -> float:
+    """Determinism: the largest change of a coordinate when the same texts are encoded again."""
+    return _largest(model.encode(texts), model.encode(texts))
+
+
+def order_drift(model: Encoder, texts: Sequence[str]) -> float:
+    """Batches: the largest change of a coordinate when the texts come in the opposite order."""
+    return _largest(model.encode(texts), model.encode(list(texts)[::-1])[::-1])
+
+
+def company_drift(model: Encoder, texts: Sequence[str]) -> float:
+    """Batches and padding: the largest change of a coordinate when each text is encoded by itself."""
+    if not texts:
+        return 0.0
+    return _largest(model.encode(texts), np.concatenate([model.encode([text]) for text in texts]))
+
+
+def text_drift(model: Encoder, first: str, second: str) -> float:
+    """Case, spacing and the like: the largest difference of a coordinate between the vectors of two texts."""
+    one, other = model.encode([first, second])
+    return _largest(one, other)
+
+
+def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
+    """Prefixes: the largest difference between a text in its role and the same text with the prompt written out.
+
+    The model must have no prompt for texts without a role.
+    """
+    return _largest(model.encode([text], role=role), model.encode([f"{prompt}{text}"]))
+
+
+def swap_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
+    """Symmetry: the largest change of a score when the two texts of a pair change places."""
+    return _largest(model.score_pairs(first, second), model.score_pairs(second, first))
+
+
+def pairs_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
+    """Batches and padding of a model that scores pairs: the largest change when each pair is scored by itself."""
+    alone = [model.score_pairs([a], [b]) for a, b in zip(first, second, strict=True)]
+    return _largest(model.score_pairs(first, second), np.concatenate(alone)) if alone else 0.0
+
+
+def _largest(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
+    """The largest absolute difference; infinity where shapes differ or a number is none."""
+    if first.shape != second.shape:
+        return float("inf")
+    apart = np.abs(first.astype(np.float64) - second.astype(np.float64)).max(initial=0.0)
+    return float(apart) if np.isfinite(apart) else float("inf")

@@ -1,0 +1,155 @@
+"""A shorter or plainer text in the place of a triplet's source, with the same done to its near and far text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from encheck.language.edits.articles import article, articles
+from encheck.language.parse import Parse
+from encheck.shrinking.units import Unit
+from encheck.types import Edit, Triplet, apply_edits
+
+WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|\w|[^\w\s]")
+SIDES = ("source", "near", "far")
+
+
+def pieces(parse: Parse, unit: Unit) -> tuple[Edit, ...]:
+    """The edits that take a unit out of its text: a blank goes with it, the article before it fits the next word."""
+    first, last, text = unit.first, unit.last, parse.text
+    if first:
+        start, end = parse.ends[first - 1], parse.ends[last]
+    else:
+        start, end = 0, parse.starts[last + 1] if last + 1 < len(parse) else len(text)
+    gone = Edit(start, end, "")
+    if first and parse.lowers[first - 1] in ("a", "an") and last + 1 < len(parse):
+        wanted = article(parse.words[last + 1])
+        if wanted != parse.lowers[first - 1]:
+            old = parse.words[first - 1]
+            new = wanted.capitalize() if old[0].isupper() else wanted
+            return (Edit(parse.starts[first - 1], parse.ends[first - 1], new), gone)
+    return (gone,)
+
+
+def cut_all(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
+    """The triplet with these edits made in all three texts; None where one of its own edits is touched.
+
+    Offsets are the source's. The first letter stays a capital, in each text.
+    """
+    source = _opened(apply_edits(triplet.source, tuple(change)), triplet.source)
+    sides = [_moved(edits, change) for edits in (triplet.near_edits, triplet.far_edits)]
+    if source is None or any(edits is None for edits in sides):
+        return None
+    near_edits, far_edits = (
+        tuple(_raised(e) if e.start == 0 and triplet.source[:1].isupper() else e for e in edits or ())
+        for edits in sides
+    )
+    near, far = apply_edits(source, near_edits), apply_edits(source, far_edits)
+    made = replace(triplet, source=source, near=near, far=far, near_edits=near_edits, far_edits=far_edits)
+    fits = all(is_mended(getattr(triplet, side), getattr(made, side)) for side in SIDES)
+    return made if fits and len({source, near, far}) == len({triplet.source, triplet.near, triplet.far}) else None
+
+
+def _opened(text: str, before: str) -> str | None:
+    """The text with a capital where the one before began with it; None where nothing is left."""
+    if not text.strip():
+        return None
+    return text[0].upper() + text[1:] if before[0].isupper() else text
+
+
+def _raised(edit: Edit) -> Edit:
+    return replace(edit, text=edit.text[:1].upper() + edit.text[1:])
+
+
+def _moved(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
+    """A text's own edits where they stand once the source is changed; None where the two touch."""
+    found = []
+    for edit in edits:
+        if any(_touch(edit, other) for other in change):
+            return None
+        by = sum(len(other.text) - (other.end - other.start) for other in change if other.end <= edit.start)
+        found.append(Edit(edit.start + by, edit.end + by, edit.text))
+    return tuple(found)
+
+
+def _touch(edit: Edit, other: Edit) -> bool:
+    """Whether two edits overlap, or meet where one of them has no letter at that end."""
+    if edit.start < other.end and other.start < edit.end:
+        return True
+    if edit.start == edit.end or not edit.text:
+        return edit.start <= other.end and other.start <= edit.end
+    return False
+
+
+def mapped(offset: int, edits: Sequence[Edit]) -> int:
+    """The place in an edited text of an offset in its source that no edit covers."""
+    return offset + sum(len(e.text) - (e.end - e.start) for e in edits if e.end <= offset)
+
+
+def is_mended(before: str, after: str) -> bool:
+    """Whether a text opens and ends as it did, and no article fits its word less."""
+    if not after or before[0].isupper() != after[0].isupper() or before[-1] != after[-1]:
+        return False
+    return "  " not in after.replace("  ", " " if "  " in before else "  ") and _misfits(after) <= _misfits(before)
+
+
+def _misfits(text: str) -> int:
+    return len(articles(WORD.findall(text)))
+
+
+def reads_alike(before: Parse, after: Parse, gone: Sequence[Edit], own: Sequence[Edit] = ()) -> bool:
+    """Whether what stays of a text is parsed as it was: its tags, and what hangs on what.
+
+    `gone` are the edits of the source; `own` are those that make this text of the source.
+    """
+    here = [(mapped(e.start, own), mapped(e.end, own), e.text) for e in gone]
+    place: dict[int, int] = {}
+    new, inside = -1, None
+    for i in range(len(before)):
+        over = next((e for e in here if e[0] <= before.starts[i] and before.ends[i] <= e[1]), None)
+        if over is None or (over[2].strip() and over is not inside):
+            new += 1
+        if over is None or over[2].strip():
+            place[i] = new
+        inside = over
+    replaced = {place[i] for i in place if any(a <= before.starts[i] and before.ends[i] <= b for a, b, _ in here)}
+    return new + 1 == len(after) and all(_same(before, after, i, place) for i in place if place[i] not in replaced)
+
+
+def _same(before: Parse, after: Parse, at: int, place: Mapping[int, int]) -> bool:
+    new = place[at]
+    if before.bases[at] == "punct" and after.bases[new] == "punct":
+        return True
+    if before.pos[at] != after.pos[new]:
+        return False
+    if before.heads[at] != at and before.heads[at] not in place:  # what it hung on is gone: it is the root now
+        return after.heads[new] == new
+    return place[before.heads[at]] == after.heads[new] and (
+        before.bases[at] == after.bases[new] or before.heads[at] == at
+    )
+
+
+def edits_between(source: str, text: str) -> tuple[Edit, ...]:
+    """The words of a source that give way to others in a text, as edits.
+
+    >>> edits_between("The fast car won.", "The slow car won.")
+    (Edit(start=4, end=8, text='slow'),)
+    """
+    here, there = list(WORD.finditer(source)), list(WORD.finditer(text))
+    codes = SequenceMatcher(None, [w[0] for w in here], [w[0] for w in there], autojunk=False).get_opcodes()
+    found = []
+    for code, a, b, c, d in codes:
+        if code != "equal":
+            start = here[a].start() if a < len(here) else len(source)
+            end = here[b - 1].end() if b > a else start
+            first = there[c].start() if c < len(there) else len(text)
+            last = there[d - 1].end() if d > c else first
+            if a == b:  # with the blank that goes with what comes in
+                last = there[d].start() if d < len(there) else len(text)
+            elif c == d:
+                end = here[b].start() if b < len(here) else len(source)
+            found.append(Edit(start, end, text[first:last]))
+    edits = tuple(found)
+    return edits if apply_edits(source, edits) == text else ()

@@ -1,0 +1,251 @@
+"""The search: greedy passes to a fixpoint, all candidates of a pass scored at once.
+
+The idea is that of delta debugging (Zeller and Hildebrandt 2002) and of hypothesis's shrinker: what goes first is the
+longest part without which the failure is still there. What may go is decided by the parse, and what does not read as
+before is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from encheck.ids import ItemId
+from encheck.language.english import English, Waiting
+from encheck.language.parse import Parse
+from encheck.shrinking.cut import SIDES, cut_all, edits_between, mapped, pieces, reads_alike
+from encheck.shrinking.plainer import replacements
+from encheck.shrinking.units import AMOUNT, has_verb, is_whole, same_units, units
+from encheck.types import Edit, Triplet
+
+BUDGET = 600  # pairs that an item may have scored
+SHARE = 0.5  # of the margin that has to be left
+PASSES = 24
+ROUNDS = 50
+WRITTEN = ("crossed", "mirrored")  # generators of ids: both sides written by hand, against another source
+NO_ENGLISH = ("jumble", "swap")  # of which nothing is parsed
+Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+Change = tuple[Edit, ...]
+
+
+class Remake(Protocol):
+    """Makes the texts of shorter sources again by the generators that made them; None where they make none."""
+
+    def __call__(self, item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:
+        """A triplet of each source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of an item, and sim(source, near) - sim(source, far) under the model."""
+
+    item: Triplet
+    margin: float
+
+    @property
+    def words(self) -> int:
+        """Words of its three texts together."""
+        return sum(len(getattr(self.item, side).split()) for side in SIDES)
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """An item as it was, its least shrunk form and its shortest; both are `whole` where nothing could go.
+
+    `scored` counts the pairs that were scored. `is_cut_short` says that the budget was used up.
+    """
+
+    whole: Form
+    least: Form
+    shortest: Form
+    scored: int
+    is_cut_short: bool = False
+
+    @property
+    def gone(self) -> float:
+        """The share of its words that could go."""
+        return 1 - self.shortest.words / self.whole.words
+
+
+def shrink(
+    item: Triplet, score: Score, english: English, *, remake: Remake | None = None, budget: int = BUDGET
+) -> Shrunk | str:
+    """The shortest, plainest form of a failure that still errs by half its margin; or why it has none.
+
+    `remake` makes the edits of generated texts again. Without it, or where both were written by hand, the same part
+    goes from all three texts, and only where it lies outside all edits. The same item and model give the same form.
+    """
+    item = with_edits(item)
+    if why := refusal(item, remake):
+        return why
+    return _Search(item, score, english, remake if item.near_why or item.far_why else None, budget).run()
+
+
+def with_edits(item: Triplet) -> Triplet:
+    """The item; a side of a crossed or mirrored group, all of which was written, with its edits found by comparison."""
+    known = item.id.known if isinstance(item.id, ItemId) else None
+    if known is None or known.generator not in WRITTEN or item.near_edits or item.far_edits:
+        return item
+    near, far = (edits_between(item.source, text) for text in (item.near, item.far))
+    return replace(item, near_edits=near, far_edits=far)
+
+
+def refusal(item: Triplet, remake: Remake | None) -> str:
+    """Why this item is not shrunk; empty where nothing speaks against it."""
+    if any(part in item.id for name in NO_ENGLISH for part in (f"/{name}/", f"/{name}+")):
+        return "its words are mixed up on purpose, and what goes with what is not known"
+    if any(not edits and not why for edits, why in ((item.near_edits, item.near_why), (item.far_edits, item.far_why))):
+        return "which words of its texts belong together is not known: a text has no edits"
+    if item.near_why or item.far_why:
+        return "" if remake else "its edits cannot be made again here"
+    return ""
+
+
+class _Search:
+    def __init__(self, item: Triplet, score: Score, english: English, remake: Remake | None, budget: int) -> None:
+        self.item, self.english, self.remake, self.budget = item, english, remake, budget
+        self._score, self.scored, self.is_cut_short = score, 0, False
+
+    def run(self) -> Shrunk | str:
+        (whole,) = self._forms([self.item])
+        if whole.margin > 0:
+            return f"the model gets it right, by {whole.margin:.4f}"
+        self.limit = SHARE * whole.margin
+        here, least = whole, whole
+        for find in (self._shorter, self._plainer):
+            for _ in range(PASSES):
+                good = [form for form in self._forms(find(here.item)) if form.margin <= self.limit]
+                if not good:
+                    break
+                if least is whole:
+                    least = max(good, key=lambda form: form.words)
+                here = min(good, key=lambda form: form.words)  # the first of the shortest
+        return Shrunk(whole, least, here, self.scored, self.is_cut_short)
+
+    def _forms(self, items: Sequence[Triplet]) -> list[Form]:
+        """These items with their margins, all scored at once; nothing where the budget is used up."""
+        left = max(self.budget - self.scored, 0) // 2
+        self.is_cut_short |= left < len(items)
+        some = items[:left]
+        pairs = [pair for item in some for pair in item.pairs]
+        values = list(self._score(pairs)) if pairs else []
+        self.scored += len(pairs)
+        return [
+            Form(item, round(float(near) - float(far), 6))
+            for item, near, far in zip(some, values[::2], values[1::2], strict=True)
+        ]
+
+    def _parses(self, item: Triplet) -> tuple[Parse, ...]:
+        self.english.parse_all(getattr(item, side) for side in SIDES)
+        return tuple(self.english.parse(getattr(item, side)) for side in SIDES)
+
+    def _shorter(self, item: Triplet) -> list[Triplet]:
+        """The item without each of its units."""
+        parses = self._parses(item)
+        known = _known(self.english, parses, item) if self.remake is None else None
+        counts = _counts(item)
+        there = [unit for unit in units(self.english, parses[0]) if unit.kind != "number" or not counts]
+        found = [pieces(parses[0], unit) for unit in there]
+        return self._made(item, parses, [c for c in found if known is None or _span(c) in known])
+
+    def _plainer(self, item: Triplet) -> list[Triplet]:
+        """The item with each of its rare words and names replaced, in all three texts."""
+        parses = self._parses(item)
+        found = _once_known(self.english, lambda: list(replacements(self.english, parses[0])))
+        return self._made(item, parses, [change for change in found if _stands_alone(item, change)])
+
+    def _made(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Change]) -> list[Triplet]:
+        """The forms of the item with each of these changes that read as before."""
+        if self.remake is None:
+            tried = [(change, cut_all(item, change)) for change in found]
+        else:
+            plain = [cut_all(_alone(item), change) for change in found]
+            texts = [one.source for one in plain if one]
+            again = dict(zip(texts, self.remake(item, texts), strict=True))
+            tried = [
+                (c, _same(item, again.get(one.source) if one else None)) for c, one in zip(found, plain, strict=True)
+            ]
+        there = [(change, made) for change, made in tried if made is not None]
+        self.english.parse_all(getattr(made, side) for _, made in there for side in SIDES)
+        return [made for change, made in there if self._reads(item, made, parses, change)]
+
+    def _reads(self, item: Triplet, made: Triplet, parses: tuple[Parse, ...], change: Change) -> bool:
+        after = self._parses(made)
+        verbs = all(
+            has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(parses, after, strict=True)
+        )
+        if not verbs or not all(map(is_whole, after)):
+            return False
+        own: tuple[Change, ...] = ((), item.near_edits, item.far_edits)
+        sides = range(3) if self.remake is None else range(1)
+        return all(reads_alike(parses[i], after[i], change, own[i]) for i in sides)
+
+
+def _counts(item: Triplet) -> bool:
+    """Whether its edits are of amounts, which a number elsewhere may be the whole of: 4 of 7 won, 3 of 7 lost."""
+    edits = (*item.near_edits, *item.far_edits)
+    return any(AMOUNT.search(f"{item.source[e.start : e.end]} {e.text}") for e in edits)
+
+
+def _alone(item: Triplet) -> Triplet:
+    """The item's source by itself."""
+    return replace(item, near=item.source, far=item.source, near_edits=(), far_edits=())
+
+
+def _same(item: Triplet, made: Triplet | None) -> Triplet | None:
+    """What was made again, where the same words give way in both texts; to what, may have been drawn anew."""
+    if made is None:
+        return None
+    for edits, again in ((item.near_edits, made.near_edits), (item.far_edits, made.far_edits)):
+        if _given_up(item.source, edits) != _given_up(made.source, again):
+            return None
+    return made
+
+
+def _given_up(source: str, edits: Sequence[Edit]) -> list[str]:
+    """The words that edits replace, but for articles, which follow their words."""
+    words = [source[edit.start : edit.end].lower() for edit in edits]
+    return [word for word in words if word not in ("a", "an")]
+
+
+def _span(change: Change) -> tuple[int, int]:
+    return change[-1].start, change[-1].end
+
+
+def _known(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tuple[int, int]]:
+    """The spans of the source that are units, or hang alike, in the near and in the far text as well."""
+    here = units(english, parses[0])
+    found = []
+    for parse, edits in zip(parses[1:], (item.near_edits, item.far_edits), strict=True):
+        there = {_span(pieces(parse, unit)) for unit in units(english, parse)}
+        spans = {_span(pieces(parses[0], unit)) for unit in here}
+        places = [(unit, _mapped((parses[0].starts[unit.first], parses[0].ends[unit.last]), edits)) for unit in here]
+        alike = {_span(pieces(parses[0], unit)) for unit in same_units(parse, places, parses[0])}
+        found.append({span for span in spans if _mapped(span, edits) in there} | alike)
+    return found[0] & found[1]
+
+
+def _mapped(span: tuple[int, int], edits: Sequence[Edit]) -> tuple[int, int]:
+    """The span in an edited text. Its end is that of its last letter, which an edit right behind does not move."""
+    start, end = span
+    return mapped(start, edits), mapped(end - 1, edits) + 1
+
+
+def _stands_alone(item: Triplet, change: Change) -> bool:
+    """Whether the words that give way stand once in each text."""
+    for edit in change:
+        word = item.source[edit.start : edit.end].lower()
+        if any(getattr(item, side).lower().count(word) != 1 for side in SIDES) and len(word) > 2:
+            return False
+    return True
+
+
+def _once_known(english: English, ask: Callable[[], list[Change]]) -> list[Change]:
+    """What is asked, once the tags that it waits for are there."""
+    for _ in range(ROUNDS):
+        try:
+            return ask()
+        except Waiting:
+            english.fetch()
+    return []

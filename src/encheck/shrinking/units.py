@@ -1,0 +1,479 @@
+"""What a sentence can do without, by its parse: adjuncts, clauses, modifiers, coordinates, whole sentences.
+
+Far more is left than goes: a word that its verb or noun may need stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from encheck.language.english import English
+from encheck.language.lexicon.protocol import Lexicon
+from encheck.language.parse import Parse
+
+COMMON = 4.3  # Zipf: twenty times in a million words
+AMOUNT = re.compile(
+    r"\d|%|\b(?:half|thirds?|quarters?|all|none|most|many|few|each|every|both|any|either|neither|no|one|two|three|four|five"
+    r"|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|dozens?|hundreds?|thousands?|some|only|percent|twice|once)\b",
+    re.IGNORECASE,
+)
+NEGATIVE = frozenset("not n't never no hardly scarcely barely nor neither without unless nothing nobody none".split())
+COMPARING = frozenset("than as so too more most less least enough such like unlike better best worse worst".split())
+ASKING = frozenset("how when where why what who which whose whom whether".split())
+STAYING = NEGATIVE | COMPARING | ASKING | frozenset("here there well badly away back up out off down in on".split())
+PLACES_AND_TIMES = frozenset(
+    """in on at during after before since until till near behind along across throughout within despite under inside
+    outside beside because amid""".split()
+)
+OF_A_NOUN = frozenset("by with from".split())
+NEEDS_ADJUNCT = frozenset(
+    """be live stay put place set lay lie stand sit last reside dwell behave act treat get go come head belong depend
+    rely consist refer lead differ result range weigh become seem look feel sound taste smell keep bring send turn
+    focus concentrate insist believe participate engage specialise specialize succeed invest arrive leave end begin
+    start hang stick fall rise run date account occur happen take make have hold base rank score total vary remain
+    drop base spend park store""".split()
+)
+NEEDS_MODIFIER = frozenset(
+    """time times way ways mood shape condition manner look kind sort type number amount level rate extent part side end
+    idea thing things one ones place terms basis luck deal bit lot majority minority hand case reason state position
+    quality role job move step day year week month hour minute morning evening afternoon night people man woman person
+    fan seat school house life death care voice eye eyes hair face chance point view word note scale size share school
+    figure act pace degree distance price speed temperature pressure height angle""".split()
+)
+NEEDS_RELATIVE = frozenset(
+    """thing things one ones place time times way ways day reason case kind sort type part side end idea point fact sign
+    person people degree extent""".split()
+)
+NO_MODIFIER = frozenset(
+    """same other another first second third next last only own different several certain particular various few many
+    much more most less least such former latter main whole entire half double very previous following total average
+    single sole full due able available key mere real fake false alleged so-called would-be no public""".split()
+)
+NEVER_WITHOUT_TIME = frozenset(
+    "be last date take happen occur fall become lie run total spend remain stay keep".split()
+)
+TIMES = frozenset(
+    """today yesterday tomorrow tonight morning evening afternoon night week weekend month year decade century hour
+    minute second monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december spring summer autumn winter day dawn dusk noon midnight sat sun mon tue
+    wed thu fri season quarter""".split()
+)
+OF_TIME = frozenset("in on at during after before since until till within throughout for by over through".split())
+NEVER_IN_FRONT = frozenset("than as like unlike without instead rather except besides of".split())
+BOUND_ADJECTIVES = frozenset(
+    """interested involved good bad engaged based located available present rich poor lacking common popular active
+    fluent confident successful interested versed short high low big great due dependent keen happy sad angry level
+    similar different equal alike identical absent missing strong weak visible complicit covered""".split()
+)
+SAYING = frozenset(
+    """say tell report announce add note explain argue claim state write testify confirm warn insist believe think
+    suggest admit declare estimate predict stress""".split()
+)
+FACTIVE = SAYING - {"tell"} | frozenset("know find show mean learn hear hope see understand".split())
+TELLING_APART = ("modifier", "number", "clause")
+OF_NOUNS = ("amod", "compound", "nmod", "nummod", "acl")
+SUBORDINATING = frozenset("because although though while when whenever after before since until unless if once".split())
+SYMMETRIC = frozenset("meet mix combine compare exchange agree differ marry join connect merge share both".split())
+LINKING = frozenset("and or but".split())
+BACK = frozenset(
+    """he she it they him her them his hers its their theirs this that these those himself herself itself themselves
+    one ones such former latter so too also""".split()
+)
+PAIRED = {"(": ")", "[": "]", "“": "”"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Tokens `first` to `last` (both of them go), and what they are."""
+
+    first: int
+    last: int
+    kind: str
+
+
+def units(english: English, parse: Parse) -> tuple[Unit, ...]:
+    """What of this text can go, longest first; the commas of a unit go with it."""
+    found = {*_sentences(parse), *_around(parse)}
+    for at in range(len(parse)):
+        if parse.heads[at] != at and (unit := _unit(english.lexicon, parse, at)) is not None:
+            found.add(unit)
+    return tuple(sorted(found, key=lambda u: (u.first - u.last, u.first, u.kind)))
+
+
+def same_units(parse: Parse, found: Iterable[tuple[Unit, tuple[int, int]]], like: Parse) -> Iterator[Unit]:
+    """Of these units of a text, with the first and last offset that each would have here, those that hang here alike.
+
+    A word that may need one stays with it, whatever it is in the other text.
+    """
+    for unit, (start, end) in found:
+        if start not in parse.starts or end not in parse.ends:
+            continue
+        first, last = parse.starts.index(start), parse.ends.index(end)
+        tops = [i for i in range(first, last + 1) if not first <= parse.heads[i] <= last and parse.bases[i] != "punct"]
+        there = [
+            i for i in range(unit.first, unit.last + 1)
+            if not unit.first <= like.heads[i] <= unit.last and like.bases[i] != "punct"
+        ]  # fmt: skip
+        below = {i for top in tops for i in parse.subtree(top)}
+        whole = all(first <= i <= last for i in below if parse.bases[i] != "punct")
+        alike = [parse.bases[i] for i in tops] == [like.bases[i] for i in there] and len(tops) == 1
+        if whole and alike and unit.kind in ("adjunct", "modifier", "aside") and _is_borne(parse, tops[0]):
+            yield unit
+
+
+def _is_borne(parse: Parse, at: int) -> bool:
+    """Whether what the word hangs on stands without it."""
+    head = parse.lower_lemmas[parse.heads[at]]
+    bound = NEEDS_ADJUNCT | NEVER_WITHOUT_TIME | NEEDS_MODIFIER | BOUND_ADJECTIVES
+    return head not in bound and (parse.bases[at] != "advmod" or parse.pos[parse.heads[at]] != "AUX")
+
+
+def _unit(lexicon: Lexicon, parse: Parse, at: int) -> Unit | None:
+    """The unit that hangs on the word at `at`, or None where the sentence may need it."""
+    span = _span(parse, at)
+    if span is None or not _outside_subject_of_one_word(parse, at):
+        return None
+    base = parse.bases[at]
+    if base == "conj":
+        return _coordinate(parse, at, span)
+    kind = _kind(lexicon, parse, at, base, span)
+    if kind in TELLING_APART and base in OF_NOUNS and _is_repeated(parse, parse.heads[at]):
+        return None
+    return None if kind is None else _with_commas(parse, *span, kind)
+
+
+def _is_repeated(parse: Parse, at: int) -> bool:
+    """Whether the noun, or "one", stands elsewhere too: what hangs on it then tells the two apart."""
+    return parse.lower_lemmas.count(parse.lower_lemmas[at]) > 1 or not {"one", "ones", "other"}.isdisjoint(parse.lowers)
+
+
+def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
+    """What hangs so on its word, where the word stands without it; else None."""
+    if base in OF_NOUNS:
+        return _kind_of_noun(lexicon, parse, at, base, span)
+    if base == "advmod":
+        return "adjunct" if _is_free_adverb(parse, at, span) else None
+    if base == "obl":
+        return "adjunct" if _is_free_oblique(lexicon, parse, at, span) else None
+    if base == "advcl":
+        return "clause" if _is_free_clause(parse, at, span) else None
+    if base == "parataxis":
+        return "aside" if _says(parse, at, span) else None
+    if base in ("appos", "discourse", "vocative"):
+        return "aside" if _is_set_off(parse, at, span) else None
+    return None
+
+
+def _kind_of_noun(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
+    if base == "compound":
+        return "modifier" if _is_free_noun(lexicon, parse, at, span) else None
+    if base == "amod":
+        return "modifier" if _is_free_adjective(parse, at, span) else None
+    if base == "nummod":
+        return "number" if _is_free_number(parse, at, span) else None
+    if base == "nmod":
+        return "modifier" if _is_free_nominal(parse, at) else None
+    return "clause" if _is_free_relative(parse, at, span) else None
+
+
+def _span(parse: Parse, at: int) -> tuple[int, int] | None:
+    """First and last token of all that hangs on `at`, without punctuation at its edges; None where it has gaps."""
+    tree = parse.subtree(at)
+    if tree[-1] - tree[0] + 1 != len(tree):
+        return None
+    first, last = tree[0], tree[-1]
+    while first < last and parse.bases[first] == "punct":
+        first += 1
+    while last > first and parse.bases[last] == "punct":
+        last -= 1
+    return first, last
+
+
+def _outside_subject_of_one_word(parse: Parse, at: int) -> bool:
+    """Whether the unit is no part of a fixed expression, of a name or of a question's word."""
+    return parse.bases[at] not in ("fixed", "flat") and not parse.entities[at].startswith("I-")
+
+
+def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    head = parse.heads[at]
+    plain = parse.tags[at] == "JJ" and parse.lowers[at] not in NO_MODIFIER and parse.words[at].isalpha()
+    noun = parse.tags[head] in ("NN", "NNS") and parse.lower_lemmas[head] not in NEEDS_MODIFIER
+    alone = span == (at, at) and not parse.children[at] and parse.words[at].islower() and at < head
+    stands = parse.child(head, "det", "nmod:poss") is not None or parse.tags[head] == "NNS"
+    before = all(parse.pos[i] in ("ADJ", "NOUN") for i in range(at + 1, head))
+    beside = parse.lowers[at - 1] not in COMPARING | NEGATIVE if at else True
+    linked = any(parse.bases[i] in ("conj", "cc") for i in parse.children[head])
+    article = parse.child(head, "det")
+    if article is not None and parse.lowers[article] in ("a", "an") and parse.child(head, "case") is not None:
+        return False  # at a good price
+    return plain and noun and alone and stands and before and beside and not linked
+
+
+def _is_free_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """A number between an article, or a possessive, and what it counts."""
+    head = parse.heads[at]
+    article = parse.lowers[at - 1] in ("the", "these", "those", "my", "your", "his", "her", "its", "our", "their")
+    alone = span == (at, at) and at < head and parse.child(head, "cop") is None
+    return bool(at) and article and alone and parse.tags[head] == "NNS" and parse.lower_lemmas[head] not in TIMES
+
+
+def _is_free_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """A noun before a common noun that says of which kind it is: a concert hall is a hall."""
+    head = parse.heads[at]
+    plain = parse.tags[at] == "NN" and parse.tags[head] in ("NN", "NNS") and span == (at, at) and at + 1 == head
+    words = parse.words[at].islower() and parse.words[head].islower() and parse.words[head].isalpha()
+    stands = parse.child(head, "det", "nmod:poss") is not None and parse.child(head, "amod", "nummod") is None
+    if not (plain and words and stands) or parse.child(head, "cop") is not None:
+        return False
+    single, whole = parse.lower_lemmas[head], f"{parse.lower_lemmas[at]} {parse.lower_lemmas[head]}"
+    senses = lexicon.senses(whole, "n") or lexicon.senses(whole.replace(" ", "_"), "n")
+    if not senses:
+        return lexicon.frequency(single, "n") >= COMMON and single not in NEEDS_MODIFIER
+    return any(single in lexicon.members(wider) for sense in senses[:1] for wider in lexicon.hypernyms(sense.id))
+
+
+def _is_free_adverb(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    head = parse.heads[at]
+    if not STAYING.isdisjoint(parse.lowers[span[0] : span[1] + 1]) or parse.tags[at] not in ("RB",):
+        return False
+    if parse.lower_lemmas[head] in NEEDS_ADJUNCT and at > head:
+        return False
+    return parse.lowers[at].endswith("ly") or parse.lowers[at] in (
+        "very", "quite", "rather", "already", "also", "just", "still", "often", "always", "sometimes", "soon", "now",
+        "today", "yesterday", "tomorrow", "again", "later", "then", "really", "perhaps", "maybe", "indeed", "however",
+        "twice", "once", "pretty", "ago",
+    )  # fmt: skip
+
+
+def _is_free_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    head, cases = parse.heads[at], _cases(parse, at)
+    lemma = parse.lower_lemmas[head]
+    if not COMPARING.isdisjoint(cases) or not NEGATIVE.isdisjoint(parse.lowers[span[0] : span[1] + 1]):
+        return False
+    in_front = span[0] == 0 and _is_comma(parse, span[1] + 1)
+    is_main = parse.bases[head] in ("root", "ROOT")
+    if in_front and is_main and cases and cases.isdisjoint(NEVER_IN_FRONT) and _has_subject(parse, head):
+        return True
+    if parse.lowers[span[0]] == "according":
+        return in_front or _is_between_commas(parse, span)
+    if _is_time(parse, at) and (not cases or (len(cases) == 1 and cases <= OF_TIME)):
+        return lemma not in NEVER_WITHOUT_TIME and (parse.child(head, "cop") is None or parse.pos[head] == "ADJ")
+    if len(cases) != 1 or not cases <= PLACES_AND_TIMES:
+        return False
+    if parse.pos[head] == "ADJ":
+        return parse.child(head, "cop") is not None and lemma not in BOUND_ADJECTIVES and at > head
+    if parse.pos[head] != "VERB" or (lemma in NEEDS_ADJUNCT and at > head):
+        return False
+    return at < head or parse.child(head, "obj", "nsubj:pass") is not None or _is_intransitive(lexicon, parse, head)
+
+
+def _has_subject(parse: Parse, head: int) -> bool:
+    """Whether a clause has its subject, or is a request."""
+    return parse.child(head, "nsubj", "expl", "csubj") is not None or parse.tags[head] == "VB"
+
+
+def _cases(parse: Parse, at: int) -> frozenset[str]:
+    return frozenset(parse.lowers[i] for i in parse.children[at] if parse.bases[i] in ("case", "mark"))
+
+
+def _is_time(parse: Parse, at: int) -> bool:
+    return parse.lower_lemmas[at] in TIMES
+
+
+def _is_intransitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
+    """Whether the verb stands by itself in its first senses: frames 1 and 2 of WordNet, "Something ----s"."""
+    if parse.child(verb, "xcomp", "ccomp", "compound:prt") is not None:
+        return False
+    senses = lexicon.senses(parse.lower_lemmas[verb], "v")[:1]
+    return any(frame in (1, 2) for sense in senses for frame in sense.frames)
+
+
+def _is_free_nominal(parse: Parse, at: int) -> bool:
+    head, cases = parse.heads[at], _cases(parse, at)
+    if parse.pos[head] != "NOUN" or parse.lower_lemmas[head] in NEEDS_MODIFIER or at < head:
+        return False
+    is_named = parse.child(head, "det", "nmod:poss") is not None
+    return len(cases) == 1 and cases <= PLACES_AND_TIMES | OF_A_NOUN and is_named and _has_no_negation(parse, at)
+
+
+def _has_no_negation(parse: Parse, at: int) -> bool:
+    return NEGATIVE.isdisjoint(parse.lowers[i] for i in parse.subtree(at))
+
+
+def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """A clause that a plain conjunction opens, or one with "as" behind a comma."""
+    head, first = parse.heads[at], parse.lowers[span[0]]
+    is_aside = first == "as" and (_is_between_commas(parse, span) or span[0] == 0) and _has_subject(parse, at)
+    opens = (first in SUBORDINATING or is_aside) and parse.bases[span[0]] in ("mark", "advmod")
+    if not opens or parse.child(at, "nsubj") is None or parse.pos[head] not in ("VERB", "ADJ", "NOUN"):
+        return False
+    return _has_subject(parse, head) and not any(parse.lowers[i] == "it" for i in parse.children[head])
+
+
+def _says(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """Whether this is who said the rest, behind a comma at the end: ", experts testified."."""
+    said = parse.lower_lemmas[at] in SAYING and parse.child(at, "nsubj") is not None
+    return said and at > parse.heads[at] and _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
+
+
+def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """A relative clause of a noun with its article, or a participle behind one."""
+    head = parse.heads[at]
+    if parse.lowers[span[0]] in ("which", "who", "whose") and at > head and _is_between_commas(parse, span):
+        return True
+    named = parse.pos[head] in ("NOUN", "PROPN") and parse.lower_lemmas[head] not in NEEDS_RELATIVE
+    if not named or at < head or parse.child(head, "cop", "expl") is not None:
+        return False
+    if any(parse.tags[i] in ("JJS", "RBS") or parse.lowers[i] in NO_MODIFIER for i in parse.children[head]):
+        return False
+    if parse.deps[at] == "acl:relcl":
+        opened = parse.lowers[span[0]] in ("who", "which", "that", "where", "whom", "whose")
+        return opened and not (parse.pos[head] == "PROPN" and not _is_between_commas(parse, span))
+    return parse.tags[at] == "VBN" and span[0] == at and span[1] > at
+
+
+def _is_set_off(parse: Parse, at: int, span: tuple[int, int]) -> bool:
+    """An apposition between two commas, or a word to the reader before a comma; no clause with a subject of its own."""
+    if parse.bases[at] == "appos":
+        return _is_between_commas(parse, span)
+    return (span[0] == 0 and _is_comma(parse, span[1] + 1)) or _is_between_commas(parse, span)
+
+
+def _is_comma(parse: Parse, at: int) -> bool:
+    return 0 <= at < len(parse) and parse.words[at] == ","
+
+
+def _is_end(parse: Parse, at: int) -> bool:
+    """Whether the text, or a sentence of it, is over here."""
+    return at >= len(parse) or parse.words[at] in (".", "!", "?")
+
+
+def _is_between_commas(parse: Parse, span: tuple[int, int]) -> bool:
+    behind = span[1] + 1
+    return _is_comma(parse, span[0] - 1) and (_is_comma(parse, behind) or _is_end(parse, behind))
+
+
+def _with_commas(parse: Parse, first: int, last: int, kind: str) -> Unit | None:
+    """The unit with the commas that stood for it alone; None where other signs touch it."""
+    before, after = _is_comma(parse, first - 1), _is_comma(parse, last + 1)
+    if before and (after or _is_end(parse, last + 1)):
+        first -= 1
+        last += after
+    elif after and (first == 0 or _is_end(parse, first - 1)):
+        last += 1
+    elif before or after:  # a comma that may part clauses or a list
+        return None
+    if first and parse.words[first - 1] in ("(", "[", '"', "“", "'", "‘", ":", ";", "-", "–", "—", "``"):
+        return None
+    if last + 1 < len(parse) and not (_is_end(parse, last + 1) or parse.words[last + 1][0].isalnum()):
+        return None
+    return Unit(first, last, kind)
+
+
+def _coordinate(parse: Parse, at: int, span: tuple[int, int]) -> Unit | None:
+    """The second of two coordinates with its conjunction, where the first can stand by itself."""
+    head = parse.heads[at]
+    siblings = [i for i in parse.children[head] if parse.bases[i] == "conj"]
+    links = [i for i in parse.children[at] if parse.bases[i] == "cc"]
+    if siblings != [at] or len(links) != 1 or parse.lowers[links[0]] not in LINKING or links[0] != span[0]:
+        return None
+    if any(parse.bases[i] == "cc" for i in parse.children[head]) or not _parts(parse, head, at):
+        return None
+    if parse.pos[at] != parse.pos[head] or "between" in parse.lowers or "both" in parse.lowers:
+        return None
+    first = span[0] - _is_comma(parse, span[0] - 1)
+    return Unit(first, span[1], "coordinate") if _is_end(parse, span[1] + 1) else None
+
+
+def _parts(parse: Parse, head: int, at: int) -> bool:
+    """Whether the two are predicates, or objects and the like: no subject, whose verb agrees with both."""
+    if parse.pos[head] == "VERB":
+        return parse.bases[head] in ("ROOT", "root", "advcl", "ccomp") and parse.tags[head] == parse.tags[at]
+    verb = parse.lower_lemmas[parse.heads[head]]
+    return parse.bases[head] in ("obj", "obl") and verb not in SYMMETRIC and verb not in NEEDS_ADJUNCT
+
+
+def _around(parse: Parse) -> Iterator[Unit]:
+    """What stands before the clause that can be the sentence: "She knows that", or a first clause with its "and"."""
+    root = next((i for i in range(len(parse)) if parse.heads[i] == i), None)
+    if root is None or sum(parse.heads[i] == i for i in range(len(parse))) > 1:
+        return
+    for at in parse.children[root]:
+        span = _span(parse, at)
+        if span and parse.bases[at] == "ccomp" and _is_said_after(parse, root, at, span):
+            yield Unit(span[1] + 1, root, "aside")
+        if span is None or at < root or not _is_end(parse, span[1] + 1) or span[1] + 2 != len(parse):
+            continue
+        marked = parse.bases[span[0]] == "mark"
+        if (
+            parse.child(at, "nsubj") is None
+            or not _is_finite(parse, at)
+            or _points_back(parse, span[0] + marked, span[1])
+        ):
+            continue
+        if parse.bases[at] == "ccomp" and parse.lower_lemmas[root] in FACTIVE and _is_plain_frame(parse, root):
+            opened = parse.lowers[span[0]] == "that" and marked
+            if opened or not marked:
+                yield Unit(0, span[0] - 1 + opened, "clause")
+        elif parse.bases[at] == "conj" and parse.lowers[span[0]] in LINKING and parse.child(at, "cc") == span[0]:
+            yield Unit(0, span[0], "coordinate")
+
+
+def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
+    """Whether a text ends with who said the rest, behind a comma."""
+    ends = root + 2 == len(parse) and _is_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
+    return (
+        ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)
+    )
+
+
+def _is_finite(parse: Parse, at: int) -> bool:
+    parts = [*(i for i in parse.children[at] if parse.bases[i] in ("aux", "cop")), at]
+    return any(parse.tags[i] in ("VBD", "VBZ", "VBP", "MD") for i in parts)
+
+
+def _is_plain_frame(parse: Parse, root: int) -> bool:
+    """Whether who says or knows it does so: no denial, question or modal."""
+    here = [i for i in parse.children[root] if parse.bases[i] in ("aux", "advmod", "mark", "det")]
+    return not here and _is_finite(parse, root) and parse.child(root, "nsubj", "csubj") is not None
+
+
+def _sentences(parse: Parse) -> Iterator[Unit]:
+    """Whole sentences of a text that has several, where no other one points back to them."""
+    ends = [i for i in range(len(parse)) if _closes(parse, i)]
+    spans = [(0 if not k else ends[k - 1] + 1, end) for k, end in enumerate(ends)]
+    if len(spans) < 2 or spans[-1][1] != len(parse) - 1:
+        return
+    for k, (first, last) in enumerate(spans):
+        behind = spans[k + 1 :]
+        if last - first >= 2 and not any(_points_back(parse, a, b) for a, b in behind):
+            yield Unit(first, last, "sentence")
+
+
+def _closes(parse: Parse, at: int) -> bool:
+    if parse.words[at] not in (".", "!", "?"):
+        return False
+    return at + 1 == len(parse) or (
+        parse.starts[at + 1] > parse.ends[at] and parse.words[at + 1][0].isupper() and parse.words[at - 1].islower()
+    )
+
+
+def _points_back(parse: Parse, first: int, last: int) -> bool:
+    return not BACK.isdisjoint(parse.lowers[first : last + 1])
+
+
+def has_verb(parse: Parse) -> bool:
+    """Whether a text has a finite verb, a request's among them."""
+    return any(tag in ("VBD", "VBZ", "VBP", "MD", "VB") for tag in parse.tags)
+
+
+def is_whole(parse: Parse) -> bool:
+    """Whether brackets and quotation marks of a text come in pairs, and no sign stands where none can."""
+    text = parse.text
+    if any(text.count(a) != text.count(b) for a, b in PAIRED.items()) or text.count('"') % 2:
+        return False
+    doubled = any(a in ",;:" and b in ",;:.!?" for a, b in pairwise(parse.words))
+    return bool(text) and not doubled and text[0] not in ",;:.!?"

@@ -1,0 +1,204 @@
+"""Shrinking: what goes, what stays, that the edits still hold, and that the failure is still there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encheck.cli import shrinking
+from encheck.datasets.dataset import Dataset
+from encheck.generators.phenomenon import phenomenon
+from encheck.ids import ItemId
+from encheck.items import contrast
+from encheck.items.variants import Maker
+from encheck.language.english import English
+from encheck.shrinking.cut import cut_all, edits_between, pieces
+from encheck.shrinking.remake import remaker
+from encheck.shrinking.shrink import shrink
+from encheck.shrinking.units import units
+from encheck.types import Edit, Group, Triplet, apply_edits
+
+ENGLISH = English()
+
+
+def triplet(source, near, far, **more):
+    given_edits = {"near_edits": edits_between(source, near), "far_edits": edits_between(source, far)}
+    return Triplet(
+        ItemId("own/8f51134ccd0afd90/antonym/1/written/0"), source, near, far, "c", **{**given_edits, **more}
+    )
+
+
+def always_wrong(pairs):
+    return [0.0, 1.0] * (len(pairs) // 2)
+
+
+def removable(text):
+    ENGLISH.parse_all([text])
+    parse = ENGLISH.parse(text)
+    found = {apply_edits(text, pieces(parse, unit)) for unit in units(ENGLISH, parse)}
+    return {shorter[0].upper() + shorter[1:] for shorter in found}
+
+
+GATES = triplet(
+    "After the storm, the old mill by the river was noisy in April.",
+    "After the storm, the old mill by the river was loud in April.",
+    "After the storm, the old mill by the river was quiet in April.",
+)
+
+
+def test_what_stands_outside_the_edits_goes_from_all_three_texts():
+    found = shrink(GATES, always_wrong, ENGLISH)
+    item = found.shortest.item
+    assert (item.source, item.near, item.far) == (
+        "The mill was noisy.", "The mill was loud.", "The mill was quiet.",
+    )  # fmt: skip
+    assert apply_edits(item.source, item.near_edits) == item.near
+    assert apply_edits(item.source, item.far_edits) == item.far
+    assert found.whole.item.source == GATES.source
+    assert found.shortest.words < found.least.words < found.whole.words
+
+
+def test_the_same_item_gives_the_same_form():
+    assert shrink(GATES, always_wrong, ENGLISH) == shrink(GATES, always_wrong, ENGLISH)
+
+
+def test_what_would_take_more_than_half_of_the_margin_stays():
+    def by_storm(pairs):
+        return [v for _, far in pairs[1::2] for v in (0.0, 1.0 if "storm" in far else 0.4)]
+
+    shortest = shrink(GATES, by_storm, ENGLISH).shortest
+    assert "storm" in shortest.item.source
+    assert "river" not in shortest.item.source
+    assert shortest.margin == -1.0
+
+
+def test_what_the_model_gets_right_is_not_shrunk():
+    assert shrink(GATES, lambda pairs: [1.0, 0.0] * (len(pairs) // 2), ENGLISH) == "the model gets it right, by 1.0000"
+
+
+def test_no_more_pairs_are_scored_than_the_budget_allows():
+    asked = []
+
+    def count(pairs):
+        asked.extend(pairs)
+        return always_wrong(pairs)
+
+    found = shrink(GATES, count, ENGLISH, budget=8)
+    assert len(asked) == found.scored <= 8
+    assert found.is_cut_short
+
+
+def test_each_pass_is_one_call():
+    calls = []
+
+    def count(pairs):
+        calls.append(len(pairs))
+        return always_wrong(pairs)
+
+    found = shrink(GATES, count, ENGLISH)
+    assert max(calls) > 4
+    assert len([n for n in calls if n]) <= 6
+    assert sum(calls) == found.scored
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("The train never stops in Linz.", "never"),
+        ("He lives in Paris.", "in Paris"),
+        ("She gave the dog a bone.", "the dog"),
+        ("Tighten the inner bolts more than the outer bolts.", "inner"),
+        ("Tom and Anna are tired.", "Tom and"),
+        ("This car is faster than the old one.", "than"),
+        ("One of the boys left.", "of the boys"),
+        ("The cook looks tired today.", "tired"),
+    ],
+)
+def test_what_a_sentence_may_need_stays(text, stays):
+    assert all(stays in shorter for shorter in removable(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "shorter"),
+    [
+        ("At dawn, an old gardener watered the trees.", "An old gardener watered the trees."),
+        ("An old gardener watered the trees.", "A gardener watered the trees."),
+        ("The letter that came on Monday was short.", "The letter was short."),
+        ("The bell rang because the door opened.", "The bell rang."),
+        ("The docs say that the job failed.", "The job failed."),
+        ("The plan failed, experts said.", "The plan failed."),
+        ("She opened the door and left.", "She opened the door."),
+        ("The meeting room is full.", "The room is full."),
+        ("It rained. The match was cancelled.", "The match was cancelled."),
+    ],
+)
+def test_adjuncts_clauses_modifiers_and_sentences_go(text, shorter):
+    assert shorter in removable(text)
+
+
+def test_numbers_stay_where_the_edits_count():
+    item = triplet("She won 4 of her 7 matches.", "She lost 3 of her 7 matches.", "She lost 4 of her 7 matches.")
+    assert "7" in shrink(item, always_wrong, ENGLISH).shortest.item.source
+
+
+def test_nothing_goes_that_an_edit_touches():
+    assert cut_all(GATES, (Edit(GATES.source.index("noisy") - 4, GATES.source.index("noisy") + 2, ""),)) is None
+
+
+def test_generated_edits_are_made_again():
+    maker = Maker(0, ENGLISH)
+    build = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))
+
+    def made(text):
+        (item,) = build(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).kept
+        return item
+
+    item = made("In March, the rich farmer who owned the mill ordered 30 boats.")
+    found = shrink(item, always_wrong, ENGLISH, remake=remaker(build, level=1, maker=maker))
+    short = found.shortest.item
+    assert short.source == "The farmer ordered 30 boats."
+    assert (short.near, short.far, short.far_why) == (lambda again: (again.near, again.far, again.far_why))(
+        made(short.source)
+    )
+    assert short.id == item.id
+
+
+def test_it_says_why_an_item_is_not_shrunk():
+    def why(**more):
+        return shrink(triplet("A dog barked.", "A big dog barked.", "A cat barked.", **more), always_wrong, ENGLISH)
+
+    assert why(far_why="dog > cat") == "its edits cannot be made again here"
+    assert "not known" in why(near_edits=())
+    jumbled = Triplet(ItemId("own/8f51134ccd0afd90/jumble/1/jumble/0"), "A b.", "A c.", "B a.", "c")
+    assert "mixed up" in shrink(jumbled, always_wrong, ENGLISH)
+
+
+def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
+    row = {"item": "own/1", "kind": "triplet"}
+    printed = "\n".join(shrinking.lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
+    assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
+    assert "{+quiet+}" in printed
+
+
+def test_the_worst_items_of_a_case_are_those_that_are_lost_by_most_one_a_source():
+    columns = {
+        "item": ["a", "b", "c", "d"], "kind": ["triplet"] * 4, "source": ["x", "x", "y", "z"],
+        "near_score": [0.1, 0.2, 0.4, 0.9], "far_score": [0.5, 0.5, 0.5, 0.5],
+    }  # fmt: skip
+    assert [row["item"] for row in shrinking.worst("check/m-d-1", columns)] == ["a", "c"]
+    assert shrinking.worst("check/m-d-1", columns, count=1)[0]["case"] == "check/m-d-1"
+    assert shrinking.worst("check/m-d-1", {**columns, "kind": ["pair"] * 4}) == []
+
+
+def test_the_claim_of_a_packaged_check_is_found_by_its_name():
+    assert shrinking.claim_named("antonym_is_farther_than_paraphrase").declared.property == "antonym"
+    assert shrinking.claim_named("of_your_own") is None
+
+
+WORDS = st.lists(st.sampled_from(["the", "dog", "barks", "a", "cat", "sleeps", ".", ",", "old"]), max_size=9)
+
+
+@given(WORDS, WORDS)
+def test_edits_between_two_texts_make_the_second(first, second):
+    source, text = " ".join(first), " ".join(second)
+    edits = edits_between(source, text)
+    assert apply_edits(source, edits) == text or not edits
