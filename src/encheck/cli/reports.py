@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, app, say, tell, told
+from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, StorePath, app, project, say, tell, told
 
 
 @app.command()
@@ -23,24 +24,43 @@ def report(
     badge: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a badge instead, as .svg or .png.")] = None,
     model: Annotated[str | None, typer.Option(help="Model of the card or badge. Default: the first.")] = None,
     data: Annotated[str | None, typer.Option(help="Data set of the card or badge. Default: the first.")] = None,
+    where: Annotated[
+        bool, typer.Option("--where", help="Print instead which kinds of items each model fails more often.")
+    ] = False,
+    store: StorePath = None,
 ) -> None:
-    """Write a run's report again from its results, or a card or badge for it.
+    """Write a run's report again from its results, or a card or badge for it, or say where its models fail.
 
     A card is one picture for a README or a model card. PNG needs the extra "png".
 
-    Example:
+    Examples:
 
         encheck report reports/my-run --card card.svg --badge badge.svg
+
+        encheck report reports/my-run --where
     """
     from encheck.reporting.rebuild import pictures, rebuild
     from encheck.reporting.results import newest_run
 
     with told():
         folder = run_folder or newest_run(Path("reports"))
-        if card or badge:
+        if where:
+            say(_where(folder, store))
+        elif card or badge:
             say(map(str, pictures(folder, card=card, badge=badge, model=model, data=data)))
         else:
             tell(rebuild(folder, out or folder / "report.html"))
+
+
+def _where(folder: Path, store: Path | None) -> list[str]:
+    from encheck.options import Settings
+    from encheck.reporting.rebuild import as_written
+    from encheck.reporting.where import lines, where
+    from encheck.running.resources import open_store, resolve_english
+
+    settings = Settings(store=store, project=project())
+    with as_written(folder), closing(open_store(settings)) as opened:
+        return list(lines(where(folder, resolve_english(settings, opened))))
 
 
 @app.command()

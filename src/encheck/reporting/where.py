@@ -1,0 +1,195 @@
+"""Where a model fails: kinds of items that it gets wrong more often, found on half of the clusters, confirmed on half.
+
+The search is `statistics.subgroups`, the features are `scoring.features`. Beside each finding stands what the surface
+says of the same items, so that nobody takes a difference in word overlap for one in meaning.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from encheck.datasets.load import load
+from encheck.errors import EncheckError, UsageError
+from encheck.ids import ItemId
+from encheck.language.english import English
+from encheck.reporting.results import ITEMS, read_items, read_results
+from encheck.reporting.view import frames, sentence
+from encheck.scoring.differences import SCORERS, differences
+from encheck.scoring.features import features
+from encheck.scoring.frame import Frame
+from encheck.scoring.scale import Floats
+from encheck.statistics.subgroups import CLUSTERS, MOST, Cell, Mask, Share, Table, search
+from encheck.types import Group, Triplet
+
+log = logging.getLogger("encheck")
+KINDS = ("triplet", "contrast")  # a row is one item of them, and won or lost
+NOTE = (
+    f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal.",
+    f"At most {MOST} are nominated, and at most 5% of searches confirm any by chance (docs/report.md#where-it-fails).",
+)
+_EXPLAINED = 0.5
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What the surface says of a cell on the confirmation half.
+
+    `scorer` is the surface scorer whose failures differ most between the cell and the rest, `inside` and `outside` are
+    its failure rates; `left` is the model's own difference with six surface differences of each item held equal
+    (`scoring.differences`, least squares).
+    """
+
+    scorer: str
+    inside: float
+    outside: float
+    left: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A confirmed cell of a check on data."""
+
+    check: str
+    data: str
+    level: str
+    cell: Cell
+    beside: Beside
+
+    @property
+    def is_surface(self) -> bool:
+        """Whether at least half of the difference goes once the surface is held equal."""
+        confirmed = self.cell.confirmation
+        return self.beside.left < _EXPLAINED * (confirmed.inside - confirmed.outside)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What one model's search found: the confirmed, of so many nominated, from so many items and checks."""
+
+    model: str
+    findings: tuple[Finding, ...]
+    nominated: int
+    items: int
+    checks: int
+
+
+def where(folder: Path, english: English) -> list[Search]:
+    """The search of each model of a run; UsageError if the run has no items."""
+    results, items = read_results(folder), read_items(folder)
+    if not items:
+        raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
+    contests = [frame for frame in frames(results, items).values() if frame.kind in KINDS]
+    english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
+    settings = results["run"].get("settings", {})
+    domains, seed = _domains(settings.get("data", ())), int(settings.get("seed") or 0)
+    topics = {row["check"]: row["property"] for row in results["checks"]}
+    models = [str(model["label"]) for model in results["models"]]
+    by_model = {model: [f for f in contests if f.case.model == model] for model in models}
+    return [_of_model(m, own, english, domains, topics, seed) for m, own in by_model.items()]
+
+
+def _of_model(
+    model: str,
+    contests: Sequence[Frame],
+    english: English,
+    domains: Mapping[str, str],
+    topics: Mapping[str, str],
+    seed: int,
+) -> Search:
+    tables = [_table(frame, english, domains, topics[frame.case.check]) for frame in contests]
+    cells = search(tables, seed=seed)
+    known = {str(frame.case): frame for frame in contests}
+    findings = tuple(_finding(known[c.table], c) for c in cells if c.is_confirmed)
+    return Search(model, findings, len(cells), sum(map(len, contests)), len(contests))
+
+
+def _table(frame: Frame, english: English, domains: Mapping[str, str], topic: str) -> Table:
+    columns = features(frame, english) | {"domain": [domains.get(source, "") for source in frame.sources]}
+    known, lost = _surface(frame), np.array(frame.lost())
+    return Table(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known)
+
+
+def _surface(frame: Frame) -> Floats:
+    """The surface differences of each item and their signs, shape [n, 12]."""
+    assert frame.far is not None
+    rows = zip(frame.ids, frame.sources, frame.near.texts, frame.far.texts, frame.clusters, strict=True)
+    found = differences([Triplet(ItemId(i), s, near, far, c) for i, s, near, far, c in rows])
+    return np.column_stack([found, np.sign(found)])
+
+
+def _domains(specs: Sequence[str]) -> dict[str, str]:
+    """The domain of each sentence of the probes among these data, from its group's id."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        if spec.startswith("probes"):
+            found |= {group.source: f"domain {group.id.rpartition('-')[0]}" for group in _groups(spec)}
+    return found
+
+
+def _groups(spec: str) -> Sequence[Group]:
+    """The groups of a run's data; none, with a warning, where its file is no longer there or holds something else."""
+    try:
+        return load(spec, sample=None).groups
+    except EncheckError as error:
+        log.warning("the domains of %s are left out: %s", spec, error)
+        return ()
+
+
+def _finding(frame: Frame, cell: Cell) -> Finding:
+    return Finding(frame.case.check, frame.case.data, frame.case.level, cell, _beside(frame, cell))
+
+
+def _beside(frame: Frame, cell: Cell) -> Beside:
+    at = np.flatnonzero(cell.confirming)
+    surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.lost())[at]
+    rates = {}
+    for number, scorer in enumerate(SCORERS):
+        failed = surface[:, number] <= 0
+        rates[scorer] = (float(failed[inside].mean()), float(failed[~inside].mean()))
+    scorer = max(rates, key=lambda name: rates[name][0] - rates[name][1])
+    return Beside(scorer, *rates[scorer], _left(lost, inside, surface))
+
+
+def _left(lost: Mask, inside: Mask, surface: Floats) -> float:
+    """The cell's difference in failure rate in a linear model that has the surface beside it."""
+    design = np.column_stack([inside, np.ones(len(lost)), surface]).astype(float)
+    return float(np.linalg.lstsq(design, lost.astype(float), rcond=None)[0][0])
+
+
+def lines(found: Sequence[Search]) -> Iterator[str]:
+    """The searches for the terminal."""
+    for one in found:
+        yield f"Where {one.model} fails: {_headline(one)}"
+        for finding in one.findings:
+            yield from ("", *_finding_lines(finding))
+        yield ""
+    yield from NOTE
+
+
+def _headline(one: Search) -> str:
+    of = f"of {one.nominated} kinds of items found on one half of the clusters"
+    what = f"{len(one.findings)} {of} hold on the other" if one.findings else f"none {of} holds on the other"
+    return f"{what} ({one.items:,} items of {one.checks} checks)"
+
+
+def _finding_lines(one: Finding) -> Iterator[str]:
+    cell, beside = one.cell, one.beside
+    yield f"  {sentence(one.check)}, on {one.data}, level {one.level}"
+    yield f"    {', '.join(value for _, value in cell.values)}"
+    yield f"    fails {_share(cell.confirmation)}, p {cell.p:.2g}; where it was found, {_share(cell.search)}"
+    yield f"    {beside.scorer} fails {beside.inside:.0%} against {beside.outside:.0%}: {_held_equal(one)}"
+
+
+def _share(share: Share) -> str:
+    of = f"{share.n} items in {share.clusters} clusters"
+    return f"{share.inside:.0%} of {of} against {share.outside:.0%} of {share.n_outside}"
+
+
+def _held_equal(one: Finding) -> str:
+    left = f"{100 * one.beside.left:+.0f} points with the surface held equal"
+    return f"the surface may explain it, {left}" if one.is_surface else left

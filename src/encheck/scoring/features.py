@@ -1,0 +1,138 @@
+"""What can be said of an item without a model's scores: where its edit is, of what kind, in what sort of sentence.
+
+A value is a phrase as reports say it ("edits of an adverb"); "" where there is nothing to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from encheck.language.english import English
+from encheck.language.lexicon.protocol import Lexicon, Pos
+from encheck.language.parse import Parse
+from encheck.scoring.frame import Frame, edits_of
+from encheck.types import Edit
+
+LEXFILES = (
+    "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition "
+    "noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object noun.person "
+    "noun.phenomenon noun.plant noun.possession noun.process noun.quantity noun.relation noun.shape noun.state "
+    "noun.substance noun.time verb.body verb.change verb.cognition verb.communication verb.competition "
+    "verb.consumption verb.contact verb.creation verb.emotion verb.motion verb.perception verb.possession verb.social "
+    "verb.stative verb.weather adj.ppl"
+).split()  # https://wordnet.princeton.edu/documentation/lexnames5wn, by number
+PARTS = {
+    "ADJ": "an adjective", "ADP": "a preposition", "ADV": "an adverb", "AUX": "an auxiliary", "CCONJ": "a conjunction",
+    "DET": "a determiner", "NOUN": "a noun", "NUM": "a number", "PART": "a particle", "PRON": "a pronoun",
+    "PROPN": "a name", "PUNCT": "punctuation", "SCONJ": "a conjunction", "VERB": "a verb",
+}  # fmt: skip
+NAMES = ("part", "class", "relation", "position", "kind", "kept", "certificate", "length", "verb", "form", "clauses")
+_LEXICAL: Mapping[str, Pos] = {"NOUN": "n", "VERB": "v"}
+_SUBORDINATE = frozenset({"advcl", "ccomp", "acl", "csubj"})
+_HEAD = re.compile(r"[a-z][a-z ,-]{2,39}(?=:)")
+_EARLY, _MIDDLE = 5, 10  # words
+_SHORT, _MEDIUM = 8, 14
+
+
+def features(frame: Frame, english: English) -> dict[str, list[str]]:
+    """The features of a frame's rows, a column each; their sources have to be parsed (`English.parse_all`)."""
+    count = len(frame)
+    far = frame.far.edits if frame.far and frame.far.edits else (None,) * count
+    why = frame.far.why if frame.far and frame.far.why else (None,) * count
+    near = frame.near.edits or (None,) * count
+    rows = zip(frame.sources, near, far, why, strict=True)
+    found = [_of_item(english.parse(s), edits_of(n), edits_of(f), w or "", english.lexicon) for s, n, f, w in rows]
+    columns = {name: [one.get(name, "") for one in found] for name in NAMES}
+    return columns | {"slice": [f"slice {s}" if s else "" for s in frame.slices] or [""] * count}
+
+
+def _of_item(parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon) -> dict[str, str]:
+    found = _of_sentence(parse, lexicon)
+    if kept:
+        found["kept"] = f"kept text has {_kind(parse.text, kept)}"
+    if changed:
+        found |= _of_edit(parse, changed, lexicon)
+    if head := _HEAD.match(why):
+        found["certificate"] = f"certificate says {head.group()!r}"
+    return found
+
+
+def _of_edit(parse: Parse, edits: Sequence[Edit], lexicon: Lexicon) -> dict[str, str]:
+    """The edit that changes the meaning: its first word's part of speech, class and relation, its place and kind."""
+    found = {"kind": f"changed text has {_kind(parse.text, edits)}"}
+    at = next((i for i, end in enumerate(parse.ends) if end > edits[0].start), None)
+    if at is None:
+        return found
+    found["position"] = _position(_words(parse, at))
+    if edits[0].start < edits[0].end:
+        found["relation"] = f"edits at the relation {parse.bases[at]}"
+        found["part"] = f"edits of {PARTS[parse.pos[at]]}" if parse.pos[at] in PARTS else ""
+        found["class"] = _class("edits of", parse, at, lexicon)
+    return found
+
+
+def _of_sentence(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
+    found = {"length": _length(_words(parse, len(parse))), "form": _form(parse)}
+    has = _SUBORDINATE & set(parse.bases)
+    found["clauses"] = "with a subordinate clause" if has else "without a subordinate clause"
+    root = _root(parse)
+    if root is None:
+        return found
+    if parse.child(root, "cop") is not None:
+        return found | {"verb": "main verb be"}
+    return found | {"verb": _class("main verb", parse, root, lexicon) if parse.pos[root] == "VERB" else ""}
+
+
+def _root(parse: Parse) -> int | None:
+    return next((i for i, head in enumerate(parse.heads) if head == i), None)
+
+
+def _words(parse: Parse, until: int) -> int:
+    """How many words stand before this token; punctuation is none."""
+    return sum(pos not in ("PUNCT", "SYM", "SPACE") for pos in parse.pos[:until])
+
+
+def _class(what: str, parse: Parse, at: int, lexicon: Lexicon) -> str:
+    """The lexicographer's file of a noun's or verb's most frequent sense."""
+    pos = _LEXICAL.get(parse.pos[at])
+    senses = lexicon.senses(parse.lower_lemmas[at], pos) if pos else ()
+    return f"{what} {LEXFILES[senses[0].lexfile]}" if senses else ""
+
+
+def _position(before: int) -> str:
+    if before < _EARLY:
+        return "edits in the first five words"
+    return "edits in words 6 to 10" if before < _MIDDLE else "edits after the tenth word"
+
+
+def _length(words: int) -> str:
+    if words <= _SHORT:
+        return f"up to {_SHORT} words"
+    return f"{_SHORT + 1} to {_MEDIUM} words" if words <= _MEDIUM else f"{_MEDIUM + 1} words or more"
+
+
+def _form(parse: Parse) -> str:
+    root = _root(parse)
+    if parse.text.rstrip().endswith("?"):
+        return "questions"
+    if root is not None and parse.tags[root] == "VB" and parse.child(root, "nsubj", "aux") is None:
+        return "commands"
+    return "statements"
+
+
+def _kind(source: str, edits: Sequence[Edit]) -> str:
+    """What edits do, by their shape.
+
+    >>> _kind("a fast car", [Edit(2, 6, "slow")]), _kind("a fast car", [Edit(2, 7, "")])
+    ('one word for another', 'words taken out')
+    """
+    if len(edits) > 1:
+        return "several edits"
+    (edit,) = edits
+    if edit.start == edit.end:
+        return "words put in"
+    if not edit.text:
+        return "words taken out"
+    single = len(source[edit.start : edit.end].split()) == len(edit.text.split()) == 1
+    return "one word for another" if single else "one phrase for another"
