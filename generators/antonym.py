@@ -25,7 +25,7 @@ UNTIL = frozenset("until till since".split())
 
 @listed(1)
 def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The hand-written edit where the data has one, else one verb or adjective replaced by its opposite.
+    """The written edit where the data has one, else one verb or adjective replaced by its opposite.
 
     The word is one that the sentence hangs on: its main predicate rather than a word deep in a clause; among equals,
     one that has a synonym too, so that the two can be compared. It stays where the sentence holds its opposite, or

@@ -43,7 +43,7 @@ NO_PLAIN_ADJECTIVES = frozenset(
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
     """An unrelated word at the place of `base`, as frequent and as long as the word that `base` puts there.
 
-    The hand-written edit where the data has one.
+    The written edit where the data has one.
     """
     if group.variants:
         return written(group, "control", level=level)

@@ -110,7 +110,7 @@ def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
 
 
 def _side(group: Group, relation: str, level: int, rng: Draws, english: English) -> Outcome | None:
-    """One side of the plan; the hand-written variant where the data have one, or why there is none."""
+    """One side of the plan; the written variant where the data have one, or why there is none."""
     if group.variants:
         return written(group, relation, level=level)
     if english.mode == "paper":

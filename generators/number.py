@@ -101,7 +101,7 @@ SIDES: dict[str, Generator] = {
 
 
 def _planned(group: Group, relation: str, level: int, rng: Draws, english: English) -> Plan | Outcome | None:
-    """The plan for a sentence; the hand-written variant where the data have one, or why there is none."""
+    """The plan for a sentence; the written variant where the data have one, or why there is none."""
     if group.variants:
         return written(group, relation, level=level)
     if english.mode == "paper":

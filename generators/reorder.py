@@ -63,7 +63,7 @@ RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "
 
 @listed(1)
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """The hand-written edit where the data has one, else one move that the parse shows to be safe."""
+    """The written edit where the data has one, else one move that the parse shows to be safe."""
     if group.variants:
         return written(group, "reorder", level=level)
     if level > 1:

@@ -42,7 +42,7 @@ AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 @listed(1)
 def role_reversal(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:  # noqa: ARG001
-    """The hand-written edit where the data has one, else subject and object of the main verb exchanged.
+    """The written edit where the data has one, else subject and object of the main verb exchanged.
 
     Both must be able to act: persons, groups, animals or names of such. Pronouns and the verb follow.
     """
@@ -78,7 +78,7 @@ def _reversed(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: in
 
 @listed(1)
 def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """What a role reversal stands against: the hand-written edit of the same words, else a reorder of the sentence."""
+    """What a role reversal stands against: the written edit of the same words, else a reorder of the sentence."""
     if group.variants:
         return written(group, "role_reversal_kept", level=level)
     return reorder(group, level=level, rng=rng, english=english)

@@ -15,7 +15,7 @@ from encheck.types import Group, Variant
 
 @listed(1, 2, 3)
 def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The hand-written edit where the data has them, else `level` words replaced by those of the table.
+    """The written edit where the data has them, else `level` words replaced by those of the table.
 
     Each word gives way to one that holds in its place: same part of speech and inflection, conditions of the
     substitute met, tagged as before. A higher level keeps the edits of the lower one.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from encheck.types import Group, Lacking, Variant
 
-PROBES = "hand-written probes"
+PROBES = "written probes"
 OWN_TEXT = "text of your own and --experimental"
 
 
 def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:
-    """The hand-written variant of this relation and level, or None if this sentence has none."""
+    """The written variant of this relation and level, or None if this sentence has none."""
     return group.variant(relation, level)
 
 

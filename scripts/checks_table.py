@@ -19,7 +19,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = ("checks.md", "nonobvious.md", "partial-paraphrases.md")
 HEAD = ("property", "check", "levels", "gate", "metric", "floor", "aim")
 TABLE = re.compile(r"^\| property \|.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
-SECTION = re.compile(r"^## (.+)\n\n(.+)", re.MULTILINE)
+SECTION = re.compile(r"^## (.+)\n\n(.+(?:\n.+)*)", re.MULTILINE)
 
 
 def table() -> str:

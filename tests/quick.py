@@ -4,7 +4,9 @@ WHOLE = frozenset(
     "architecture bench classification compare cutoff_promise draws exports files frame gate gating ids items "
     "lock making metrics models_yaml options pairs places progress project_table quick reader reporting verdict".split()
 )
-IN_PART = frozenset("annotate api cli interruptions promises training".split())  # single tests there are marked
+IN_PART = frozenset(
+    "annotate api cli interruptions promises shrink strategies training".split()
+)  # single tests there are marked
 
 
 def is_named(stem: str) -> bool:

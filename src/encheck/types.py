@@ -47,8 +47,8 @@ def content_hash(*texts: str) -> str:
 class Lacking(str):
     """A reason why a sentence has no variant that ends where the data have what it `needs`.
 
-    >>> Lacking("no number edit was written", needs="hand-written probes").needs
-    'hand-written probes'
+    >>> Lacking("no number edit was written", needs="written probes").needs
+    'written probes'
     """
 
     needs: str
@@ -161,7 +161,7 @@ class Group:
     is_quick: bool = False
 
     def variant(self, relation: str, level: int = 1, favours: str = "") -> Variant | None:
-        """The hand-written variant of this relation and level, if there is one; see `Variant` for `favours`."""
+        """The written variant of this relation and level, if there is one; see `Variant` for `favours`."""
         for v in self.variants:  # asked for every sentence, relation and level: a generator would take its time
             if v.relation == relation and v.level == level and v.favours == favours:
                 return v

@@ -135,7 +135,7 @@ def test_a_run_writes_and_prints_what_the_command_does_where_that_is_asked_for(n
         ({"epsilom": 1}, UsageError, "did you mean 'epsilon'"),
         ({"dtype": "int8"}, UsageError, r"^argument --encheck-dtype: invalid choice: 'int8' \(choose from .*\)$"),
         ({"epsilon": 3}, UsageError, "a margin of cosines lies between"),
-        ({"baseline": "nowhere"}, BaselineError, "is no baseline"),
+        ({"baseline": "nowhere"}, BaselineError, "is not a baseline"),
     ],
 )
 def test_wrong_use_of_a_run_is_an_exception(numbers, wrong, error, said):
@@ -179,7 +179,7 @@ def test_a_gate_refuses_what_cannot_be_compared(numbers, runs):
         encheck.gate("overlap", runs / "kept", **numbers)
     with pytest.raises(UsageError, match="a run of 2 models"):
         encheck.gate(runs / "two", runs / "kept", **numbers)
-    with pytest.raises(UsageError, match="kept is no run"):
+    with pytest.raises(UsageError, match="kept is not a run"):
         encheck.gate(runs / "kept", "oracle", **numbers)
     with pytest.raises(UsageError, match="twin is an option of"):
         encheck.gate("oracle", runs / "kept", twin="oracle", **numbers)

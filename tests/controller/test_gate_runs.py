@@ -261,7 +261,7 @@ def test_a_case_whose_worker_crashed_never_passes(pytester, monkeypatch, tmp_pat
             "*--primary requires --baseline=DIR: it is the metric by which a gate weighs a search*",
         ),
         (["--encheck-twin=random"], "*--twin requires --baseline=DIR or --save-baseline=DIR*"),
-        (["--encheck-baseline=nowhere"], "*nowhere is no baseline*"),
+        (["--encheck-baseline=nowhere"], "*nowhere is not a baseline*"),
         (["--encheck-baseline=x", "--encheck-model=random"], "*--baseline is for one model, but there are 2*"),
         (["--encheck-anchor=x"], "*--anchor requires --baseline=DIR: it is a second baseline*"),
         (["--encheck-save-baseline=x", "--encheck-twin=oracle"], "*--twin=oracle is named twice, or is the model*"),

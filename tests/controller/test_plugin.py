@@ -764,7 +764,7 @@ def test_a_folder_of_the_project_after_a_blank_is_the_value_and_nothing_in_it_ru
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
     outcome = run("--encheck-model=oracle", "--encheck-baseline", "base")
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*base is no baseline*"])
+    outcome.stderr.fnmatch_lines(["*base is not a baseline*"])
     assert not Path("ran").exists()
 
 

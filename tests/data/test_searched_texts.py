@@ -137,7 +137,7 @@ def test_no_word_tells_both_the_queries_and_the_documents_apart(search):
     ],
 )
 def test_another_number_or_another_thing_counted_makes_none(search, query, document):
-    with pytest.raises(NothingToMeasure, match=r"no sentence of .* has what this check compares"):
+    with pytest.raises(NothingToMeasure, match=r"no sentence of .* gives this check something to compare"):
         contrasts(search((query, document), ("what of parcels", "None.")), 1, Maker())
 
 

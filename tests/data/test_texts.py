@@ -160,7 +160,7 @@ def test_a_stream_is_of_texts_alone_and_says_what_is_wrong(tmp_path):
     assert [g.source for g in stream(f"texts@test:{tmp_path / 'own.csv'}")] == [BUS]
     assert stream("probes") is None
     assert stream(f"pairs:{tmp_path / 'own.csv'}") is None
-    with pytest.raises(DataError, match="holds no text"):
+    with pytest.raises(DataError, match="has no texts"):
         list(stream(f"texts:{tmp_path / 'none.txt'}"))
     with pytest.raises(DataError, match="unknown split of texts"):
         stream(f"texts@other:{tmp_path / 'own.csv'}")

@@ -418,7 +418,7 @@ def test_a_device_that_is_none_is_refused_at_once(name):
 
 
 def test_a_device_that_is_not_there_is_refused_with_those_that_are(checkpoint):
-    with pytest.raises(UsageError, match=r"--device=cpu,cuda:99: torch .* sees no cuda:99 here. There are: .*cpu"):
+    with pytest.raises(UsageError, match=r"--device=cpu,cuda:99: torch .* sees no cuda:99 here. Available: .*cpu"):
         encoder(checkpoint, device=Device("cpu,cuda:99")).encode(["a dog"])
 
 

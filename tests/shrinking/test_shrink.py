@@ -57,6 +57,7 @@ def test_what_stands_outside_the_edits_goes_from_all_three_texts():
     assert found.shortest.words < found.least.words < found.whole.words
 
 
+@pytest.mark.quick
 def test_the_same_item_gives_the_same_form():
     assert shrink(GATES, always_wrong, ENGLISH) == shrink(GATES, always_wrong, ENGLISH)
 

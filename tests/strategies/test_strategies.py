@@ -76,6 +76,7 @@ def test_a_clause_alone_keeps_the_form_and_the_fillers_of_its_frame():
             assert {form.template for form in drawable.forms[:-1]} <= {"[].", "{a} []."}
 
 
+@pytest.mark.quick
 def test_paraphrases_and_sentences_come_from_the_frames_of_a_property():
     drawn = smallest(paraphrases("temporal"))
     assert (drawn.property, drawn.source == drawn.kept) == ("temporal", False)

@@ -24,7 +24,7 @@ def cells_of(pairs: Sequence[SentencePair]) -> dict[str, str]:
 
 
 def variants_of(dataset: Dataset, maker: Maker) -> tuple[SentencePair, ...]:
-    """Every sentence with each of its variants, hand-written or generated; label 1 where the meaning should be kept."""
+    """Every sentence with each of its variants, written or generated; label 1 where the meaning should be kept."""
     written = (pair for group in dataset.groups for pair in _written(dataset.name, group))
     generated = (
         _pair(dataset.name, group, variant)

@@ -25,8 +25,9 @@ CACHED = (
 def run(context: typer.Context, **_shown: object) -> None:
     """Test a model: run all checks, or those that you select.
 
-    The profile is shown first, from at most 2,500 texts; then the run goes on. It stops there with --quick, and by
-    itself where the rest would take over 5 minutes or the model has a price in models.yaml, unless --full is given.
+    A run first shows a profile from at most 2,500 texts (the first look), then goes on. It stops after the first look
+    with --quick. It also stops by itself if the rest would take over 5 minutes, or if models.yaml gives the model a
+    price; --full, --baseline, --save-baseline, --lock and --junitxml prevent that.
 
     Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
 

@@ -71,7 +71,9 @@ def compare(
     store: StorePath = None,
     device: Annotated[str, as_option("device")] = "auto",
 ) -> None:
-    """Compare models on the items that their runs share: a matrix of properties, pictures and flips. No verdict.
+    """Compare models on the items that their runs share, without a verdict: a table of properties, pictures, and flips.
+
+    A flip is an item that some models get right and others wrong.
 
     With --trend, show each model over time. With --cost, run models and say which of them are worth their cost.
 

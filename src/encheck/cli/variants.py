@@ -146,6 +146,6 @@ def _freeze(
     from encheck.errors import UsageError
 
     if not len(frozen):
-        raise UsageError(f"{data} has no variant to lock: no generator made one (those written by hand are not locked)")
+        raise UsageError(f"{data} has no variant to lock: no generator made one (written ones are not locked)")
     works = [(listing.generator, listing.level) for listing in listings]
     return frozen.write(lock, language=language, seed=seed, works=works)

@@ -86,7 +86,7 @@ def _stated(group: Group, said: Variant | str) -> Group | str:
 
 
 def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
-    """Each sentence in other words: back-translated if there are translators, else the hand-written rewrite."""
+    """Each sentence in other words: back-translated if there are translators, else the written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
     sources = [group.source for group in groups]

@@ -24,7 +24,7 @@ MIRRORED: tuple[SideName, ...] = ("kept", "changed", MIRROR)
 def crossed(phenomenon: str) -> Builder:
     """Crossed groups of one phenomenon, in the crossed or in the mirrored form (docs/probes.md).
 
-    Of text without hand-written edits the mirrored form is made where there are generators of all three texts.
+    Of text without written edits the mirrored form is made where there are generators of all three texts.
     """
 
     def build(dataset: Dataset, _level: int | str, maker: Maker) -> Items:

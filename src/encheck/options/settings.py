@@ -37,8 +37,8 @@ class Settings:
         "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, kept=True,
         parse=each_once("sbert"), usual="sbert",
         help="Model to test: a name that `encheck models` lists, a directory or file (./checkpoint), or a hub id "
-        "(owner/name). Repeatable. For a checkpoint that you do not trust, use `encheck run`, or write --model=DIR: "
-        "with `--model DIR`, plain pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
+        "(owner/name). Repeatable. For a checkpoint that you do not trust, use `encheck run`, not plain pytest: after "
+        "a space instead of =, pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
     )
     model_args: tuple[str, ...] = option(
         "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, kept=True, parse=all_given,
@@ -161,7 +161,8 @@ class Settings:
 
     epsilon: float = option(
         "epsilon", group="research", metavar="E", kept=True, convert=float, parse=epsilon_of, default=0.0, usual="0",
-        help="Margin by which the paraphrase has to be nearer in criteria 3 and 4.",
+        help="Margin by which a paraphrase has to be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
+        "jumble).",
     )
     median_scope: str | float = option(
         "median-scope", group="research", metavar="SCOPE", kept=True, parse=scope_of, default="split",
@@ -174,7 +175,8 @@ class Settings:
     )
     experimental: bool = option(
         "experimental", group="research", is_flag=True, kept=True, default=False,
-        help="On your own text, also make the edits that blind readers have not yet found good enough.",
+        help="On all data but the probes, also make the edits that blind readers (language models) did not find good "
+        "enough, or have not read.",
     )
     lexicon: str = option(
         "lexicon", group="research", metavar="NAME", kept=True, default="embedded",
@@ -185,7 +187,7 @@ class Settings:
         help="spaCy pipeline that parses sentences: the name of an installed one, or its directory.",
     )
     continuation_model: str | None = option(
-        "continuation-model", group="research", metavar="NAME", takes_path=True, usual="the hand-written ones",
+        "continuation-model", group="research", metavar="NAME", takes_path=True, usual="those of the probes",
         help="Causal language model that writes continuations: a directory or hub id.",
     )
     back_translate: str | None = option(

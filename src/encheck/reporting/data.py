@@ -48,7 +48,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         ("sentences with a paraphrase", f"{sum(not g.is_contrast for g in dataset.groups):,}"),
         ("written contrasts without one", f"{sum(g.is_contrast for g in dataset.groups):,}"),
         ("independent clusters", f"{len(dataset.universe):,}"),
-        ("hand-written variants", counts(dataset.written) or "none"),
+        ("written variants", counts(dataset.written) or "none"),
         ("licence", dataset.licence),
         ("fingerprint", dataset.fingerprint),
     ]

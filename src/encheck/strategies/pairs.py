@@ -177,7 +177,7 @@ def _beside(group: Group, changed: Variant) -> Variant | None:
 
 
 def _why(variant: Variant) -> str:
-    return variant.certificate or "written by hand for the embedded probes"
+    return variant.certificate or "written for the embedded probes"
 
 
 @cache
