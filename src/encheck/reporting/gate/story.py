@@ -46,9 +46,16 @@ class Loss:
 
     @property
     def items(self) -> Sequence[Mapping[str, Any]]:
-        """Other items that were lost, with their texts."""
+        """Other items that were lost, with their texts; not those whose scores do not show it (a cut-off decides)."""
         found: Sequence[Mapping[str, Any]] = self.row.get("lost_examples", ())
-        return found
+        return [one for one in found if _shows_the_loss(one)]
+
+
+def _shows_the_loss(example: Mapping[str, Any]) -> bool:
+    """Whether the text that should be farther is at least as near now, where an item has both texts."""
+    now = {text["side"]: text["now"] for text in example["texts"]}
+    near, far = now.get("near"), now.get("far")
+    return near is None or far is None or far >= near
 
 
 @dataclass(frozen=True)
