@@ -35,7 +35,7 @@ def why_not(source: str, text: str) -> str:
     """Why a translation cannot stand for its source; empty if it can.
 
     >>> why_not("The mill closed on Monday.", "the mill closed on monday")
-    'the back-translation is a copy'
+    'the back-translation is a copy of the sentence'
     """
     before, after = words(source), words(text)
     if not after:
