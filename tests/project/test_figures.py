@@ -57,7 +57,9 @@ def test_the_share_of_opposites_is_what_the_margin_rate_leaves():
 
 def test_the_two_directions_of_roles_are_the_recorded_ones(readme):
     near, far = (read()[BOTH.format("roles_are_seen", f"direction_{n}")]["value"] for n in (1, 2))
-    assert f"it is right in {near:.0%} of the groups in the direction where the wording favours the right text" in readme
+    assert (
+        f"it is right in {near:.0%} of the groups in the direction where the wording favours the right text" in readme
+    )
     assert f"and in {far:.0%} in the direction where it favours the wrong one" in readme
 
 
