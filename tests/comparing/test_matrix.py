@@ -154,3 +154,12 @@ def test_json_names_the_check(three, tmp_path):
     found = json.loads((tmp_path / "c.json").read_text())
     assert found["matrix"][0]["check"] == CLAIM
     assert found["matrix"][0]["cells"]["bad"]["said"] == "worse"
+
+
+def test_the_models_of_a_run_stand_in_the_order_in_which_they_were_named():
+    from encheck.comparing.models import _as_named
+
+    models = [{"label": "a"}, {"label": "b"}, {"label": "c"}]
+    found = _as_named({"models": models, "run": {"settings": {"models": ["./b", "a"]}}})
+    assert [m["label"] for m in found] == ["b", "a", "c"]
+    assert _as_named({"models": models, "run": {}}) == models

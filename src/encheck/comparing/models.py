@@ -48,13 +48,20 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
     found: list[tuple[str, str, Mapping[str, Any], Items]] = []
     for folder in folders:
         results, items = read_run(folder)
-        found += [(folder.resolve().name, m["label"], results, items) for m in results["models"] if not m["error"]]
+        found += [(folder.resolve().name, m["label"], results, items) for m in _as_named(results) if not m["error"]]
     if not 2 <= len(found) <= MAX_MODELS:
         raise UsageError(f"the runs hold {len(found)} models; a comparison takes 2 to {MAX_MODELS}")
     names = names_of([(run, label) for run, label, _, _ in found])
     models = [model_of(name, label, run, items, folder=folder)
               for name, (folder, label, run, items) in zip(names, found, strict=True)]  # fmt: skip
     return models if reference is None else _first(reference, models)
+
+
+def _as_named(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The models of a run in the order in which its command names them: the first is the reference."""
+    named = list(results["run"].get("settings", {}).get("models", ()))
+    labels = [Path(one).name for one in named]
+    return sorted(results["models"], key=lambda m: labels.index(m["label"]) if m["label"] in labels else len(named))
 
 
 def read_run(folder: Path) -> tuple[Mapping[str, Any], Items]:
