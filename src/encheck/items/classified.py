@@ -25,7 +25,7 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
     if level not in dataset.tasks:
         raise NothingToMeasure(
             f"{dataset.name} has no task {level}: see --data=senteval:PATH ({', '.join(TASKS)})",
-            needs="SentEval's downstream tasks",
+            needs="" if dataset.tasks else "SentEval's downstream tasks",
         )
     texts = sorted(dataset.tasks[str(level)], key=_place)
     measured = tuple(one for one in texts if not one.split or one.split in TEST)

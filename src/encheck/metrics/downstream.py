@@ -37,8 +37,8 @@ def new_texts_accuracy(scores: ClassifiedScores) -> Estimate:
     """The same of the texts that no near-duplicate was learned from; NaN where there is none."""
     new = np.flatnonzero(~scores.seen)
     if not len(new):
-        nothing = "each text has a near-duplicate that was learned from"
-        return Estimate("new_texts_accuracy", *[float("nan")] * 3, 0, 0, missing=nothing)
+        nothing, nan = "each text has a near-duplicate that was learned from", float("nan")
+        return Estimate("new_texts_accuracy", nan, nan, nan, 0, 0, missing=nothing)
     return _share("new_texts_accuracy", replace(scores, surface={}).of(new))
 
 

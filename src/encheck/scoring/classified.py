@@ -16,7 +16,7 @@ from encheck.scoring.measure import Measure
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.statistics.regression import FOLDS, Told, by_development, by_nested_folds, by_training_folds
+from encheck.statistics.regression import Told, by_development, by_nested_folds, by_training_folds
 from encheck.surface import SURFACE, tokens
 from encheck.types import Classified
 
@@ -53,7 +53,7 @@ class ClassifiedScores(PairScores):
         features: Features,
         resampler: Resampler,
         *,
-        inner: int = FOLDS,
+        inner: int | None = None,
     ) -> Self:
         """The texts, sorted by what is learned from the `others`; in folds where there are none."""
         every = [*items, *others]
@@ -89,7 +89,7 @@ class ClassifiedScores(PairScores):
 
 
 def _told(
-    items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int
+    items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int | None
 ) -> Told:
     """By nested folds, by a development part, or by folds of the training part, as the task is divided."""
     if not others:

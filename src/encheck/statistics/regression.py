@@ -40,8 +40,8 @@ class Told:
     open_fits: int
 
 
-def by_nested_folds(x: Features, y: Classes, *, inner: int = FOLDS) -> Told:
-    """Each text by the classifier of the other folds, whose C was chosen on `inner` folds of these."""
+def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> Told:
+    """Each text by the classifier of the other folds, whose C was chosen on `inner` folds of these (`FOLDS`)."""
     classes, numbers = np.empty_like(y), np.empty_like(y)
     chosen: list[tuple[float, float, int]] = []
     for number, (train, test) in enumerate(_folds(FOLDS).split(y, y)):
@@ -53,8 +53,8 @@ def by_nested_folds(x: Features, y: Classes, *, inner: int = FOLDS) -> Told:
     return Told(classes, numbers, penalties, float(np.mean(accuracies)), sum(open_fits))
 
 
-def by_training_folds(train: Part, test: Features, *, inner: int = FOLDS) -> Told:
-    """The test part by the classifier of the training part, whose C was chosen on folds of it."""
+def by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> Told:
+    """The test part by the classifier of the training part, whose C was chosen on `inner` folds of it (`FOLDS`)."""
     return _one(train, test, *_best(ON_TRAINING, _over_folds(*train, inner)))
 
 
@@ -79,8 +79,8 @@ def _best(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tup
     return penalties[int(np.argmax(found))], max(found) / 100
 
 
-def _over_folds(x: Features, y: Classes, count: int) -> Callable[[float], float]:
-    parts = [((x[a], y[a]), (x[b], y[b])) for a, b in _folds(count).split(y, y)]
+def _over_folds(x: Features, y: Classes, count: int | None) -> Callable[[float], float]:
+    parts = [((x[a], y[a]), (x[b], y[b])) for a, b in _folds(count or FOLDS).split(y, y)]
     return lambda penalty: float(np.mean([_fitted(*train, penalty).score(*test) for train, test in parts]))
 
 
@@ -91,10 +91,12 @@ def _folds(count: int) -> Any:
 
 
 def _fitted(x: Features, y: Classes, penalty: float) -> Any:
+    """A classifier; what it is given was checked before, and checking it again would take longer than a small fit."""
+    from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead: `Told.open_fits`
         return LogisticRegression(C=penalty, max_iter=STEPS).fit(x, y)
 
