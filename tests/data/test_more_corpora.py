@@ -169,7 +169,9 @@ def test_a_year_of_sts_has_its_published_counts_in_both_layouts(shared_data, yea
 
 
 def test_both_layouts_of_sts_have_the_same_scores_in_the_same_order(shared_data):
-    raw, tokenised = (load(f"sts16:{shared_data / folder}", sample=None).pairs for folder in ("sts12-16", "senteval/STS"))
+    raw, tokenised = (
+        load(f"sts16:{shared_data / folder}", sample=None).pairs for folder in ("sts12-16", "senteval/STS")
+    )
     assert [(p.split, p.score) for p in raw] == [(p.split, p.score) for p in tokenised]
 
 

@@ -15,6 +15,7 @@ from encheck.ids import CaseId
 from encheck.items.variants import Maker
 from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
+from encheck.running.rest import in_tasks
 from encheck.running.subject import Subject
 from encheck.scoring.frame import Frame
 from encheck.statistics import regression
@@ -171,7 +172,7 @@ def test_a_sample_that_is_too_small_for_the_folds_says_so(store):
 
 def test_data_without_a_task_are_skipped_in_one_line(store):
     bench = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
-    with pytest.raises(NothingToMeasure, match="^own has no task CR"):
+    with pytest.raises(NothingToMeasure, match=r"^own has no task CR"):
         bench.items("own", the_claim(), "CR")
     bench.data["own"] = Dataset("own", (), (), "yours", 0)
     with pytest.raises(NothingToMeasure) as error:
@@ -203,3 +204,10 @@ def test_a_selection_keeps_what_belongs_together(store):
     scores = measured(store, BagOfWords(), "TREC")[1]
     some = scores.of(np.array([3, 1]))
     assert [some.given(0), some.given(1)] == [scores.given(3), scores.given(1)]
+
+
+def test_what_is_left_after_a_first_look_counts_the_texts_of_tasks(store):
+    bench, model = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]}), BagOfWords(other=True)
+    requests = [("m", "own", the_claim(), "TREC"), ("m", "own", the_claim(), "CR")]
+    assert in_tasks(Subject("m", ModelConfig("m"), model), bench, requests)[0] == 24 * 2 - 24  # both parts are alike
+    assert in_tasks(bench.subjects["m"], bench, requests)[0] == 0
