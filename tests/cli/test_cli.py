@@ -78,6 +78,7 @@ def test_help_wraps_at_the_width_of_the_terminal(encheck, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     assert " stored vectors of the old model: " in encheck("gate", "--help").output
     assert "    encheck gate ./candidate --baseline sbert" in encheck("gate", "--help").output
+    assert not any(option in encheck("gate", "--help").output for option in ("--quick", "--full", "--strict"))
 
 
 def test_help_shows_every_option_in_its_group(encheck):
