@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from encheck.comparing.dilemma import Dilemma, Figure, Point
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 300, 40, 350, 24, 256
-RADIUS, LINE, LETTER = 4.5, 13, 6.2  # of a mark; of a label's height and of a letter's width
+RADIUS, LINE, LETTER = 3.5, 13, 6.2  # of a mark; of a label's height and of a letter's width
 LONGEST = 20  # letters of a label; the whole name is in its title
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 TICKS = 5
