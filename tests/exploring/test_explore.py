@@ -62,11 +62,11 @@ def misses(found, truth):
 
 
 def test_intervals_of_what_was_searched_for_hold_together():
-    runs = [explored(seed, clusters=120) for seed in range(25)]
-    assert sum(len(found.rows) > 1 for found in runs) > 18  # there were cells to be misled by
-    assert sum(bool(misses(found, 1 / 3)) for found in runs) <= 4  # P(5 or more) is 0.7% at a level of 5%
+    runs = [explored(seed, clusters=100) for seed in range(20)]
+    assert sum(len(found.rows) > 1 for found in runs) > 12  # there were cells to be misled by
+    assert sum(bool(misses(found, 1 / 3)) for found in runs) <= 4  # P(5 or more) is 0.3% at a level of 5%
     nominated = [row for found in runs for row in found.rows if row.cell.values]
-    assert np.mean([row.searched.rate for row in nominated]) > 1 / 3 + 0.1  # where they were found, they looked worse
+    assert np.mean([row.searched.rate for row in nominated]) > 1 / 3 + 0.05  # where they were found, they looked worse
 
 
 def test_a_planted_construction_is_found_and_confirmed():
@@ -205,17 +205,16 @@ def test_bad_input_is_one_line_before_any_model_is_looked_for(encheck, given, sa
 
 
 def test_what_is_found_runs_as_data_and_can_be_gated(encheck):
-    asked = ("--model", "bag-of-words", "--properties", "comparative", "--texts", "700", "--out", "worst.jsonl")
-    first = encheck("explore", *asked)
-    assert first.exit_code == 0
-    assert "Where bag-of-words breaks" in first.stdout
-    assert encheck("explore", *asked).stdout.partition("budget")[0] == first.stdout.partition("budget")[0]
+    asked = ("--model", "bag-of-words", "--properties", "modality", "--texts", "500", "--out", "worst.jsonl")
+    said = encheck("explore", *asked)
+    assert said.exit_code == 0
+    assert "Where bag-of-words breaks" in said.stdout
     rows = [json.loads(line) for line in Path("worst.jsonl").read_text("utf-8").splitlines()]
-    assert {row["property"] for row in rows} == {"comparative"}
+    assert {row["property"] for row in rows} == {"modality"}
     assert len({row["cluster"] for row in rows}) > 10
     ran = encheck("run", "-q", "--model", "bag-of-words", "--data", "contrast:worst.jsonl", "--save-baseline", "old")
     assert ran.exit_code == 0
     assert "each query prefers its own document" in ran.output
     gated = encheck("gate", "random", "--baseline", "old", "--data", "contrast:worst.jsonl")
     assert gated.exit_code in (1, 10)
-    assert "contrast" in gated.output
+    assert "contrast/contrast/1" in gated.output

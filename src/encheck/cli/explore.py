@@ -138,7 +138,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     say(text.lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
     rows = found.broken or found.rows
     if out is not None and rows:
-        written = list(contrasts.lines(rows))
+        written = list(contrasts.lines(rows, found.held))
         write_text(out, "".join(f"{line}\n" for line in written))
         tell(f"{out}: {len(written)} contrasts. encheck run --model {settings.models[0]} --data contrast:{out}")
     elif out is not None:

@@ -31,15 +31,17 @@ class Budget:
         """Seconds since the beginning."""
         return self.clock() - self.began
 
-    def search_ends(self, number: int, of: int, *, used: int) -> tuple[float, float]:
-        """Texts in all, and seconds, by which search `number` of so many has to be over; they share half of both."""
-        endless = float("inf")
-        texts = endless if self.texts is None else used + max(SHARE * self.texts - used, 0) / (of - number + 1)
-        seconds = (
-            endless
-            if self.seconds is None
-            else self.spent + max(SHARE * self.seconds - self.spent, 0) / (of - number + 1)
-        )
+    def search_ends(self, searches_left: int, *, used: int, since: float) -> tuple[float, float]:
+        """Texts in all, and seconds, by which the next of so many searches has to be over.
+
+        They share half of the texts, and half of the time that was left when the first began, `since` seconds.
+        """
+        texts = seconds = float("inf")
+        if self.texts is not None:
+            texts = used + max(SHARE * self.texts - used, 0) / searches_left
+        if self.seconds is not None:
+            end = since + SHARE * (self.seconds - since)
+            seconds = self.spent + max(end - self.spent, 0) / searches_left
         return texts, seconds
 
 
@@ -51,6 +53,7 @@ class Meter:
     budget: Budget
     asked: set[str] = field(default_factory=set)
     seconds: float = 0.0
+    _first: tuple[int, float] = (0, 0.0)  # texts and seconds of the first call, which may load the model
 
     def margins(self, items: Sequence[Item]) -> list[float]:
         """sim(source, near) - sim(source, far) of each item, all in one call."""
@@ -60,6 +63,8 @@ class Meter:
         values = list(self.ask([pair for item in items for pair in item.triplet.pairs]))
         self.seconds += self.budget.clock() - start
         self.asked |= {text for item in items for text in item.own_texts}
+        if self._first == (0, 0.0):
+            self._first = len(self.asked), self.seconds
         return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
 
     def new(self, items: Sequence[Item]) -> int:
@@ -78,8 +83,11 @@ class Meter:
 
     @property
     def speed(self) -> float:
-        """Texts a second so far."""
-        return len(self.asked) / self.seconds if self.seconds > 0 else float("inf")
+        """Texts a second so far, without the first call where there are others."""
+        texts, seconds = len(self.asked) - self._first[0], self.seconds - self._first[1]
+        if not texts:
+            texts, seconds = len(self.asked), self.seconds
+        return texts / seconds if seconds > 0 else float("inf")
 
     @property
     def left(self) -> float:

@@ -6,17 +6,19 @@ import json
 from collections.abc import Iterator, Sequence
 
 from encheck.exploring.confirm import Row
+from encheck.exploring.material import Item
 from encheck.types import Crossed
 
 
-def lines(rows: Sequence[Row]) -> Iterator[str]:
-    """A line of JSON for each group that confirmed a row, whether the model got it right or not; each group once.
+def lines(rows: Sequence[Row], items: Sequence[Item]) -> Iterator[str]:
+    """A line of JSON for each group among these items of a row's construction, the better row's where it is of two.
 
-    What was found because the model failed there would be a biased set; these items were drawn before they were scored.
+    The items have to be those of the part that confirms. They are all written, right or wrong: a set of what a model
+    got wrong would flatter the next one.
     """
     known: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        for item in row.items:
+        for item in filter(row.cell.holds, items):
             texts = contrast(item.whole)
             if texts is not None and texts not in known:
                 known[texts] = {

@@ -34,6 +34,7 @@ class Searched:
 class Found:
     """The outcome: `rows` are confirmed, `unconfirmed` has cells with the reason why they are not.
 
+    `held` has the items of the part that confirms, of which rows drew some, and `to_read` some that nobody scored.
     `asked` counts distinct texts that the model was asked for, `speed` how many a second; `stopped` says where somebody
     interrupted it.
     """
@@ -42,6 +43,7 @@ class Found:
     rows: list[Row] = field(default_factory=list)
     unconfirmed: list[tuple[Cell, str]] = field(default_factory=list)
     to_read: dict[Cell, tuple[Item, ...]] = field(default_factory=dict)
+    held: tuple[Item, ...] = ()
     asked: int = 0
     seconds: float = 0.0
     speed: float = 0.0
@@ -82,14 +84,15 @@ def _searched(
     materials: Sequence[Material], parts: dict[str, Parts], meter: Meter, seed: int, found: Found, tell: Tell
 ) -> list[Search]:
     searches = []
-    for number, one in enumerate(materials, 1):
+    since = meter.budget.spent
+    for number, one in enumerate(materials):
         own = parts[one.property]
         if not own.search or not own.confirmation:
             found.unconfirmed.append((Cell(one.property), "too few clusters for a part to confirm"))
             continue
         others = frozenset(texts_of((*own.confirmation, *own.reading)))
         search = Search(list(own.search), catalogue(own.search, own.confirmation), seed, one.more, others)
-        limit, until = meter.budget.search_ends(number, len(materials), used=len(meter.asked))
+        limit, until = meter.budget.search_ends(len(materials) - number, used=len(meter.asked), since=since)
         try:
             search.run(meter, limit=limit, until=until)
         finally:
@@ -118,8 +121,8 @@ def _rows(searches: Sequence[Search]) -> list[tuple[Cell, Standing]]:
 def _confirm(
     rows: Sequence[tuple[Cell, Standing]], parts: dict[str, Parts], meter: Meter, seed: int, found: Found, tell: Tell
 ) -> None:
-    items = [item for one in parts.values() for item in one.confirmation]
-    plan, without_room = planned(rows, items, meter, seed=seed)
+    found.held = tuple(item for one in parts.values() for item in one.confirmation)
+    plan, without_room = planned(rows, found.held, meter, seed=seed)
     found.planned = len(plan)
     found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
     for row in plan:

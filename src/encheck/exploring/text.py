@@ -24,8 +24,9 @@ def lines(found: Found, model: str, *, shrunk: Mapping[Cell, Form], budget: Budg
     yield ""
     if found.rows:
         yield from table([HEAD, *(_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
-        yield f"The intervals hold for all {found.planned} rows at once: their clusters had no part in the search, and"
-        yield f"how many they are was fixed before any was drawn. {_unbroken_takes(found.planned)}"
+        what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
+        yield f"{what}: no cluster here had a part in the search, and how many there are was fixed"
+        yield f"before any was drawn. {_unbroken_takes(found.planned)}"
     for row in found.rows:
         if row.cell.values:
             yield from ("", *_example(row, numbers[row.cell], shrunk.get(row.cell), found.to_read.get(row.cell, ())))
