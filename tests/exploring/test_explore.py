@@ -10,14 +10,17 @@ import pytest
 from typer.testing import CliRunner
 
 from encheck.cli import app
+from encheck.datasets.dataset import Dataset
 from encheck.exploring.asking import Budget
 from encheck.exploring.cells import Cell
 from encheck.exploring.contrasts import contrast
 from encheck.exploring.explore import explore
 from encheck.exploring.filling import filled_again, fillings
-from encheck.exploring.material import Item, Material
+from encheck.exploring.material import Item, Material, Source
 from encheck.exploring.parts import parted, texts_of
-from encheck.types import Crossed, Side
+from encheck.items.variants import Maker
+from encheck.language.english import English
+from encheck.types import Crossed, Group, Side
 
 TWO = 2
 
@@ -163,6 +166,19 @@ def test_a_frame_filled_again_is_the_frame_with_another_choice():
     assert other.frame is first.frame
     assert other.group.source != first.group.source
     assert other.group.cluster.startswith("fresh-negation-")
+
+
+def test_texts_of_ones_own_are_searched_by_the_edits_of_the_generators():
+    texts = ("The parcel weighs 3 kg.", "We sold seven tickets on Friday.", "It rained.")
+    groups = tuple(Group(f"own/{i}", text, text, f"cluster {i}") for i, text in enumerate(texts))
+    source = Source("number", Maker(0, English()))
+    items = source.of(Dataset("texts", (), groups, "", len(groups)), "your texts (texts)")
+    values = {item.triplet.source: dict(item.values) for item in items}
+    assert {item.cluster for item in items} == {"cluster 0", "cluster 1"}
+    assert values["The parcel weighs 3 kg."]["source writes"] == "source number in digits"
+    assert values["We sold seven tickets on Friday."]["origin"] == "your texts (texts)"
+    assert source.of(Dataset("texts", (), groups[2:], "", 1), "none") == []
+    assert "gave this check" in source.why_none["none"] or "gives this check" in source.why_none["none"]
 
 
 def test_a_group_of_either_form_is_two_queries_and_the_right_document_of_each():

@@ -98,7 +98,7 @@ def gathered(name: str, *, own: Mapping[str, Dataset], english: English, seed: i
 
     UsageError where there is nothing.
     """
-    source = _Source(name, Maker(seed, english))
+    source = Source(name, Maker(seed, english))
     probes = load("probes", sample=None)
     items = [
         *source.of_frames(list(fillings(name, seed=seed, draws=draws))),
@@ -117,8 +117,8 @@ def gathered(name: str, *, own: Mapping[str, Dataset], english: English, seed: i
 
 
 @dataclass(frozen=True)
-class _Source:
-    """Makes items of a property from data."""
+class Source:
+    """Makes items of a property from data; `why_none` has the reason, by origin, where data gave none."""
 
     name: str
     maker: Maker
