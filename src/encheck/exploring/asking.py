@@ -59,10 +59,10 @@ class Meter:
         """sim(source, near) - sim(source, far) of each item, all in one call."""
         if not items:
             return []
+        self.asked |= {text for item in items for text in item.own_texts}
         start = self.budget.clock()
         values = list(self.ask([pair for item in items for pair in item.triplet.pairs]))
         self.seconds += self.budget.clock() - start
-        self.asked |= {text for item in items for text in item.own_texts}
         if self._first == (0, 0.0):
             self._first = len(self.asked), self.seconds
         return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
