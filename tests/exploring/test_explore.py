@@ -107,6 +107,29 @@ def test_search_confirmation_and_reading_share_no_cluster_and_no_text():
     assert all(len({one.cluster for one in row.items}) == row.n for row in found.rows)
 
 
+def test_frames_filled_again_bring_no_text_of_another_part_into_the_search():
+    made, margins = material(np.random.default_rng(1), planted=0.8)
+    parts = parted(made.items, seed=1)
+    home = parts.search[0]
+    stray = replace(home, triplet=replace(home.triplet, source="new"), whole=parts.confirmation[0].whole)
+    again = [replace(item(f"{home.cluster}", 9_000 + i, dict(home.values)), whole=home.whole) for i in range(2)]
+    again = [stray, *(replace(one, filling=None) for one in again)]
+    framed = [replace(one, filling="a filling") for one in made.items]
+    asked = []
+    found = explore(
+        [Material("number", tuple(framed), lambda _items, _turn: again)],
+        asking(margins, asked),
+        seed=1,
+        budget=Budget(),
+    )
+    assert found.searched[0].filled == 2
+    assert "new" not in {text for some in asked for text in some}
+
+
+def test_the_smallest_budget_of_texts_is_kept():
+    assert explored(3, planted=0.8, budget=Budget(texts=100)).asked <= 100
+
+
 def test_an_item_that_shares_a_text_with_an_earlier_part_is_left_out():
     made, _ = material(np.random.default_rng(1))
     search = parted(made.items, seed=1).search[0]
@@ -206,7 +229,7 @@ def encheck(tmp_path, monkeypatch):
         (["--properties", ","], "name a property with --properties"),
         (["--properties", "condition"], "needs text of your own and --experimental"),
         (["--properties", "number", "--minutes", "0"], "--minutes is 0, but should be more than 0"),
-        (["--properties", "number", "--texts", "0"], "--texts is 0, but should be 1 or more"),
+        (["--properties", "number", "--texts", "0"], "--texts is 0, but should be 100 or more for each property"),
         (["--properties", "number", "--out", "worst.csv"], "should end in .jsonl"),
         (["--properties", "number", "--out", "no/worst.jsonl"], "is in no directory that exists"),
         (["--properties", "number", "--data", "texts:empty.txt"], "empty.txt has no texts"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +15,13 @@ from encheck.cli.table import as_option
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
     from encheck.exploring.asking import Budget
+    from encheck.exploring.cells import Cell
     from encheck.exploring.material import Material
     from encheck.options import Settings
+    from encheck.shrinking.shrink import Form
 
 MINUTES = 5.0
+LEAST_TEXTS = 100  # a property: half of them are 15 clusters to confirm
 CHEAP = 20.0  # texts a second, from which on examples are shrunk in a run that time bounds
 Model = Annotated[str, typer.Option("--model", metavar="MODEL", help="Model to search, as for `encheck run`.")]
 Properties = Annotated[
@@ -75,7 +79,7 @@ def explore(
 
     with told():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
-        budget = _budget(minutes, texts)
+        budget = _budget(minutes, texts, properties=len(names))
         _refuse_place(out)
         asked = Settings(
             models=(model,), model_args=tuple(model_arg or ()), data=tuple(data or ()), seed=seed_of(seed),
@@ -86,14 +90,14 @@ def explore(
     raise typer.Exit(2 if is_stopped else 0)
 
 
-def _budget(minutes: float | None, texts: int | None) -> Budget:
+def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Budget:
     from encheck.errors import UsageError
     from encheck.exploring.asking import Budget
 
     if minutes is not None and not 0 < minutes < float("inf"):
         raise UsageError(f"--minutes is {minutes:g}, but should be more than 0")
-    if texts is not None and texts < 1:
-        raise UsageError(f"--texts is {texts}, but should be 1 or more")
+    if texts is not None and texts < LEAST_TEXTS * max(properties, 1):
+        raise UsageError(f"--texts is {texts}, but should be {LEAST_TEXTS} or more for each property")
     minutes = MINUTES if minutes is None and texts is None else minutes
     return Budget(texts, None if minutes is None else 60 * minutes)
 
@@ -132,9 +136,11 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: Budget, out: P
     found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
-    wrong = [(row.cell, row.example) for row in found.broken if row.example and is_cheap]
-    forms = {cell: shortest(item, ask, english, seed=settings.seed) for cell, item in wrong}
-    shrunk = {cell: form for cell, form in forms.items() if form}
+    shrunk: dict[Cell, Form] = {}
+    with suppress(KeyboardInterrupt):
+        for row in found.broken if is_cheap else ():
+            if row.example and (form := shortest(row.example, ask, english, seed=settings.seed)):
+                shrunk[row.cell] = form
     say(text.lines(found, subject.label, shrunk=shrunk, budget=budget, encoded=encoded))
     rows = found.broken or found.rows
     if out is not None and rows:
