@@ -65,9 +65,9 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
 def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
     """The threshold as RISE's authors choose it (COLING 2022), for "1 where the value is above it".
 
-    Candidates are the midpoints between neighbouring values, the highest first; the first of equally good ones is taken.
-    So neither "everything is positive" nor "nothing is" can be chosen, and equal values can be told apart, which makes
-    the figure of the validation part too good. Use it to compare with the paper, and `best_threshold` to decide.
+    Candidates are the midpoints between neighbouring values; of equally good ones the highest is taken. So neither
+    "everything is positive" nor "nothing is" can be chosen, and equal values can be told apart, which makes the figure
+    of the validation part too good. Use it to compare with the paper, and `best_threshold` to decide.
 
     >>> published_threshold(np.array([0.1, 0.25, 0.75, 0.9]), np.array([0, 0, 1, 1], np.int8))
     0.5

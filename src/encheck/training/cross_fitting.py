@@ -3,10 +3,10 @@
     found = cross_fitted(human, machine, Discriminator("roberta-base").fit)
     weights = human_probability(found.machine, temperature=0.5)
 
-`human` and `machine` are `Sentences`: texts with their clusters, of a machine-made text the cluster of the sentence that
-it was made from. By default no text is scored by a discriminator that saw it, its cluster, or the same text elsewhere.
-`on_own_training_data` scores what the discriminator was trained on, as the authors of RISE (COLING 2022) do: these
-weights tell what it learned by heart too.
+`human` and `machine` are `Sentences`: texts with their clusters. A machine-made text has the cluster of the sentence
+that it was made from. `cross_fitted` scores no text by a discriminator that saw it, its cluster, or the same text
+elsewhere. `on_own_training_data` scores what the discriminator was trained on, as the authors of RISE (COLING 2022) do,
+so its weights also show what the discriminator learned by heart.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Fit = Callable[[Sentences, Sentences], Scorer]  # human and machine-made sentenc
 
 @dataclass(frozen=True)
 class Logits:
-    """Logits of the human and of the machine-made texts, shapes [n, 2] and [m, 2]; 0 folds: of its own training data."""
+    """Logits of the human and the machine-made texts, shapes [n, 2] and [m, 2]; 0 folds: of its own training data."""
 
     human: Floats
     machine: Floats

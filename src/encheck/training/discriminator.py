@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from encheck.errors import ModelError, UsageError
 from encheck.metrics.thresholds import fold_of
 from encheck.training.cross_fitting import Scorer, Sentences
+from encheck.training.quiet import quiet
 from encheck.training.reweighting import HUMAN
 
 Floats = NDArray[np.float64]
@@ -102,7 +102,7 @@ class Discriminator:
 
         set_seed(self.seed)
         try:
-            with _quiet():  # of weights that the new head lacks
+            with quiet():  # of weights that the new head lacks
                 tokenizer = AutoTokenizer.from_pretrained(self.backbone)
                 model = AutoModelForSequenceClassification.from_pretrained(self.backbone, num_labels=2)
         except (OSError, ValueError, KeyError) as error:
@@ -118,12 +118,12 @@ class Discriminator:
         """The checkpoint of the lowest loss on the development part, in evaluation mode."""
         from transformers import DataCollatorWithPadding, PrinterCallback, Trainer
 
-        with tempfile.TemporaryDirectory(prefix="encheck-discriminator-") as folder, _quiet():
+        with tempfile.TemporaryDirectory(prefix="encheck-discriminator-") as folder, quiet():
             trainer = Trainer(
                 model=model,
                 args=self._arguments(Path(folder), len(learn)),
-                train_dataset=self._rows(tokenizer, learn),  # type: ignore[arg-type]
-                eval_dataset=self._rows(tokenizer, dev),  # type: ignore[arg-type]
+                train_dataset=self._rows(tokenizer, learn),
+                eval_dataset=self._rows(tokenizer, dev),
                 data_collator=DataCollatorWithPadding(tokenizer),
             )
             trainer.remove_callback(PrinterCallback)
@@ -165,17 +165,3 @@ class Discriminator:
             with torch.inference_mode():
                 found[some] = model(**batch).logits.float().cpu().numpy()
         return found
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No warning of transformers, and none of its progress bars."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
