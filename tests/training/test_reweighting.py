@@ -129,12 +129,12 @@ def test_no_text_and_no_cluster_is_scored_by_a_discriminator_that_saw_it():
     assert (found.folds, found.human.shape) == (3, (13, 2))
 
 
-def test_a_kind_for_a_cluster_leaves_that_kind_out():
+def test_folds_by_kind_leave_out_a_kind_and_its_clusters():
     recorder = Recorder()
-    kinds = tuple(["jumble", "drop", "splice"][i % 3] for i in range(12))
-    cross_fitted(Sentences(HUMAN.texts, kinds), Sentences(MACHINE.texts, kinds), recorder.fit, folds=3)
-    left = [set(kinds) - set(made.clusters) for _, made in recorder.seen]
-    assert sorted(name for names in left for name in names) == sorted(set(kinds))
+    kinds = {f"c{i}": i % 3 for i in range(6)}
+    assert cross_fitted(HUMAN, MACHINE, recorder.fit, folds=kinds).folds == 3
+    left = [{kinds[name] for name in made.clusters} for _, made in recorder.seen]
+    assert left == [{1, 2}, {0, 2}, {0, 1}]
 
 
 def test_machine_strings_that_are_human_too_teach_nothing_but_are_scored():
@@ -165,6 +165,8 @@ def test_the_auc_of_a_discriminator_counts_ties_one_half():
         (HUMAN, Sentences((), ()), 2, "12 human and 0 machine-made sentences"),
         (HUMAN, HUMAN, 2, "human and 0 machine-made sentences to learn from, but needs both"),
         (HUMAN, MACHINE, 7, "folds is 7, but should be from 2 to 6, the number of clusters"),
+        (HUMAN, MACHINE, {"c0": 0}, r"the cluster 'c1' \(and 4 more\) has no fold"),
+        (HUMAN, MACHINE, {f"c{i}": 1 for i in range(6)}, "all clusters are in one fold"),
     ],
 )
 def test_a_discriminator_that_cannot_learn_says_why(human, machine, folds, message):

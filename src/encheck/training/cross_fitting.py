@@ -11,7 +11,7 @@ so its weights also show what the discriminator learned by heart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,25 +75,36 @@ class Logits:
         return float(above / (len(human) * len(machine)))
 
 
-def cross_fitted(human: Sentences, machine: Sentences, fit: Fit, *, folds: int = FOLDS) -> Logits:
+def cross_fitted(human: Sentences, machine: Sentences, fit: Fit, *, folds: int | Mapping[str, int] = FOLDS) -> Logits:
     """Logits of every text by a discriminator of the other folds; a cluster stays in one fold.
 
-    To leave out a kind of machine-made text with its fold, give the kinds for clusters, and as many folds.
-    UsageError for a class without text, and for fewer clusters than folds.
+    `folds` is their number, or the fold of each cluster: with a fold for each kind of machine-made text, no kind is
+    scored by a discriminator that saw it. UsageError for a class without text, for fewer than two folds or fewer
+    clusters than folds, and for a cluster without a fold.
     """
     _refuse_one_class(human, machine)
-    names = [*human.clusters, *machine.clusters]
-    if not 2 <= folds <= len(set(names)):
-        raise UsageError(f"folds is {folds}, but should be from 2 to {len(set(names))}, the number of clusters")
-    fold = fold_of(names, folds=folds)
-    split = len(human.texts)
-    found = np.zeros((len(names), 2))
-    for k in range(folds):
+    fold, split = _folds([*human.clusters, *machine.clusters], folds), len(human.texts)
+    found = np.zeros((len(fold), 2))
+    for k in np.unique(fold):
         inside = fold == k
         scored = [*human.part(inside[:split]).texts, *machine.part(inside[split:]).texts]
         seen = (human.part(~inside[:split]).without(scored), machine.part(~inside[split:]).without(scored))
         found[inside] = _scores(fit, *seen, scored)
-    return Logits(found[:split], found[split:], folds)
+    return Logits(found[:split], found[split:], len(np.unique(fold)))
+
+
+def _folds(clusters: Sequence[str], folds: int | Mapping[str, int]) -> NDArray[np.intp]:
+    """The fold of each text."""
+    if not isinstance(folds, int):
+        if missing := sorted(set(clusters) - set(folds)):
+            raise UsageError(f"the cluster {missing[0]!r} (and {len(missing) - 1} more) has no fold")
+        found = np.array([folds[name] for name in clusters], np.intp)
+        if len(np.unique(found)) < 2:
+            raise UsageError("all clusters are in one fold: nothing is left to learn from")
+        return found
+    if not 2 <= folds <= len(set(clusters)):
+        raise UsageError(f"folds is {folds}, but should be from 2 to {len(set(clusters))}, the number of clusters")
+    return fold_of(clusters, folds=folds)
 
 
 def on_own_training_data(human: Sentences, machine: Sentences, fit: Fit) -> Logits:
