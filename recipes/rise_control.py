@@ -376,7 +376,7 @@ def _pools(source: str, pools: Sequence[dict[str, Any]]) -> Iterator[str]:
         rows.append((kind, f"{means['pairs']:.0f}", *(f"{means[k]:.3f}" for k in [*means][1:])))
     human = [f"{np.mean([p[k] for p in pools]):.3f}" for k in ("human_mean_weight", "human_label_agreement")]
     rows.append(("(human)", f"{pools[0]['pairs'] - pools[0]['machine']}", "", *human))
-    yield table(rows)
+    yield from table(rows)
     yield f"effective sample size of RISE's weights: {np.mean([p['effective'] for p in pools]):.0f}"
 
 
@@ -389,7 +389,7 @@ def _arms(source: str, found: Mapping[str, Mapping[int, Mapping[str, float]]]) -
         rows.append((arm, str(len(every)), *size, *(_mean([100 * s[name] for s in every]) for name in figures)))
     if found:
         yield f"\nSource {source}, x 100, mean and standard error over seeds\n"
-        yield table(rows)
+        yield from table(rows)
 
 
 def _mean(values: Sequence[float]) -> str:
