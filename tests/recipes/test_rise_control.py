@@ -91,7 +91,7 @@ def test_no_discriminator_scores_a_kind_or_a_sentence_that_it_saw(monkeypatch):
 def settings(**changed):
     given = {
         "model": "sbert", "pairs": 24, "share": 0.5, "epochs": 1, "learning_rate": 0.05, "batch_size": 8,
-        "discriminator_epochs": 1, "discriminator_rate": 0.001, "test_pairs": None,
+        "discriminator_epochs": 1, "discriminator_rate": 0.001, "stsb_pairs": None, "mrpc_pairs": 500,
     }  # fmt: skip
     return recipe.Settings(**given | changed)
 

@@ -92,6 +92,16 @@ def test_counter_labels_change_what_is_written_and_the_highest_label_has_none(mo
     assert same == {1: True, 0: False}
 
 
+def test_the_models_own_generation_settings_do_not_count(model, tmp_path):
+    """A model that would repeat no word and write four tokens, by its generation_config.json."""
+    other = language_model(tmp_path / "other")
+    own = json.loads((tmp_path / "other" / "generation_config.json").read_text())
+    own |= {"no_repeat_ngram_size": 1, "max_length": 4, "do_sample": True}
+    (tmp_path / "other" / "generation_config.json").write_text(json.dumps(own))
+    tasks = [*writer(model).tasks(TEXTS)]
+    assert writer(other).written(tasks) == writer(model).written(tasks)
+
+
 def test_a_run_that_was_cut_off_goes_on_where_it_was(model, tmp_path):
     whole, path = tmp_path / "whole", tmp_path / "cut"
     writer(model).write(TEXTS, whole)
@@ -131,6 +141,7 @@ def test_no_text_is_refused(model, tmp_path, texts):
 def test_a_text_that_is_too_long_is_refused_before_anything_is_written(model, tmp_path):
     with pytest.raises(UsageError, match="3 of 6 prompts have no room for 12 tokens more in the 64 of"):
         writer(model).write(["the cat", "dog " * 40], tmp_path / "written")
+    assert not (tmp_path / "written").exists()
 
 
 def test_a_model_that_looks_ahead_is_no_causal_language_model(tmp_path):

@@ -101,9 +101,10 @@ class Writer:
         """
         if not any(text.strip() for text in texts):
             raise UsageError("there is no text to write second texts for: the file is empty, or the list is")
+        tasks = list(self.tasks([text for text in texts if text.strip()]))
+        self._refuse_long(tasks)
         done = begun(to, self._settings)
-        todo = [task for task in self.tasks([t for t in texts if t.strip()]) if (task.text, task.label) not in done]
-        self._refuse_long(todo)
+        todo = [task for task in tasks if (task.text, task.label) not in done]
         with to.open("a", encoding="utf-8") as file:
             for start in range(0, len(todo), self.batch_size):
                 for one in self.written(todo[start : start + self.batch_size]):
@@ -130,30 +131,37 @@ class Writer:
         groups = [range(end - len(task.prompts), end) for task, end in zip(tasks, ends.tolist(), strict=True)]
         batch = tokenizer(prompts, padding=True, return_tensors="pt").to(model.device)
         width = batch["input_ids"].shape[1]
-        limits = {"decay": self.decay, "top_k": self.top_k, "top_p": self.top_p}
+        numbers = self._uniform(tasks, copy)
         with torch.inference_mode():
             found = model.generate(
-                **batch,
+                input_ids=batch["input_ids"],
+                attention_mask=batch["attention_mask"],
                 generation_config=self._config,
-                logits_processor=processors(groups, self._uniform(tasks, copy), width=width, **limits),
+                logits_processor=processors(
+                    groups, numbers, width=width, decay=self.decay, top_k=self.top_k, top_p=self.top_p
+                ),
                 stopping_criteria=stopping(tokenizer, groups, width=width),
             )
         return [_quoted(tokenizer.decode(found[rows[0], width:], skip_special_tokens=True)) for rows in groups]
 
     def _uniform(self, tasks: Sequence[Task], copy: int) -> NDArray[np.float64]:
-        """Numbers in [0, 1) that hang on seed, text, label and copy alone, shape [tasks, tokens]."""
+        """Numbers in [0, 1) that depend on seed, text, label and copy alone, shape [tasks, tokens]."""
         names = (f"{self.seed}/{task.label}/{copy}/{content_hash(task.text)}" for task in tasks)
         seeds = ([*content_hash(name).encode()] for name in names)
         return np.stack([np.random.default_rng(seed).random(self.tokens) for seed in seeds])
 
     @cached_property
     def _config(self) -> Any:
-        """Greedy: what is drawn is drawn beforehand. Nothing of the model's own generation settings counts."""
+        """Greedy: what is drawn is drawn beforehand. Nothing of the model's own generation settings counts.
+
+        generate() takes from those of the model what is None in these.
+        """
         from transformers import GenerationConfig
 
         tokenizer, model = self._loaded
         ends = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else model.config.eos_token_id
-        return GenerationConfig(
+        model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+        return GenerationConfig(  # type: ignore[no-untyped-call]
             do_sample=False, max_new_tokens=self.tokens, pad_token_id=tokenizer.pad_token_id, eos_token_id=ends
         )
 
@@ -163,6 +171,7 @@ class Writer:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
+        model: Any
         try:
             with quiet():
                 tokenizer = AutoTokenizer.from_pretrained(self.model, padding_side="left")
@@ -184,7 +193,7 @@ class Writer:
         """UsageError if a prompt and what follows it are longer than the model has positions."""
         tokenizer, model = self._loaded
         most = getattr(model.config, "max_position_embeddings", None)
-        if not tasks or most is None:
+        if most is None:
             return
         lengths = [len(ids) for ids in tokenizer([task.prompts[0] for task in tasks])["input_ids"]]
         longest = tasks[int(np.argmax(lengths))]
