@@ -70,6 +70,11 @@ def test_a_part_that_cannot_be_used_is_refused(folder, file, rows, message):
         load(f"senteval:{folder}")
 
 
+def test_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(DataError, match="nowhere does not exist; expected SentEval's folders"):
+        load(f"senteval:{tmp_path / 'nowhere'}")
+
+
 def test_another_encoding_has_file_and_line(folder):
     lines(folder / "MR" / "rt-polarity.pos", ["fine", "a café"], encoding="latin-1")
     with pytest.raises(DataError, match=r"rt-polarity.pos:2: byte 0xe9 is not UTF-8"):

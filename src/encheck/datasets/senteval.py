@@ -80,6 +80,8 @@ def tasks(path: Path, bad: BadRows) -> dict[str, list[Sentence]]:
     DataError that names all files which are missing, before any is read; for a file without a sentence, and for a part
     that should be learned from or measured and has one class alone.
     """
+    if not path.exists():
+        raise DataError(f"senteval: {path} does not exist; expected {FILES}")
     found = {name: _files(path, files) for name, files in _FILES.items()}
     there = {name: files for name, files in found.items() if any(files.values())}
     if missing := [f"{file} ({name})" for name, files in there.items() for file, at in files.items() if at is None]:
@@ -157,7 +159,7 @@ def _encoding(file: Path) -> str:
         return "utf-8-sig"
     try:
         file.read_bytes().decode("utf-8-sig")
-    except ValueError:
+    except (ValueError, OSError):  # reading says what is wrong with the file
         return "latin-1"
     return "utf-8-sig"
 
