@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from papers_ours import Figure, Label, Measured
+from papers_ours import Figure, Label, Measured, shown
 
 from encheck import load_data, run
 from encheck.comparing.predictions import read_predictions
@@ -23,7 +23,6 @@ from encheck.datasets.load import load
 from encheck.scoring.difficulty import difficulty
 
 log = logging.getLogger("papers")
-SHOWN = {"sbert": "all-MiniLM-L6-v2"}
 EPSILONS = (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)
 SYSTEMS_2016 = "semeval2016_task3/SemEval2016_task3_submissions_and_scores"
 ANOTHER_MODEL = ("model",)
@@ -67,11 +66,6 @@ def there(sets: Iterable[Set], root: Path) -> list[Set]:
         else:
             log.warning("%s is not in %s: the figures on %s stay out", one.folder, root, one.name)
     return found
-
-
-def shown(model: str) -> str:
-    """The name of a model in the tables."""
-    return SHOWN.get(model, model)
 
 
 def rows_of(found: Any, check: str, metric: str, *, label: int | None = None, data: str = "") -> list[Row]:

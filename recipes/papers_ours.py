@@ -19,6 +19,7 @@ import encheck
 
 RECORD = FOLDER / "ours.json"
 DIGITS = 6
+SHOWN = {"sbert": "all-MiniLM-L6-v2"}
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class Measured:
     def tables(self) -> list[str]:
         """The tables that it has figures for."""
         return list(dict.fromkeys(figure.table for figure in self.figures))
+
+
+def shown(model: str) -> str:
+    """The name of a model in the tables."""
+    return SHOWN.get(model, model)
 
 
 def read(path: Path = RECORD) -> list[Measured]:

@@ -164,7 +164,7 @@ def test_training_runs_become_a_mean_over_seeds_with_its_error_and_interval(tmp_
     assert figure.error == pytest.approx(0.57735, abs=1e-5)
     assert (figure.low, figure.high) == pytest.approx((81 - 2.4841, 81 + 2.4841), abs=1e-3)
     assert "**81.0** ± 0.58 [78.5, 83.5]" in page.table_section("002", "T5", [one])
-    assert [*runs.described([one])] == ["002, sbert: 1 figures of 3 seeds (T5)"]
+    assert [*runs.described([one])] == ["002, training runs, sbert: 1 figures of 3 seeds (T5)"]
 
 
 def test_one_seed_has_no_interval(tmp_path):
@@ -194,6 +194,59 @@ def test_a_seed_that_is_there_twice_and_a_file_cut_off_are_named(tmp_path):
     (tmp_path / "b.json").write_text('{"seed": 1, "pap')
     with pytest.raises(DataError, match=r"b\.json: no JSON .*let its recipe make it again"):
         runs.measured(tmp_path)
+
+
+def head_file(folder, data, seed, *, features=("|u-v|", "u*v"), f1=0.8, flips=0.0):
+    folder = folder / data / "head" / str(seed)
+    folder.mkdir(parents=True)
+    settings = {"model": "sbert", "features": list(features), "data": data, "seed": seed}
+    test = {"f1": f1, "accuracy": 0.7, "flips": flips, "n": 1725}
+    (folder / "results.json").write_text(json.dumps({"settings": settings, "test": test}))
+    (folder / "config.json").write_text("[1]")
+
+
+def test_trained_heads_stand_in_the_tables_that_have_their_row(tmp_path):
+    for seed in (0, 1):
+        head_file(tmp_path, "mrpc@glue", seed, f1=0.80 + seed / 50)
+        head_file(tmp_path, "twitter-url@held-out", seed)
+        head_file(tmp_path, "mrpc", seed, features=("u", "v", "|u-v|"), flips=0.05)
+    (one,) = runs.measured(tmp_path)
+    found = {(f.table, f.row.removesuffix(", all-MiniLM-L6-v2"), f.column): round(f.value, 6) for f in one.figures}
+    assert found["T5", "(|u-v|, u*v)", "MSRP"] == found["T2", "SBERT", "MSRP"] == found["T6", "SBERT", "MSRP"] == 81
+    assert found["T4", "SBERT only", "Twitter-URL"] == 80
+    assert ("T6", "SBERT", "Twitter-URL") not in found
+    assert found["S3", "SBERT, (u, v, |u-v|)", "MSRP"] == 5
+    cell = next(c for c in published.published("002") if c.address == ("T4", "SBERT only", "MSRP"))
+    assert page.account(cell, [one]) == "stand-in"
+
+
+def test_arms_of_the_control_stand_beside_the_rows_of_rise(tmp_path):
+    (tmp_path / "settings.json").write_text('{"model": "sbert"}')
+    for seed in (0, 1, 2):
+        place = tmp_path / "stsb" / f"seed{seed}"
+        place.mkdir(parents=True)
+        for arm, value in (("rise", 0.81), ("none", 0.80), ("permuted", 0.805)):
+            (place / f"{arm}.json").write_text(json.dumps({"stsb_spearman": value + seed / 1000, "mrpc_f1": 0.8}))
+        (place / "pool.json").write_text('{"pairs": 5}')
+    (one,) = runs.measured(tmp_path)
+    found = {(f.row, f.column): f for f in one.figures}
+    assert found["STSb: RISE, all-MiniLM-L6-v2", "STSb Spearman"].value == pytest.approx(81.1)
+    assert one.labels["STSb: DINO, all-MiniLM-L6-v2"] == Label(("STSb: DINO",), ("model", "data"))
+    assert one.labels["STSb: permuted weights, all-MiniLM-L6-v2"].stands_for == ()
+    better = {claim["says"]: sides[1] for claim, sides in page.claims("001", "T3", [one])}
+    assert better["RISE is better than training on all pairs alike"].holds == 1
+
+
+def test_a_downstream_run_fills_the_row_of_sbert_and_needs_all_tasks_for_the_average(tmp_path):
+    rows = [{"metric": "task_accuracy", "model": "sbert", "level": task, "value": 0.8, "low": 0.7, "high": 0.9, "n": 9}
+            for task in runs.TASKS]  # fmt: skip
+    whole = {"checks": rows, "data": [{"name": "senteval", "fingerprint": "abc"}]}
+    (tmp_path / "results.json").write_text(json.dumps(whole))
+    (one,) = runs.measured(tmp_path)
+    assert [f.column for f in one.figures] == ["MR", "CR", "SUBJ", "MPQA", "SST-2", "TREC", "MRPC", "average"]
+    cells = [c for c in published.published("003") if (c.table, c.row) == ("T2", "SBERT")]
+    assert {page.account(cell, [one]) for cell in cells} == {"stand-in"}
+    assert len(next(runs.downstream({**whole, "checks": rows[1:]})).figures) == 6
 
 
 def row(check, metric, value, *, level="1", label=None, curve=()):
