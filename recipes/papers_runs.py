@@ -2,7 +2,7 @@
 
 Four kinds of file count, and any other JSON is left alone:
 
-    train_head.py, span pooling      DATA/PARTS/SEED/results.json, with `settings` and `test`
+    train_head.py                    DATA/PARTS/SEED/results.json, with `settings` and `test`
     rise_control.py                  SOURCE/seedN/ARM.json
     encheck run -m downstream        results.json of the report directory
     anything else                    {"seed": 0, "model": "sbert", "command": "python ...", "papers": [{"paper": "002",
