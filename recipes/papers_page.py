@@ -16,7 +16,7 @@ DIGITS = {
 }  # fmt: skip
 TUNED = " †"
 DIFFERENCES = {
-    "model": "another model", "data": "other data", "sample": "another sample", "split": "another split",
+    "model": "another model", "data": "other data", "sample": "a sample", "split": "another split",
     "tagger": "another tagger", "expectation": "the expectation in place of a draw",
 }  # fmt: skip
 TITLE = "# The papers' tables, and ours beside"

@@ -1,22 +1,26 @@
 """Figures of runs that take training or long encoding: read from the JSON files of a folder.
 
-Four kinds of file count, and any other JSON is left alone:
+These files count, and any other JSON is left alone:
 
     train_head.py                    DATA/PARTS/SEED/results.json, with `settings` and `test`
+    train_cross_encoder.py           seed-N/results.json, with `also`
+    train_spans.py                   papers.json, as below
     rise_control.py                  SOURCE/seedN/ARM.json
     encheck run -m downstream        results.json of the report directory
     anything else                    {"seed": 0, "model": "sbert", "command": "python ...", "papers": [{"paper": "002",
                                      "table": "T5", "row": "(|u-v|)", "column": "MSRP", "value": 80.5, "n": 1725}]}
 
 `papers` names rows and columns of published/NNN.csv, or own ones for what a paper does not have (a control). `value` is
-in the unit of the table, `seed` an integer, `n` (how many items) and `command` may be missing. Files of one paper,
-table, row, column and model are seeds of one figure: its value is their mean, `error` the standard error, and the
-interval that of Student's t over the seeds. One seed has no interval.
+in the unit of the table, `seed` an integer; `n` (how many items), `note` (what was otherwise, for the name of the row)
+and `command` may be missing. A training on a sample of its pairs has a row of its own. Files of one paper, table, row,
+column and model are seeds of one figure: its value is their mean, `error` the standard error, and the interval that of
+Student's t over the seeds. One seed has no interval.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,8 +35,10 @@ from scipy.stats import t
 from encheck.errors import DataError
 
 Raw = Mapping[str, Any]
+Place = tuple[str, str, str, str]  # table, row, column, note
 COLUMNS = {
-    "mrpc": "MSRP", "mrpc@glue": "MSRP", "pit2015": "PIT-2015", "paws": "PAWS-Wiki", "paws-qqp@paws-wiki": "PAWS-QQP",
+    "mrpc": "MSRP", "mrpc@glue": "MSRP", "pit2015": "PIT-2015", "paws": "PAWS-Wiki", "paws-qqp": "PAWS-QQP",
+    "paws-qqp@paws-wiki": "PAWS-QQP",
     "twitter-url": "Twitter-URL", "twitter-url@held-out": "Twitter-URL", "qqp": "QQP",
 }  # fmt: skip
 SYMMETRIC, SBERT = ("|u-v|", "u*v"), ("u", "v", "|u-v|")
@@ -42,6 +48,7 @@ ARMS = {"rise": "RISE", "none": "DINO", "filter": "Filtering", "random": "Random
 SOURCES = {"stsb": "STSb", "mrpc": "MRPC"}
 RISE_FIGURES = {"stsb_spearman": "STSb Spearman", "stsb_pearson": "STSb Pearson", "mrpc_accuracy": "MRPC accuracy",
                 "mrpc_f1": "MRPC F1"}  # fmt: skip
+OF_TOKENIZERS = {"tokenizer.json", "vocab.json"}
 TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
 
 
@@ -55,6 +62,7 @@ class Value(BaseModel):
     column: str
     value: Annotated[float, Field(allow_inf_nan=False)]
     n: int | None = None
+    note: str = ""
 
 
 class Run(BaseModel):
@@ -71,7 +79,8 @@ def files(folder: Path) -> Iterator[tuple[Path, Any]]:
     """Every JSON file of a folder; DataError if there is no such folder or a file is cut off."""
     if not folder.is_dir():
         raise DataError(f"--runs={folder}: no such folder")
-    for path in sorted(folder.rglob("*.json")):
+    found = {path.resolve(): path for path in sorted(folder.rglob("*.json"), reverse=True)}  # a link counts once
+    for path in sorted(path for path in found.values() if path.name not in OF_TOKENIZERS):
         try:
             yield path, json.loads(path.read_text("utf-8"))
         except ValueError as error:
@@ -100,16 +109,39 @@ def _head(_path: Path, raw: Raw) -> Raw | None:
     settings, test = raw.get("settings"), raw.get("test")
     if not isinstance(settings, dict) or not isinstance(test, dict) or "features" not in settings:
         return None
-    features, column = tuple(settings["features"]), COLUMNS.get(settings["data"])
+    features, column, note = tuple(settings["features"]), COLUMNS.get(settings["data"]), _sample(raw)
     if column is None or settings.get("spans") or settings.get("pooling"):
         return None
     places = {"T5": f"({', '.join(features)})", **(AS_SYMMETRIC if features == SYMMETRIC else {})}
     if column not in {cell.column for cell in published("002") if cell.table == "T6"}:
         places.pop("T6", None)
-    made = [_value("002", table, row, column, 100 * test["f1"], test["n"]) for table, row in places.items()]
+    made = [_value("002", table, row, column, 100 * test["f1"], test["n"], note) for table, row in places.items()]
     name = "SBERT, (u, v, |u-v|)" if features == SBERT else f"head, ({', '.join(features)})"
-    made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"]))
+    made.append(_value("002", "S3", name, column, 100 * test["flips"], test["n"], note))
     command = f'python recipes/train_head.py --data {settings["data"]}:... --features "{",".join(features)}" --out RUNS'
+    return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
+
+
+def _sample(raw: Raw) -> str:
+    """Of how many training pairs a training saw a part; empty if it saw all."""
+    said = re.search(r"[\d,]+ of [\d,]+ pairs", str(raw.get("parts", {}).get("train", {}).get("from", "")))
+    return f"{said[0]} of training" if said else ""
+
+
+def _cross_encoder(_path: Path, raw: Raw) -> Raw | None:
+    """recipes/train_cross_encoder.py: Table 2 of 000, and flips. Weights that are no RoBERTa stand in for BERT."""
+    settings, also = raw.get("settings"), raw.get("also")
+    if not isinstance(settings, dict) or not also or "features" in settings:
+        return None
+    row, note = "RoBERTa" if "roberta" in settings["model"].lower() else "BERT", _sample(raw)
+    made = []
+    for name, found in also.items():
+        column, n = COLUMNS.get(name, name), found["n"]
+        if column.startswith("PAWS"):
+            made += [_value("000", "T2", row, f"{column} {said}", 100 * found[key], n, note)
+                     for key, said in (("accuracy", "accuracy"), ("f1", "F1"))]  # fmt: skip
+        made.append(_value("002", "S3", f"cross-encoder, {row}", column, 100 * found["flips"], n, note))
+    command = f"python recipes/train_cross_encoder.py --model {settings['model']} --out RUNS"
     return {"seed": settings["seed"], "model": settings["model"], "command": command, "papers": made}
 
 
@@ -127,11 +159,13 @@ def _rise(path: Path, raw: Raw) -> Raw | None:
     return {"seed": seed, "model": settings["model"], "command": command, "papers": made}
 
 
-def _value(paper: str, table: str, row: str, column: str, value: float, n: int | None) -> dict[str, Any]:
-    return {"paper": paper, "table": table, "row": row, "column": column, "value": value, "n": n}
+def _value(
+    paper: str, table: str, row: str, column: str, value: float, n: int | None, note: str = ""
+) -> dict[str, Any]:
+    return {"paper": paper, "table": table, "row": row, "column": column, "value": value, "n": n, "note": note}
 
 
-READERS = (_plain, _head, _rise)
+READERS = (_plain, _head, _cross_encoder, _rise)
 
 
 def measured(folder: Path) -> list[Measured]:
@@ -141,7 +175,7 @@ def measured(folder: Path) -> list[Measured]:
         DataError: there is no such folder, a file is cut off, lacks a key or has a value that is no number; a paper or
             table is unknown; or a seed stands there twice.
     """
-    found: dict[tuple[str, str], dict[tuple[str, str, str], dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
+    found: dict[tuple[str, str], dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
     commands: dict[tuple[str, str], set[str]] = defaultdict(set)
     reports = []
     for path, raw in files(folder):
@@ -161,22 +195,21 @@ def _add(found: Any, path: Path, run: Run) -> None:
             raise DataError(f"{path}: paper {value.paper!r}, but should be one of {', '.join(PAPERS)}")
         if value.table not in (known := tables(value.paper)):
             raise DataError(f"{path}: table {value.table!r} of {value.paper} is none of {', '.join(known)}")
-        seeds = found[value.paper, run.model][value.table, value.row, value.column]
+        seeds = found[value.paper, run.model][value.table, value.row, value.column, value.note]
         if run.seed in seeds:
             where = f"{value.table}, {value.row}, {value.column}"
             raise DataError(f"{path}: seed {run.seed} of {where} is there twice")
         seeds[run.seed] = value
 
 
-def _measurement(
-    paper: str, model: str, command: str, by_place: Mapping[tuple[str, str, str], Mapping[int, Value]]
-) -> Measured:
+def _measurement(paper: str, model: str, command: str, by_place: Mapping[Place, Mapping[int, Value]]) -> Measured:
     rows = {(cell.table, cell.row) for cell in published(paper)}
     differs = ("model", "data") if paper == "001" else ("model",)
     figures, labels = [], {}
-    for (table, row, column), seeds in by_place.items():
-        own = f"{row}, {shown(model)}"
-        labels[own] = Label((row,) if (table, row) in rows else (), differs)
+    for (table, row, column, note), seeds in by_place.items():
+        own = ", ".join(filter(None, (row, shown(model), note)))
+        also = ("sample",) if note else ()
+        labels[own] = Label((row,) if (table, row) in rows else (), (*differs, *also))
         figures.append(over_seeds(table, own, column, [one.value for one in seeds.values()]))
     return Measured(paper, "training runs", model, command, tuple(figures), labels)
 

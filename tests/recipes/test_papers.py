@@ -196,12 +196,14 @@ def test_a_seed_that_is_there_twice_and_a_file_cut_off_are_named(tmp_path):
         runs.measured(tmp_path)
 
 
-def head_file(folder, data, seed, *, features=("|u-v|", "u*v"), f1=0.8, flips=0.0):
-    folder = folder / data / "head" / str(seed)
+def head_file(folder, data, seed, *, features=("|u-v|", "u*v"), f1=0.8, flips=0.0, told="train"):
+    folder = folder / data / "-".join(features).replace("|", "") / str(seed)
     folder.mkdir(parents=True)
     settings = {"model": "sbert", "features": list(features), "data": data, "seed": seed}
     test = {"f1": f1, "accuracy": 0.7, "flips": flips, "n": 1725}
-    (folder / "results.json").write_text(json.dumps({"settings": settings, "test": test}))
+    (folder / "results.json").write_text(
+        json.dumps({"settings": settings, "test": test, "parts": {"train": {"from": told}}})
+    )
     (folder / "config.json").write_text("[1]")
 
 
@@ -218,6 +220,32 @@ def test_trained_heads_stand_in_the_tables_that_have_their_row(tmp_path):
     assert found["S3", "SBERT, (u, v, |u-v|)", "MSRP"] == 5
     cell = next(c for c in published.published("002") if c.address == ("T4", "SBERT only", "MSRP"))
     assert page.account(cell, [one]) == "stand-in"
+
+
+def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
+    head_file(tmp_path, "mrpc", 0)
+    head_file(tmp_path, "mrpc", 1, told="train, 200 of 3,576 pairs", f1=0.7)
+    (one,) = runs.measured(tmp_path)
+    found = {f.row: f.value for f in one.figures if f.table == "T2"}
+    part = "SBERT, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"
+    assert found == {"SBERT, all-MiniLM-L6-v2": 80, part: 70}
+    assert one.labels[part] == Label(("SBERT",), ("model", "sample"))
+
+
+def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):
+    figures = {"f1": 0.9, "accuracy": 0.92, "flips": 0.03, "n": 8000}
+    raw = {
+        "settings": {"model": "./roberta-base", "seed": 0},
+        "test": figures,
+        "also": {"paws": figures, "qqp": figures},
+    }
+    (tmp_path / "seed-0").mkdir()
+    (tmp_path / "seed-0/results.json").write_text(json.dumps(raw))
+    (tmp_path / "best").symlink_to("seed-0", target_is_directory=True)
+    found = {(m.paper, f.table, f.column): (f.row, f.value) for m in runs.measured(tmp_path) for f in m.figures}
+    assert found["000", "T2", "PAWS-Wiki accuracy"] == ("RoBERTa, ./roberta-base", 92)
+    assert found["002", "S3", "QQP"] == ("cross-encoder, RoBERTa, ./roberta-base", 3)
+    assert ("000", "T2", "QQP F1") not in found
 
 
 def test_arms_of_the_control_stand_beside_the_rows_of_rise(tmp_path):
