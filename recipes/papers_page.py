@@ -111,7 +111,7 @@ def laid_out(about: Mapping[str, Any], cells: Sequence[Cell], ours: Ours) -> lis
     printed = [cell for cell in cells if not cell.column.endswith(GAIN)]
     theirs = {(cell.row, cell.column): _printed(cell) for cell in printed}
     units = {cell.row: cell.unit for cell in printed} | {(c.row, c.column): c.unit for c in printed}
-    fallback = printed[0].unit if printed else "share"
+    fallback = printed[0].unit if printed else about.get("unit", "share")
     own = {at: _own(figure, _unit(units, at, ours, fallback)) for at, figure in ours.figures.items()}
     counted = own | _counts(ours, about.get("models", "none"))
     groups = [theirs, counted] if about.get("apart") else [theirs | counted]

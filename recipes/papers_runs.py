@@ -100,8 +100,19 @@ def run_of(path: Path, raw: Any) -> Run | None:
     return None
 
 
-def _plain(_path: Path, raw: Raw) -> Raw | None:
-    return raw if "papers" in raw else None
+def _plain(path: Path, raw: Raw) -> Raw | None:
+    """A file with `papers`. Where results.json of its training lies beside it, that says whether it saw all pairs."""
+    if "papers" not in raw or not isinstance(raw["papers"], list):
+        return raw if "papers" in raw else None
+    beside = path.with_name("results.json")
+    note = _sample(json.loads(beside.read_text("utf-8"))) if beside != path and beside.is_file() else ""
+    return {**raw, "papers": [_noted(value, note) for value in raw["papers"]]}
+
+
+def _noted(value: Any, note: str) -> Any:
+    """A figure with its note; a figure of the paper's names the share of the pairs itself."""
+    is_table = isinstance(value, dict) and not str(value.get("table", "")).startswith("F")
+    return {"note": note, **value} if is_table else value
 
 
 def _head(_path: Path, raw: Raw) -> Raw | None:
@@ -238,7 +249,9 @@ def downstream(raw: Raw) -> Iterator[Measured]:
             made.append(Figure("T2", own, "average", float(np.mean([figure.value for figure in made]))))
         data = {one["name"]: one["fingerprint"] for one in raw["data"] if one["name"] == "senteval"}
         command = "encheck run -m downstream --data senteval:DIR/senteval --sample all"
-        yield Measured("003", "downstream", model, command, tuple(made), {own: Label(("SBERT",), ("model",))}, data)
+        is_sbert = {one["label"]: one["adapter"] for one in raw["models"]}.get(model) == "sentence-transformers"
+        labels = {own: Label(("SBERT",), ("model",)) if is_sbert else Label()}
+        yield Measured("003", "downstream", model, command, tuple(made), labels, data)
 
 
 def described(found: Iterable[Measured]) -> Iterator[str]:

@@ -225,7 +225,10 @@ def test_trained_heads_stand_in_the_tables_that_have_their_row(tmp_path):
 def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     head_file(tmp_path, "mrpc", 0)
     head_file(tmp_path, "mrpc", 1, told="train, 200 of 3,576 pairs", f1=0.7)
+    place = next(tmp_path.rglob("1/results.json")).parent
+    run_file(place, "papers.json", seed=1, value=60.0, table="T4", row="PAS only")
     (one,) = runs.measured(tmp_path)
+    assert {f.row: f.value for f in one.figures}["PAS only, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"] == 60
     found = {f.row: f.value for f in one.figures if f.table == "T2"}
     part = "SBERT, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"
     assert found == {"SBERT, all-MiniLM-L6-v2": 80, part: 70}
@@ -268,12 +271,15 @@ def test_arms_of_the_control_stand_beside_the_rows_of_rise(tmp_path):
 def test_a_downstream_run_fills_the_row_of_sbert_and_needs_all_tasks_for_the_average(tmp_path):
     rows = [{"metric": "task_accuracy", "model": "sbert", "level": task, "value": 0.8, "low": 0.7, "high": 0.9, "n": 9}
             for task in runs.TASKS]  # fmt: skip
-    whole = {"checks": rows, "data": [{"name": "senteval", "fingerprint": "abc"}]}
+    whole = {"checks": rows, "data": [{"name": "senteval", "fingerprint": "abc"}],
+             "models": [{"label": "sbert", "adapter": "sentence-transformers"}]}  # fmt: skip
     (tmp_path / "results.json").write_text(json.dumps(whole))
     (one,) = runs.measured(tmp_path)
     assert [f.column for f in one.figures] == ["MR", "CR", "SUBJ", "MPQA", "SST-2", "TREC", "MRPC", "average"]
     cells = [c for c in published.published("003") if (c.table, c.row) == ("T2", "SBERT")]
     assert {page.account(cell, [one]) for cell in cells} == {"stand-in"}
+    surface = {**whole, "models": [{"label": "sbert", "adapter": "lexical"}]}
+    assert next(runs.downstream(surface)).labels[one.figures[0].row].stands_for == ()
     assert len(next(runs.downstream({**whole, "checks": rows[1:]})).figures) == 6
 
 
