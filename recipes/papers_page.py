@@ -33,7 +33,7 @@ def page(measured: Sequence[Measured]) -> str:
 def summary(measured: Sequence[Measured]) -> str:
     """One line a paper."""
     head = ("paper", "tables", "numbers printed", "ours beside", "same model and data",
-            "comparisons that come out as printed", "most of the rest")  # fmt: skip
+            "comparisons that come out as the paper says", "most of the rest")  # fmt: skip
     return "\n".join(markdown([head, *(_summary_row(paper, measured) for paper in protocols()["page"]["order"])]))
 
 
