@@ -9,6 +9,7 @@ from encheck.errors import ModelError
 from encheck.system.paths import is_file, is_folder
 
 Found = tuple[str, str]
+SETTINGS = "config_sentence_transformers.json"
 FILES = {
     ".onnx": ("onnx", "its name ends in .onnx"),
     ".vec": ("vectors", "its name ends in .vec, as fastText's do"),
@@ -22,8 +23,8 @@ FILES = {
 def detect(path: Path) -> Found:
     """(adapter, why) of a local model; ModelError if no adapter fits.
 
-    A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
-    cross-encoder, transformers, ONNX.
+    A folder is taken for the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter,
+    SavedModel, model2vec, cross-encoder, transformers, ONNX.
     """
     if is_file(path):
         return _file(path)
@@ -51,6 +52,8 @@ def _file(path: Path) -> Found:
 def _folder(folder: Path) -> Found | None:
     has = {p.name for p in folder.iterdir()}
     if "modules.json" in has:
+        if read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
+            return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
         return "sentence-transformers", "it has modules.json"
     if "adapter_config.json" in has:
         return "peft", "it has adapter_config.json"
