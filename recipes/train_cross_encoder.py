@@ -1,15 +1,16 @@
 """Train a cross-encoder on labelled pairs of several data sets: the paraphrase models of Peng, Weir and Weeds 2023.
 
-    python recipes/train_cross_encoder.py --data qqp:DATA/qqp --data paws-qqp:DATA/paws-qqp --data paws:DATA/paws_wiki \
-        --dev qqp --model bert-base-uncased --seeds 5 --out DIR
-    encheck run -m "continuation or swapchain" --model=bert-paraphrase --model-arg name=DIR/best \
+    python recipes/train_cross_encoder.py --data qqp:DATA/qqp --data paws-qqp:DATA/paws-qqp \\
+        --data paws:DATA/paws_wiki --dev qqp --model bert-base-uncased --seeds 5 --out DIR
+    encheck run -m "continuation or swapchain" --model=bert-paraphrase --model-arg name=DIR/best \\
         --data=paws:DATA/paws_wiki
 
 The training parts of all data sets are trained on together, and the development part of `--dev` (the first data set)
 chooses the checkpoint (section 3.2: QQP's; 3 epochs, batches of 16, rate 2e-5, warm-up over 10% of the steps). The test
 part of each is measured by argmax: accuracy and F1 of the positive class are Table 2, and the share of predictions that
-change when the sentences are exchanged is reported beside them. DIR/0, DIR/1, ... are the finished trainings, one a
-seed; finished ones are skipped. DIR/best leads to the one with the best F1 on the development part.
+change when the sentences are exchanged is reported beside them. DIR/seed-0, DIR/seed-1, ... are the trainings. Finished
+ones are skipped, so an interrupted call can be made again. DIR/best leads to the one with the best F1 on the
+development part.
 
 Other data sets train in the same way, one alone too: --data mrpc:DATA/mrpc. The weights to begin with are yours: a
 folder of transformers, or an id on the hub.
@@ -21,6 +22,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +48,17 @@ def table(runs: Sequence[Results]) -> str:
     return "\n".join(rows)
 
 
+def folder_of(seed: int) -> str:
+    """The name of a training's folder, which is the model's name in reports."""
+    return f"seed-{seed}"
+
+
 def link_best(out: Path, runs: Sequence[Results]) -> Path:
     """Point DIR/best at the training whose F1 on the development part is highest; the first of equal ones."""
     best = max(runs, key=lambda run: run["dev"]["f1"])
     link = out / BEST
     link.unlink(missing_ok=True)
-    link.symlink_to(str(best["settings"]["seed"]), target_is_directory=True)
+    link.symlink_to(folder_of(best["settings"]["seed"]), target_is_directory=True)
     return link
 
 
@@ -95,11 +102,12 @@ def main(argv: Sequence[str] | None = None) -> list[Results]:
     for seed in range(told.seeds):
         choices = Choices(epochs=told.epochs, batch=told.batch, rate=told.rate, seed=seed)
         run = fit_once(
-            told.out / str(seed), lambda: CrossEncoder.of(told.model, max_length=MAX_LENGTH), parts, choices=choices,
+            told.out / folder_of(seed), partial(CrossEncoder.of, told.model, max_length=MAX_LENGTH), parts,
+            choices=choices,
             settings={"model": told.model, "max_length": MAX_LENGTH}, also={n: one.test for n, one in named.items()},
         )  # fmt: skip
         runs.append(run)
-        print(f"{told.out / str(seed)}: development F1 {run['dev']['f1']:.4f}", flush=True)
+        print(f"{told.out / folder_of(seed)}: development F1 {run['dev']['f1']:.4f}", flush=True)
     print(f"\n{table(runs)}\n\nbest: {link_best(told.out, runs).resolve()}")
     return runs
 

@@ -4,7 +4,7 @@
         --features "|u-v|" --features "|u-v|,u*v" --seeds 5 --model sbert --out DIR
 
 "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", section 4.2 and Table 5. Each training has a folder
-DIR/DATA/PARTS/SEED with results.json and the checkpoint, which `encheck run --model=FOLDER` loads. Finished trainings
+DIR/DATA/PARTS-SEED with results.json and the checkpoint, which `encheck run --model=FOLDER` loads. Finished trainings
 are skipped, so an interrupted call can be made again. At the end it prints a table: mean F1 of the positive class and
 its standard error over the seeds, and the share of predictions that change when the sentences are exchanged.
 """
@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> list[Results]:
                 choices = Choices(
                     epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed
                 )
-                folder = told.out / parts.name.replace("/", "-") / slug(features) / str(seed)
+                folder = told.out / parts.name.replace("/", "-") / f"{slug(features)}-{seed}"
                 one = train_one(
                     parts, model=told.model, features=features, choices=choices, folder=folder,
                     keep_model=not told.no_model,

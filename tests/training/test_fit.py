@@ -167,7 +167,7 @@ def test_the_recipe_trains_what_is_not_finished_and_its_checkpoints_decide(tmp_p
     folders = sorted(
         p.parent.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("results.json")
     )
-    assert folders == ["pairs/diff+mult/0", "pairs/u+v+diff/0"]
+    assert folders == ["pairs/diff+mult-0", "pairs/u+v+diff-0"]
     for folder, one in zip(folders[::-1], first, strict=True):
         model = load(ModelConfig("it", name=str(tmp_path / "out" / folder)), device=Device("cpu"))
         test = parts_of(train_head.load(own, sample=None)).test
@@ -192,7 +192,7 @@ def test_a_trained_cross_encoder_loads_as_the_entry_and_decides_as_it_was_measur
     runs = train_cross_encoder.main(asked)
     best = max(runs, key=lambda run: run["dev"]["f1"])
     folder = tmp_path / "out/best"
-    assert folder.resolve().name == str(best["settings"]["seed"])
+    assert folder.resolve().name == f"seed-{best['settings']['seed']}"
     assert detect(folder)[0] == "cross-encoder"
     entry = replace(read_models(packaged_models())["bert-paraphrase"], name=str(folder))
     model = load(entry, device=Device("cpu"))

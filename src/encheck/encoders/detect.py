@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from encheck.encoders.checkpoints.pair_head import FOLDER
 from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
 from encheck.system.paths import is_file, is_folder
@@ -54,7 +55,8 @@ def _folder(folder: Path) -> Found | None:
     if "modules.json" in has:
         if read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
             return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
-        return "sentence-transformers", "it has modules.json"
+        head = f" and {FOLDER}: its head scores pairs" if FOLDER in has else ""
+        return "sentence-transformers", f"it has modules.json{head}"
     if "adapter_config.json" in has:
         return "peft", "it has adapter_config.json"
     if "saved_model.pb" in has:
