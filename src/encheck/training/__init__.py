@@ -1,22 +1,21 @@
-"""Behaviour inside a training loop, and what is trained: heads over two vectors."""
+"""Behaviour inside a training loop, and what two papers train: heads, losses, weights and synthetic pairs."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from encheck.training.evaluator import behaviour
 
-__all__ = ["BehaviourEvaluator", "PairHead", "PairHeadLoss", "PairHeadTrainer", "behaviour"]
+__all__ = ["BehaviourEvaluator", "PairHead", "PairHeadLoss", "PairHeadTrainer", "ReweightedCosineLoss", "behaviour"]
+_MADE_WHEN_ASKED = {
+    "BehaviourEvaluator": "evaluator", "PairHead": "head", "PairHeadLoss": "head", "PairHeadTrainer": "head",
+    "ReweightedCosineLoss": "reweighted_loss",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """What brings torch along, made when it is asked for."""
-    if name == "BehaviourEvaluator":
-        from encheck.training import evaluator
-
-        return evaluator.BehaviourEvaluator
-    if name in __all__:
-        from encheck.training import head
-
-        return getattr(head, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """A class whose base class brings torch along, made when it is asked for."""
+    if name not in _MADE_WHEN_ASKED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"encheck.training.{_MADE_WHEN_ASKED[name]}"), name)
