@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
 from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
-from encheck.encoders.pairs.alignment import frames_of, one_to_one, span_vectors, spans_of
+from encheck.encoders.pairs.alignment import one_to_one, span_vectors
 from encheck.encoders.pairs.bertscore import greedy
 from encheck.encoders.pairs.token_states import States
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer

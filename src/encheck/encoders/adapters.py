@@ -42,6 +42,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "sentence-transformers checkpoint",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
+        options={"frames": str, "missing": ("refuse", "parse")},
     ),
     "transformers": Adapter(
         _of("checkpoints.transformers:TransformersEncoder"),
