@@ -1,7 +1,7 @@
 """Models whose pooling is over spans of words: made of an encoder, and loaded again.
 
-    model = with_span_pooling(SentenceTransformer("sentence-transformers/all-MiniLM-L6-v2"))
-    head = PairHead(model.get_embedding_dimension(), features=("|u-v|", "u*v"))
+model = with_span_pooling(SentenceTransformer("sentence-transformers/all-MiniLM-L6-v2"))
+head = PairHead(model.get_embedding_dimension(), features=("|u-v|", "u*v"))
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from encheck.encoders.checkpoints.pretrained import check_folder
 from encheck.encoders.checkpoints.spanned import load_spanned, settings_of
 from encheck.errors import ModelError
-from encheck.language.spans import SpanSource
+from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
+
+__all__ = ["BroughtFrames", "ParsedSpans", "load_with_spans", "with_span_pooling"]
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -1,4 +1,4 @@
-"""The names that a checkpoint's configuration may import by: classes of sentence-transformers, activations of torch, and
+"""The names that a checkpoint's configuration may import by: sentence-transformers' classes, torch's activations, and
 encheck's own module.
 
 No prefix is trusted: a name that is in none of these lists is code of the checkpoint's own.

@@ -151,7 +151,7 @@ class _SpanPooling(Module):
         """From now on, have `model.preprocess` mark the tokens of every span."""
         if not getattr(model.tokenizer, "is_fast", False):
             raise ModelError(
-                "span pooling needs a tokenizer that says where each token stands. Remedy: a fast one, of tokenizer.json"
+                "span pooling needs a tokenizer that says where each token stands. Remedy: a fast one (tokenizer.json)"
             )
         model.preprocess = partial(_preprocess, model, self)  # type: ignore[method-assign]
 
@@ -236,7 +236,7 @@ class _SpanPooling(Module):
         """What config.json says."""
         return {"format": FORMAT, **asdict(self.settings)}
 
-    def save(self, output_path: str, *args: Any, **named: Any) -> None:
+    def save(self, output_path: str, *_: Any, **__: Any) -> None:
         """Write the weights, then the config.json that makes them a whole pooling."""
         from safetensors.torch import save
 

@@ -27,6 +27,7 @@ from encheck.language.pipeline.load import Pipeline
 if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
+
 def span_vectors(parse: Parse, states: States) -> NDArray[np.float32]:
     """Unit vectors of the spans, shape [s, d]: means over the pieces of their words; what was cut off is left out."""
     starts, ends = np.array(parse.starts), np.array(parse.ends)
