@@ -49,7 +49,7 @@ class SpanSettings:
 
     `spans` are those of `chosen`; the vector of a span is the `mean` of its tokens' vectors, or made of its `ends`
     (Self-Explain); `weights` are learned (`attention`) or equal (`mean`); without `sentence_mean` the spans stand
-    alone. `longest` is for all spans, `seed` for drawn ones; `source` says where spans came from in training.
+    alone. `longest` is for all spans, `seed` for drawn ones; `trained_on` says where spans came from (parse, frames).
     """
 
     dimension: int
@@ -59,10 +59,10 @@ class SpanSettings:
     sentence_mean: bool = True
     longest: int = 10
     seed: int = 0
-    source: str = "parse"
+    trained_on: str = "parse"
 
     def __post_init__(self) -> None:
-        named = (("spans", KINDS), ("vectors", VECTORS), ("weights", SUMS), ("source", SOURCES))
+        named = (("spans", KINDS), ("vectors", VECTORS), ("weights", SUMS), ("trained_on", SOURCES))
         for name, known in named:
             if (found := getattr(self, name)) not in known:
                 raise UsageError(f"{name}: {unknown('value', str(found), known)}")
@@ -89,11 +89,14 @@ def read_settings(folder: Path) -> SpanSettings:
         raise ModelError(f"{path}: {error}. {COPY}") from error
 
 
-def marks_of(structure: Structure, spans: Membership, offsets: Ints, usable: Membership) -> Membership:
+def marks_of(
+    structure: Structure, spans: Membership, offsets: Ints, usable: Membership, there: Membership
+) -> Membership:
     """Which tokens each span has, shape [spans, tokens]; spans without a token are left out.
 
     `spans` says which words each span has, `offsets` [tokens, 2] the characters of each token, `usable` which tokens
-    stand for text. A token belongs to every word that it overlaps. Where no span has a token, one has all there are.
+    stand for text, `there` which are no padding. A token belongs to every word that it overlaps. Where no span has a
+    token, one span has all of text; where no token is text, all that are no padding.
     """
     starts, ends = np.array(structure.starts, int)[:, None], np.array(structure.ends, int)[:, None]
     words = (offsets[:, 0] < ends) & (starts < offsets[:, 1]) & usable
@@ -101,7 +104,7 @@ def marks_of(structure: Structure, spans: Membership, offsets: Ints, usable: Mem
     found = found[found.any(axis=1)]
     if len(found):
         return found
-    return (usable if usable.any() else np.ones(len(usable), bool))[None]
+    return (usable if usable.any() else there)[None]
 
 
 class _SpanPooling(Module):
@@ -112,7 +115,7 @@ class _SpanPooling(Module):
 
         super().__init__()
         if source is not None:
-            settings["source"] = source.kind
+            settings["trained_on"] = source.kind
         self.settings = SpanSettings(dimension=dimension, **settings)
         self._cache = None if source is None else Cache(source)
         if self.settings.weights == "attention":
@@ -124,7 +127,7 @@ class _SpanPooling(Module):
     def source(self) -> SpanSource:
         """Where the spans of a text come from; ModelError where these were frames, and none are given."""
         if self._cache is None:
-            if self.settings.source == "frames":
+            if self.settings.trained_on == "frames":
                 raise ModelError(
                     "this span pooling was trained on frames from a file, and none is given. Remedy: name it: "
                     "--model-arg frames=FILE, or have spans read off the parse: --model-arg frames=parse"
@@ -155,18 +158,18 @@ class _SpanPooling(Module):
             )
         model.preprocess = partial(_preprocess, model, self)  # type: ignore[method-assign]
 
-    def mark(self, texts: Sequence[str], offsets: Ints, special: Membership) -> NDArray[np.uint8]:
+    def mark(self, texts: Sequence[str], offsets: Ints, special: Membership, there: Membership) -> Membership:
         """Which tokens each span of each text has, shape [texts, spans, tokens], with zeros for spans that are none.
 
-        `offsets` has shape [texts, tokens, 2], `special` [texts, tokens].
+        `offsets` has shape [texts, tokens, 2], `special` [texts, tokens], and `there`, which says what is no padding.
         """
         how = {"kind": self.settings.spans, "seed": self.settings.seed, "longest": self.settings.longest}
         usable = ~special & (offsets[:, :, 1] > offsets[:, :, 0]) & (offsets[:, :, 0] >= 0)
         found = [
-            marks_of(structure, chosen(structure, text, **how), places, some)  # type: ignore[arg-type]
-            for text, structure, places, some in zip(texts, self.structures(texts), offsets, usable, strict=True)
+            marks_of(structure, chosen(structure, text, **how), *tokens)  # type: ignore[arg-type]
+            for text, structure, *tokens in zip(texts, self.structures(texts), offsets, usable, there, strict=True)
         ]
-        out = np.zeros((len(found), max(map(len, found)), offsets.shape[1]), np.uint8)
+        out = np.zeros((len(found), max(map(len, found)), offsets.shape[1]), bool)
         for rows, some in zip(out, found, strict=True):
             rows[: len(some)] = some
         return out
@@ -192,7 +195,7 @@ class _SpanPooling(Module):
 
         From the vectors of tokens [n, t, d] and the marks of spans [n, s, t].
         """
-        there = marks.any(dim=2)
+        there = (marks > 0).any(dim=2)
         vectors = self._means(states, marks) if self.settings.vectors == "mean" else self._of_ends(states, marks)
         weights = self._weights(vectors, there)
         return weights, (weights.unsqueeze(-1) * vectors).sum(dim=1)
@@ -287,7 +290,8 @@ def _preprocess(
     if not features:
         return features
     offsets, special = features.pop("offset_mapping").numpy(), features.pop("special_tokens_mask").numpy()
-    marks = pooling.mark(list(inputs), offsets - len(prompt or ""), special.astype(bool))
+    there = features["attention_mask"].numpy().astype(bool)
+    marks = pooling.mark(list(inputs), offsets - len(prompt or ""), special.astype(bool), there)
     features[MARKS] = torch.from_numpy(marks)
     return features
 

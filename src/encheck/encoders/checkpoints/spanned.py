@@ -76,7 +76,7 @@ def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[P
         return None
     english = English(Pipeline(file_hash=file_hash))
     parsed = ParsedSpans(english)
-    if frames is None and settings.source == "frames":
+    if frames is None and settings.trained_on == "frames":
         raise ModelError(
             f"{source} was trained on frames from a file. Remedy: name one with the frames of your texts: --model-arg "
             f"frames=FILE, or have spans read off the parse, which are others: --model-arg frames={PARSE}"
