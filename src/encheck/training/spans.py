@@ -41,7 +41,7 @@ def with_span_pooling(
     return SentenceTransformer(
         modules=[first, pooling],
         device=str(model.device),
-        prompts=dict(model.prompts),
+        prompts={name: text for name, text in model.prompts.items() if text},
         default_prompt_name=model.default_prompt_name,
         similarity_fn_name=model.similarity_fn_name,
     )

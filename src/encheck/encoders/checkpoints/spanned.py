@@ -6,7 +6,7 @@ run any code. Here the one module that is encheck's own is loaded by its class, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,10 +36,10 @@ class Spans:
 
     def prepare(self, models: Iterable[SentenceTransformer], texts: Sequence[str]) -> None:
         """Find the spans of all texts in one batch, by the process that holds the store."""
-        for module in (module for model in models for module in model):
-            if hasattr(module, "structures"):
-                module.structures(texts)
-                return  # copies of a model share what is known of texts
+        modules: Iterator[Any] = (module for model in models for module in model)
+        first = next((module for module in modules if hasattr(module, "prepare")), None)
+        if first is not None:  # copies of a model share what is known of texts
+            first.prepare(texts)
 
     def about(self) -> str:
         """For the report."""
