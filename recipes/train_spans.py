@@ -14,8 +14,8 @@
     all                 spans alone: all up to --longest words in a row, made of their ends as in Self-Explain
     mean                SBERT: what `train_head.py --features "|u-v|,u*v"` trains, in the same folder
 
-Each training has a folder RUNS/DATA/POOLING/SEED (POOLING-30% for a share of the training pairs) with results.json, the
-checkpoint, and papers.json, which recipes/papers.py reads. Finished trainings are skipped, so an interrupted call can
+Each training has a folder RUNS/DATA/POOLING-SEED (POOLING-30%-SEED for a share of the training pairs) with results.json,
+the checkpoint, and papers.json, which recipes/papers.py reads. Finished trainings are skipped, so an interrupted call can
 be made again.
 """
 
@@ -75,7 +75,10 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Training:
-    """One training: which pairs, pooling, share of the training pairs and choices; spans come from `source`."""
+    """One training: which pairs, pooling, share of the training pairs and choices; spans come from `source`.
+
+    The pairs are `whole` unless so many of them were drawn beforehand, which is no share of Figure 2.
+    """
 
     parts: Parts
     pooling: str
@@ -84,6 +87,7 @@ class Training:
     longest: int
     choices: Choices
     source: SpanSource
+    whole: bool = True
 
     @property
     def folder(self) -> str:
@@ -91,7 +95,7 @@ class Training:
         plain_head = self.pooling == "mean" and self.share == 1
         name = train_head.slug(FEATURES) if plain_head else self.pooling
         share = "" if self.share == 1 else f"-{self.share:.0%}"
-        return f"{self.parts.name.replace('/', '-')}/{name}{share}/{self.choices.seed}"
+        return f"{self.parts.name.replace('/', '-')}/{name}{share}-{self.choices.seed}"
 
     @property
     def sampled(self) -> Parts:
@@ -129,7 +133,7 @@ class Training:
         rows = [(table, row) for table, row in kind.rows.items() if table != "T6" or column in IN_TABLE_6]
         if self.share < 1:
             rows = []
-        if kind.figure_2:
+        if kind.figure_2 and self.whole:
             rows.append(("F2", f"{kind.figure_2}, {self.share:.0%}"))
         value = {"column": column, "value": 100 * test["f1"], "n": test["n"]}
         return [{"paper": "002", "table": table, "row": row, **value} for table, row in rows]
@@ -139,7 +143,10 @@ def train_one(one: Training, out: Path, *, keep_model: bool = True, command: str
     """One training, or its results where it is finished; papers.json is written in any case."""
     folder = out / one.folder
     found = fit_once(folder, one.make, one.sampled, choices=one.choices, settings=one.settings, keep_model=keep_model)
-    told = {"seed": one.choices.seed, "model": one.model, "command": command, "papers": one.values(found)}
+    told = {
+        "seed": one.choices.seed, "model": one.model, "command": command, "papers": one.values(found),
+        "trained_on": found["parts"]["train"],
+    }  # fmt: skip
     write_text(folder / PAPERS, json.dumps(told, indent=1) + "\n")
     return found
 
@@ -203,7 +210,7 @@ def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training
             some = parts.sampled(told.pairs, seed=seed) if told.pairs else parts
             choices = Choices(epochs=told.epochs, batch=told.batch, rate=told.rate, patience=told.patience, seed=seed)
             found += [
-                Training(some, pooling, told.model, share, told.longest, choices, source)
+                Training(some, pooling, told.model, share, told.longest, choices, source, whole=not told.pairs)
                 for pooling in told.pooling or KINDS
                 for share in told.share or [1.0]
             ]

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.checkpoints.pair_head import FOLDER, Head
+from encheck.encoders.detect import detect
 from encheck.encoders.load import Device, load
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder
@@ -70,6 +71,7 @@ def test_pairs_are_scored_by_the_head_and_decided_by_its_argmax(headed):
     assert isinstance(model, HeadedEncoder)
     assert scored(model) == pytest.approx(powers[:, 1] / powers.sum(axis=1), abs=1e-5)
     assert (scored(model) >= model.decision).tolist() == (said.argmax(axis=1) == 1).tolist()
+    assert detect(headed) == ("sentence-transformers", "it has modules.json and pair_head: its head scores pairs")
     assert model.about()["head"] == "probability of class 1, by (u, v, |u-v|)"
 
 

@@ -1,7 +1,8 @@
-"""Behaviour inside a training loop, and what is trained: heads over two vectors, pooling over spans."""
+"""Behaviour inside a training loop, and what two papers train: heads, span pooling, losses, weights, synthetic pairs."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from encheck.training.evaluator import behaviour
@@ -13,30 +14,21 @@ __all__ = [
     "PairHeadLoss",
     "PairHeadTrainer",
     "ParsedSpans",
+    "ReweightedCosineLoss",
     "SpanPooling",
     "behaviour",
     "load_with_spans",
     "with_span_pooling",
 ]
-SPANS = ("BroughtFrames", "ParsedSpans", "load_with_spans", "with_span_pooling")
+_MADE_WHEN_ASKED = {
+    "BehaviourEvaluator": "evaluator", "PairHead": "head", "PairHeadLoss": "head", "PairHeadTrainer": "head",
+    "ReweightedCosineLoss": "reweighted_loss", "BroughtFrames": "spans", "ParsedSpans": "spans", "SpanPooling": "spans",
+    "load_with_spans": "spans", "with_span_pooling": "spans",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """What brings torch along, made when it is asked for."""
-    if name == "BehaviourEvaluator":
-        from encheck.training import evaluator
-
-        return evaluator.BehaviourEvaluator
-    if name == "SpanPooling":
-        from encheck.encoders.checkpoints import span_pooling
-
-        return span_pooling.SpanPooling
-    if name in SPANS:
-        from encheck.training import spans
-
-        return getattr(spans, name)
-    if name in __all__:
-        from encheck.training import head
-
-        return getattr(head, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MADE_WHEN_ASKED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"encheck.training.{_MADE_WHEN_ASKED[name]}"), name)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from encheck.encoders.checkpoints import span_pooling
 from encheck.encoders.checkpoints.pretrained import check_folder
 from encheck.encoders.checkpoints.spanned import load_spanned, settings_of
 from encheck.errors import ModelError
 from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
 
-__all__ = ["BroughtFrames", "ParsedSpans", "load_with_spans", "with_span_pooling"]
+__all__ = ["BroughtFrames", "ParsedSpans", "SpanPooling", "load_with_spans", "with_span_pooling"]
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -31,8 +32,6 @@ def with_span_pooling(
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
-
-    from encheck.encoders.checkpoints import span_pooling
 
     first = model[0]
     if not isinstance(first, Transformer):
@@ -59,3 +58,10 @@ def load_with_spans(
     if settings_of(path) is None:
         raise ModelError(f"{path} has no pooling over spans. Remedy: SentenceTransformer({str(path)!r})")
     return load_spanned(path, spans=source, device=device)
+
+
+def __getattr__(name: str) -> Any:
+    """`SpanPooling`, made when it is asked for: its base class brings torch along."""
+    if name != "SpanPooling":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return span_pooling.SpanPooling
