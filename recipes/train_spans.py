@@ -14,9 +14,9 @@
     all                 spans alone: all up to --longest words in a row, made of their ends as in Self-Explain
     mean                SBERT: what `train_head.py --features "|u-v|,u*v"` trains, in the same folder
 
-Each training has a folder RUNS/DATA/POOLING-SEED (POOLING-30%-SEED for a share of the training pairs) with results.json,
-the checkpoint, and papers.json, which recipes/papers.py reads. Finished trainings are skipped, so an interrupted call can
-be made again.
+Each training has a folder RUNS/DATA/POOLING-SEED (POOLING-30%-SEED for a share of the training pairs) with
+results.json, the checkpoint, and papers.json, which recipes/papers.py reads. Finished trainings are skipped, so an
+interrupted call can be made again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from encheck.language.english import English
 from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
 from encheck.store import Store, default_path
 from encheck.system.files import write_text
-from encheck.training.fit import Choices, encoder_to_train, fit_once
+from encheck.training.fit import BiEncoder, Choices, encoder_to_train, fit_once
 from encheck.training.parts import Parts, parts_of
 
 FEATURES = ("|u-v|", "u*v")
@@ -112,8 +112,8 @@ class Training:
         spans = {"longest": self.longest} if self.pooling == "all" else {}
         return {**told, "pooling": self.pooling, "share": self.share, "spans": self.source.fingerprint, **spans}
 
-    def make(self) -> tuple[Any, Any]:
-        """The model and its head, with first weights by the seed."""
+    def make(self) -> BiEncoder:
+        """The model with its head, with first weights by the seed."""
         from encheck.training import PairHead, with_span_pooling
 
         encoder = encoder_to_train(self.model, max_length=train_head.MAX_LENGTH)
@@ -124,7 +124,7 @@ class Training:
             )
             pairs = (*self.sampled.train, *self.parts.dev, *self.parts.test)
             encoder[1].prepare([text for pair in pairs for text in (pair.first, pair.second)])
-        return encoder, PairHead(encoder.get_embedding_dimension(), features=FEATURES)
+        return BiEncoder(encoder, PairHead(encoder.get_embedding_dimension(), features=FEATURES))
 
     def values(self, results: Results) -> list[dict[str, Any]]:
         """Its figures under the names of the paper's rows and columns."""
@@ -152,11 +152,11 @@ def train_one(one: Training, out: Path, *, keep_model: bool = True, command: str
 
 
 def table(results: Mapping[tuple[str, str, float], Sequence[Results]]) -> str:
-    """A row each data set, pooling and share: mean and standard error of F1 over the seeds, seconds a training."""
-    rows = ["| data | pooling | share | seeds | F1 | s a seed |", "| --- | --- | --- | --- | --- | --- |"]
+    """A row each data set, pooling and share: mean and standard error of F1 over the seeds, CPU seconds."""
+    rows = ["| data | pooling | share | seeds | F1 | CPU s a seed |", "| --- | --- | --- | --- | --- | --- |"]
     for (data, pooling, share), runs in results.items():
         f1 = train_head.mean_and_error([100 * one["test"]["f1"] for one in runs])
-        seconds = sum(one["training"]["seconds"] for one in runs) / len(runs)
+        seconds = sum(one["training"]["cpu_seconds"] for one in runs) / len(runs)
         rows.append(f"| {data} | {pooling} | {share:.0%} | {len(runs)} | {f1} | {seconds:.0f} |")
     return "\n".join(rows)
 

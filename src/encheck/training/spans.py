@@ -15,7 +15,7 @@ from encheck.encoders.checkpoints.spanned import load_spanned, settings_of
 from encheck.errors import ModelError
 from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
 
-__all__ = ["BroughtFrames", "ParsedSpans", "SpanPooling", "load_with_spans", "with_span_pooling"]
+__all__ = ["BroughtFrames", "ParsedSpans", "load_with_spans", "with_span_pooling"]
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
