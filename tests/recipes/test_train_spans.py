@@ -86,7 +86,7 @@ def test_frames_that_are_wrong_stop_before_anything_is_trained(own, tmp_path):
 
 @pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="the trainer needs datasets")
 @pytest.mark.filterwarnings("ignore")
-def test_a_finished_training_is_a_model_and_is_not_done_again(own, tmp_path):
+def test_a_finished_training_is_a_model_and_is_not_done_again(own, tmp_path, caplog):
     said = []
     base = tiny.build(tmp_path / "tiny")
     told = [
@@ -95,6 +95,8 @@ def test_a_finished_training_is_a_model_and_is_not_done_again(own, tmp_path):
     ]  # fmt: skip
     (first,) = train_spans.main(told, say=said.append)
     folder = tmp_path / "out/pairs/pas-0"
+    assert "Could not load the best model" not in caplog.text
+    assert first["dev"]["f1"] == first["training"]["dev_f1"]
     paper = json.loads((folder / "papers.json").read_text())
     assert paper["papers"][0]["value"] == 100 * first["test"]["f1"]
     assert paper["seed"] == 0

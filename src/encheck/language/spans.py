@@ -75,7 +75,8 @@ class ParsedSpans:
 
     def structures(self, texts: Sequence[str]) -> dict[str, Structure]:
         """The structure of each text; LanguageError if the pipeline cannot be loaded."""
-        found, wanted = {}, list(dict.fromkeys(texts))
+        found: dict[str, Structure] = {}
+        wanted = list(dict.fromkeys(texts))
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
             self.english.parse_all(some)

@@ -210,8 +210,9 @@ class _SpanPooling(Module):
 
         first = marks.to(torch.uint8).argmax(dim=2)
         last = marks.shape[2] - 1 - marks.to(torch.uint8).flip(2).argmax(dim=2)
-        layers = {name: (layer.weight.float(), layer.bias.float()) for name, layer in self.ends.items()}
-        made = {name: torch.nn.functional.linear(states, *both) for name, both in layers.items()}
+        layers: dict[str, Any] = dict(self.ends.items())
+        linear = torch.nn.functional.linear
+        made = {n: linear(states, layer.weight.float(), layer.bias.float()) for n, layer in layers.items()}
         parts = {
             end: {name: made[name].gather(1, at.unsqueeze(-1).expand(-1, -1, states.shape[2])) for name in made}
             for end, at in (("first", first), ("last", last))
@@ -300,7 +301,7 @@ def _preprocess(
 def _class() -> type[_SpanPooling]:
     from sentence_transformers.base.modules import Module as Base
 
-    class SpanPooling(_SpanPooling, Base):
+    class SpanPooling(_SpanPooling, Base):  # type: ignore[misc] # ours take fewer arguments by name
         """Pooling over spans of words, after a Transformer.
 
         `dimension` is that of the tokens' vectors; the other settings are those of `SpanSettings`. `source` says where
