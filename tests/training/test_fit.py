@@ -148,8 +148,8 @@ def test_a_folder_of_something_else_is_no_finished_training(tmp_path):
 def own_pairs(folder):
     """A file of labelled pairs that a tiny tokenizer knows, as --data takes it."""
     words = (*tiny.WORDS, *"abcdefghij")
-    firsts = [f"{words[i % 17]} {words[i % 13]}" for i in range(90)]
-    rows = [f"{one},{words[i % (17 if i % 2 else 11)]} {words[i % 5]},{i % 2}" for i, one in enumerate(firsts)]
+    firsts = [f"{words[i % 17]} {words[i % 13]} {i}" for i in range(90)]
+    rows = [f"{one},{one if i % 2 else f'{words[i % 11]} {90 + i}'},{i % 2}" for i, one in enumerate(firsts)]
     (folder / "own.csv").write_text("first,second,label\n" + "\n".join(rows) + "\n")
     return f"pairs:{folder}/own.csv"
 
@@ -161,7 +161,7 @@ def test_the_recipe_trains_what_is_not_finished_and_its_checkpoints_decide(tmp_p
     own = own_pairs(tmp_path)
     asked = [
         f"--data={own}", "--features=u,v,|u-v|", "--features=|u-v|,u*v", "--seeds=1",
-        f"--model={base}", f"--out={tmp_path}/out", "--epochs=1", "--rate=0.01",
+        f"--model={base}", f"--out={tmp_path}/out", "--epochs=2", "--rate=0.03", "--batch=4",
     ]  # fmt: skip
     first = train_head.main(asked)
     folders = sorted(
@@ -176,19 +176,20 @@ def test_the_recipe_trains_what_is_not_finished_and_its_checkpoints_decide(tmp_p
         assert Figures.of([p.label for p in test], said, turned) == Figures(**one["test"])
         assert 0 < one["training"]["best_step"] <= one["training"]["steps"]
     assert first[1]["test"]["flips"] == 0
+    assert all(0 < one["test"]["predicted"] < one["test"]["n"] for one in first)
     written = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("results.json")}
     assert train_head.main(asked) == json.loads(json.dumps(first))
     assert {p: p.stat().st_mtime_ns for p in written} == written
     assert r"| pairs | (\|u-v\|, u*v) | 1 |" in capsys.readouterr().out
     with pytest.raises(UsageError, match="another training: rate"):
-        train_head.main([*asked[:-1], "--rate=0.02"])
+        train_head.main([*asked, "--rate=0.02"])
 
 
 @NEEDS_DATASETS
 @pytest.mark.filterwarnings("ignore")
 def test_a_trained_cross_encoder_loads_as_the_entry_and_decides_as_it_was_measured(tmp_path):
     base, own = tiny.build_plain(tmp_path / "plain"), own_pairs(tmp_path)
-    asked = [f"--data={own}", "--seeds=2", f"--model={base}", f"--out={tmp_path}/out", "--epochs=1", "--rate=0.01"]
+    asked = [f"--data={own}", "--seeds=2", f"--model={base}", f"--out={tmp_path}/out", "--epochs=2", "--rate=0.01"]
     runs = train_cross_encoder.main(asked)
     best = max(runs, key=lambda run: run["dev"]["f1"])
     folder = tmp_path / "out/best"
@@ -201,6 +202,7 @@ def test_a_trained_cross_encoder_loads_as_the_entry_and_decides_as_it_was_measur
     said, turned = (model.score_pairs(*both) >= model.decision for both in (sides, sides[::-1]))
     assert Figures.of([p.label for p in test], said, turned) == Figures(**best["also"]["pairs"])
     assert best["also"]["pairs"] == best["test"]
+    assert 0 < best["test"]["predicted"] < best["test"]["n"]
     assert train_cross_encoder.main(asked) == json.loads(json.dumps(runs))
     with pytest.raises(UsageError, match="each data set should be there once"):
         train_cross_encoder.main([*asked, f"--data={own}"])
