@@ -12,9 +12,9 @@ from encheck.language.pipeline.load import Pipeline
 from encheck.language.spans import BroughtFrames, Cache, ParsedSpans, Structure, chosen, read_frames
 from encheck.store import Store
 
-SLICES = "He slices tomatoes in the kitchen"
-SPANS = [["He", "slices"], ["slices", "tomatoes"], ["slices", "in", "the", "kitchen"]]
-ROW = {"sentence": "It rained.", "tokens": ["It", "rained", "."], "frames": [["B-ARG0", "B-V", "O"]]}
+SOLD = "They sold bread at the station"
+SPANS = [["They", "sold"], ["sold", "bread"], ["sold", "at", "the", "station"]]
+ROW = {"sentence": "It thundered.", "tokens": ["It", "thundered", "."], "frames": [["B-ARG0", "B-V", "O"]]}
 SEVEN = Structure(tuple(range(0, 14, 2)), tuple(range(1, 15, 2)), ((0, 1), (1, 2, 4), (6,)))
 
 
@@ -48,21 +48,21 @@ def test_a_file_of_frames_gives_the_spans_of_the_reference(oracle, tmp_path):
 
 
 def test_a_parse_gives_the_frames_of_its_verbs():
-    parse = next(iter(Pipeline().parse([SLICES])))
+    parse = next(iter(Pipeline().parse([SOLD])))
     spans = [[parse.words[i] for i in span] for span in spans_of(list(frames_of(parse)), length=len(parse))]
     assert spans == SPANS
 
 
 def test_parses_come_from_the_store_and_are_made_once(tmp_path):
-    texts = [SLICES, "Rain!", ""]
+    texts = [SOLD, "Thunder!", ""]
     first, second = (English(store=Store(tmp_path / "store.sqlite")) for _ in range(2))
     cache = Cache(ParsedSpans(first))
     found = cache(texts)
-    assert words_of(SLICES, found[0]) == SPANS
-    assert words_of(texts[1], found[1]) == [["Rain", "!"]]
+    assert words_of(SOLD, found[0]) == SPANS
+    assert words_of(texts[1], found[1]) == [["Thunder", "!"]]
     assert len(found[2]) == 0
     assert first.parsed == 3
-    assert cache([*texts, SLICES]) == [*found, found[0]]
+    assert cache([*texts, SOLD]) == [*found, found[0]]
     assert first.parsed == 3
     assert Cache(ParsedSpans(second))(texts) == found
     assert second.parsed == 0
@@ -71,9 +71,9 @@ def test_parses_come_from_the_store_and_are_made_once(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"tokens": ["It", "snowed", "."]}, r"token 2 is 'snowed', but the sentence goes on with 'rained\.'"),
-        ({"tokens": ["It", "rained"], "frames": []}, r"the tokens end before '\.'"),
-        ({"tokens": "It rained ."}, "tokens is 'It rained .', but should be a list of texts"),
+        ({"tokens": ["It", "snowed", "."]}, r"token 2 is 'snowed', but the sentence goes on with 'thundered\.'"),
+        ({"tokens": ["It", "thundered"], "frames": []}, r"the tokens end before '\.'"),
+        ({"tokens": "It thundered ."}, "tokens is 'It thundered .', but should be a list of texts"),
         ({"frames": [["B-ARG0", "B-V"]]}, "frame 1 has 2 labels for 3 tokens"),
         ({"frames": [["B-ARG0", "V", "O"]]}, "frame 1 has the label 'V', but labels are O, B-... and I-..."),
         ({"frames": [["B-ARG0", "O", "O"]]}, r"frame 1 has arguments, but no predicate \(B-V\)"),
@@ -100,13 +100,13 @@ def test_a_file_without_frames_is_refused(tmp_path):
 
 def test_a_text_that_the_file_lacks_is_refused_or_parsed(tmp_path):
     path = written(tmp_path / "frames.jsonl", ROW)
-    with pytest.raises(DataError, match="has no frames for 1 of 2 texts, first for 'He slices"):
-        BroughtFrames(path).structures([ROW["sentence"], SLICES])
+    with pytest.raises(DataError, match="has no frames for 1 of 2 texts, first for 'They sold"):
+        BroughtFrames(path).structures([ROW["sentence"], SOLD])
     parsed = ParsedSpans(English())
     both = BroughtFrames(path, otherwise=parsed)
-    found = both.structures([SLICES, ROW["sentence"]])
-    assert words_of(SLICES, found[SLICES]) == SPANS
-    assert words_of(ROW["sentence"], found[ROW["sentence"]]) == [["It", "rained"]]
+    found = both.structures([SOLD, ROW["sentence"]])
+    assert words_of(SOLD, found[SOLD]) == SPANS
+    assert words_of(ROW["sentence"], found[ROW["sentence"]]) == [["It", "thundered"]]
     assert len({both.fingerprint, BroughtFrames(path).fingerprint, parsed.fingerprint}) == 3
 
 
