@@ -6,6 +6,7 @@ from encheck.types import Group, Lacking, Variant
 
 PROBES = "written probes"
 OWN_TEXT = "text of your own and --experimental"
+OPTION = "--experimental"
 
 
 def written(group: Group, relation: str, *, level: int = 1) -> Variant | None:

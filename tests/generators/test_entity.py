@@ -3,7 +3,7 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.errors import LockError
+from encheck.errors import LockError, NothingToMeasure
 from encheck.generators.entity import entity, entity_control, entity_kept, entity_mirror
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
@@ -127,6 +127,15 @@ def test_the_checks_take_names_of_texts_without_labels():
     assert [item.source for item in items.kept] == TEXTS[:6]
     assert items.excluded == {"no name": 1}
     assert all(item.near_why and item.far_why for item in items.kept)
+
+
+def test_the_control_alone_needs_the_option_and_its_check_says_so_whatever_else_lacks():
+    plain = Maker(0, English())
+    kept = phenomenon("entity", "kept")
+    assert contrast(kept, phenomenon("entity", "changed"))(texts(), 1, plain).kept
+    with pytest.raises(NothingToMeasure, match="entity_control is made with --experimental only: 7") as found:
+        contrast(kept, phenomenon("entity", "control"))(texts(), 1, plain)
+    assert str(found.value).startswith("needs --experimental")
 
 
 def test_a_mirrored_group_is_made_of_both_names_in_both_notations():

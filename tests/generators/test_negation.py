@@ -3,7 +3,7 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.generators.negation import negation, negation_control, negation_kept, negation_mirror
+from encheck.generators.negation import SIDES, negation, negation_control, negation_kept, negation_mirror
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
@@ -175,11 +175,9 @@ def test_the_checks_take_negations_of_texts_without_labels():
         assert favour(first.source, first.near, first.far) + favour(second.source, second.near, second.far) <= 0
 
 
-def test_what_readers_found_wanting_is_made_with_experimental_alone():
-    group = Group("g", "The shop closed in May.", "The shop closed in May.", "c")
-    plain = Maker(0, English())
-    for name, side in (("negation", "changed"), ("negation", "kept"), ("number", "control")):
-        (reason,) = plain.variants([group], phenomenon(name, side))
-        assert "was written for this sentence" in reason
-    two = Group("h", "They sold 12 lamps.", "They sold 12 lamps.", "d")
-    assert isinstance(plain.variants([two], phenomenon("number", "changed"))[0], Variant)
+def test_what_readers_found_right_is_made_without_the_option_and_as_with_it():
+    group = Group("g", TEXTS[0], TEXTS[0], "c")
+    for side in SIDES:
+        found, on_trial = (Maker(0, one).variants([group], phenomenon("negation", side)) for one in (English(), ENGLISH))
+        assert isinstance(found[0], Variant)
+        assert found == on_trial

@@ -4,7 +4,7 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import LockError
-from encheck.generators.number import number, number_control, number_kept, number_mirror
+from encheck.generators.number import SIDES, number, number_control, number_kept, number_mirror
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.catalogue import list_all
@@ -89,12 +89,11 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     assert made("12 people died.", number, english=paper) == "the published recipe has no numbers"
 
 
-def test_the_control_says_that_it_needs_the_option():
-    plain = English()
-    assert made("12 people died.", phenomenon("number", "changed"), english=plain).relation == "number"
-    found = made("12 people died.", phenomenon("number", "control"), english=plain)
-    assert found == "number_control is made with --experimental only"
-    assert found.needs == "--experimental"
+def test_no_side_needs_the_option():
+    for side in SIDES:
+        found = made("12 people died.", phenomenon("number", side), english=English())
+        assert found == made("12 people died.", phenomenon("number", side))
+        assert found.relation.startswith("number")
 
 
 TEXTS = ["12 people died.", "She paid $40 for it.", "It was built in 1998.", "The cat sat on the mat."]

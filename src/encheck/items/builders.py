@@ -11,7 +11,7 @@ from encheck.errors import NothingToMeasure
 from encheck.generators.base import BesideGenerator, Generator
 from encheck.generators.beside import beside
 from encheck.generators.paper import is_published
-from encheck.generators.written import PROBES
+from encheck.generators.written import OPTION, PROBES
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.scoring.splits import measured_part, tuning_pairs
@@ -203,6 +203,8 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
 
 
 def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
+    if isinstance(far, Lacking) and far.needs == OPTION:  # so of every sentence, whatever the kept text lacks
+        return far
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
     if group.source in (near.text, far.text):
