@@ -27,8 +27,9 @@ import pyarrow.parquet as pq
 from judge_variants import SEED, write_sheets
 
 from encheck.api.checks import run
-from encheck.cli.shrinking import SHRUNK, run_settings, shrinker
+from encheck.cli.shrinking import run_settings, shrinker
 from encheck.options import Settings
+from encheck.running.shrinking import SHRUNK
 from encheck.shrinking.shrink import Shrunk
 
 NOT_KEPT = ("antonym_is_farther_than_control", "jumble", "paraphrase_ranks", "rewrite_ranks")

@@ -133,6 +133,10 @@ class Controller:
         self._refuse_models(session.bench.subjects)
 
     def _refuse_models(self, subjects: Any) -> None:
+        if self.config.option.encheck_shrink:
+            from encheck.controller.shrunk import refuse_remote
+
+            refuse_remote(subjects)
         if self._gates:
             from encheck.controller.gate import refuse_models
 
@@ -178,6 +182,7 @@ class Controller:
     def _conclude(self, session: pytest.Session) -> None:
         try:
             from encheck.controller.write import place_of
+            from encheck.reporting.markdown import ENDED
 
             settings = settings_of(self.config, self.store)
             place = place_of(settings, self.config.option.encheck_report_dir, started=self.recorder.started)
@@ -185,6 +190,8 @@ class Controller:
             session.exitstatus, self.problems = end.status, [*end.problems]
             self._note_properties(end)
             self._write(settings, end, place)
+            if settings.shrink and end.status in ENDED:
+                self._shrink(settings, end, place)
         except EncheckError as error:
             self.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
@@ -205,6 +212,17 @@ class Controller:
         )  # fmt: skip
         self.page = place / "report.html"
         self._tell_rest()
+        write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
+
+    def _shrink(self, settings: Settings, end: Conclusion, place: Path) -> None:
+        """Shrink the worst items and write the run again: it was written before, in case this is cut short."""
+        from encheck.controller.selection import SESSION
+        from encheck.controller.shrunk import shrunk
+        from encheck.controller.write import write
+
+        recorder = self.recorder
+        here = self.config.stash.get(SESSION, None)
+        self.results = shrunk(self.results, recorder.items, settings, here.bench.subjects if here else {})
         write(place, self.results, recorder.items, searched=end.searched, documents=recorder.documents)
 
     def _tell_rest(self) -> None:
