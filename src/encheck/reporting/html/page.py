@@ -30,10 +30,16 @@ LONG = 40  # characters: longer words of a command may break
 REFERENCE = next(name for name, role in SHIPPED.items() if role == "reference")
 
 
-def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None = None) -> str:
+def render(
+    results: Mapping[str, Any],
+    items: view.Items,
+    *,
+    folder: Path | None = None,
+    where: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed.
 
-    `folder` is where the run lies: the commands of the page name it.
+    `folder` is where the run lies: the commands of the page name it. `where` is what `reporting.where.blocks` gives.
     """
     frames = view.frames(results, items)
     found, to_type = sections(results, frames), commands(results, folder)
@@ -73,6 +79,7 @@ def render(results: Mapping[str, Any], items: view.Items, *, folder: Path | None
         references=results.get("references", []),
         reference=reference,
         surface=view.surface,
+        where=where,
     )
 
 

@@ -104,12 +104,10 @@
     return found;
   };
   const shrunkOf = (whole) => {
+    const none = whole.reason ? `Not shrunk: ${whole.reason}.` : "Shortest form that still fails: this one.";
+    if (!whole.shortest) return make("p", none, "soft shrunk");
     const found = make("section", undefined, "shrunk");
     found.append(make("h5", "Shortest form that still fails"));
-    if (!whole.shortest) {
-      found.append(make("p", whole.reason ? `Not shrunk: ${whole.reason}` : "Nothing can go without half of the margin.", "soft"));
-      return found;
-    }
     const both = make("div", undefined, "forms");
     both.append(formOf("shortest", whole.shortest, whole));
     if (whole.least) both.append(formOf("least shrunk", whole.least, whole));
