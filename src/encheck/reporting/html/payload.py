@@ -126,7 +126,9 @@ def _case(
 
 def _forms(case: Mapping[str, Any], texts: Sequence[str], forms: Forms) -> dict[int, Any]:
     """Place among a case's items -> what became of it when it was shrunk, with what nobody sees made visible."""
-    places = {(item, texts[source]): i for i, (item, source) in enumerate(zip(case["item"], case["source"], strict=True))}
+    places = {
+        (item, texts[source]): i for i, (item, source) in enumerate(zip(case["item"], case["source"], strict=True))
+    }
     named = ((places.get((item, visible(source))), entry) for (item, source), entry in forms.items())
     return {place: _seen(entry) for place, entry in named if place is not None}
 
