@@ -20,13 +20,12 @@ NEEDS_ADJUNCT = frozenset(
 )
 OF_A_WHOLE_VERB = frozenset("for through with over around across from towards toward via per".split())
 NEEDS_OBLIQUE = frozenset(
-    """blame thank mistake swap exchange substitute provide supply equip confuse share prevent stop distinguish ask charge
-    accuse rob turn translate combine associate link connect trade save know use do pay prepare treat fill cover
+    """blame thank mistake swap exchange substitute provide supply equip confuse share prevent stop distinguish ask
+    charge accuse rob turn translate combine associate link connect trade save know use do pay prepare treat fill cover
     load pack furnish match separate tell differ protect free exempt excuse exclude subtract deduct add transfer
     transform convert rename pass give show send invite advise warn remind inform order steal borrow buy win hire
     rent lease lend inherit obtain receive collect gather remove extract derive select choose count sell mix compare
     replace fit wish need want leave like see help lack""".split()
-)
 )
 NEEDS_MODIFIER = frozenset(
     """time times way ways mood shape condition manner look kind sort type number amount level rate extent part side end
