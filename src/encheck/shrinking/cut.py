@@ -93,9 +93,9 @@ def cut_each(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | N
     if any(text is None or not is_mended(old, text) for text, old in zip(after, before, strict=True)):
         return None
     source, near, far = (text or "" for text in after)
-    near_edits, far_edits = edits_between(source, near), edits_between(source, far)
-    if len(set(after)) < len(set(before)) or not near_edits or not far_edits:
+    if len(set(after)) < len(set(before)):
         return None
+    near_edits, far_edits = edits_or_all(source, near), edits_or_all(source, far)
     return replace(triplet, source=source, near=near, far=far, near_edits=near_edits, far_edits=far_edits)
 
 
@@ -163,6 +163,11 @@ def _same(before: Parse, after: Parse, at: int, place: Mapping[int, int]) -> boo
     return place[before.heads[at]] == after.heads[new] and (
         before.bases[at] == after.bases[new] or before.heads[at] == at
     )
+
+
+def edits_or_all(source: str, text: str) -> tuple[Edit, ...]:
+    """The edits between two texts; the whole source gives way where no few words do."""
+    return edits_between(source, text) or (Edit(0, len(source), text),)
 
 
 def edits_between(source: str, text: str) -> tuple[Edit, ...]:

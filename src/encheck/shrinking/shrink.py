@@ -18,7 +18,7 @@ from encheck.shrinking.cut import (
     SIDES,
     cut_all,
     cut_each,
-    edits_between,
+    edits_or_all,
     gives_up_the_same,
     mapped,
     pieces,
@@ -96,7 +96,7 @@ def with_edits(item: Triplet) -> Triplet:
     known = item.id.known if isinstance(item.id, ItemId) else None
     if known is None or known.generator not in WRITTEN or item.near_edits or item.far_edits:
         return item
-    near, far = (edits_between(item.source, text) for text in (item.near, item.far))
+    near, far = (edits_or_all(item.source, text) for text in (item.near, item.far))
     return replace(item, near_edits=near, far_edits=far)
 
 
