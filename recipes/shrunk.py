@@ -2,19 +2,21 @@
 
     python recipes/shrunk.py --model sbert --n 250 --out DIR
     python recipes/shrunk.py --model sbert --n 250 --out DIR --run reports/RUN --split dev
-    python recipes/shrunk.py --model sbert --n 250 --out DIR --skip 951
+    python recipes/shrunk.py --model sbert --n 250 --out DIR --skip 951 --but SHEETS
 
 Without `--run` the checks are run on the embedded probes first. Of the run's triplets and crossed groups that the
 model gets wrong, `--n` are drawn by seed, one a source; left out are jumbled words, and checks whose near text changes
 the meaning too. Printed are the words before and after (of the three texts together), seconds an item with a warm
 model, how many could not be shrunk and why, and how many words stand outside all edits, which is the most that could
-go. `--skip` leaves out so many of the order that was drawn, for readings of other failures. `--n` shrunk ones, no
-others, are written as sheets in the format of `judge_variants.py`, whose `read-triples` reads the answers.
+go. For readings of other failures `--skip` leaves out so many of the order that was drawn, and `--but` what is on
+other sheets. `--n` shrunk ones, no others and no text twice, are written as sheets in the format of
+`judge_variants.py`, whose `read-triples` reads the answers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import random
 import re
@@ -82,6 +84,8 @@ def figures(found: list[tuple[dict[str, Any], Shrunk | str, float]]) -> Iterator
         outside = [_outside(one.whole.item) for one in done]
         half = sum(share >= 0.5 for share in outside)
         yield f"words outside all edits: {statistics.median(outside):.0%} in the median; half or more in {half} items"
+    for why, count in Counter(one.why for one in done if one.why).most_common():
+        yield f"nothing can go, {why}: {count} ({count / len(done):.0%})"
     if some := [one.gone for one in done if one.gone > 0]:
         yield f"of those that were shrunk: {statistics.median(some):.0%} gone in the median"
     seconds = sorted(took for *_, took in found)
@@ -118,20 +122,24 @@ def main() -> None:
     parser.add_argument("--split", default="")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--but", type=Path)
     args = parser.parse_args()
     if args.run is None:
         args.run = Path(tempfile.mkdtemp(prefix="shrunk-"))
         run(args.model, data="probes", report_dir=args.run, full=True)
-    found, whole = [], 0
+    found, sheet = [], []
+    known = {one["source"] for one in json.loads((args.but / "key.json").read_text("utf-8"))} if args.but else set()
     rows = failures(args.run, args.split, args.seed)[args.skip :]
     for row, one, took in shrunk(rows, args):
         found.append((row, one, took))
-        whole += isinstance(one, Shrunk) and one.gone > 0
-        if whole == args.n:
+        if isinstance(one, Shrunk) and one.gone > 0 and one.shortest.item.source not in known:
+            sheet.append(as_triple(row, one))
+            known.add(one.shortest.item.source)
+        if len(sheet) == args.n:
             break
     print("\n".join(figures(found[: args.n])))
     print("\n".join(["", "all that were tried:", *figures(found)]))
-    write_sheets([as_triple(row, one) for row, one, _ in found if isinstance(one, Shrunk) and one.gone > 0], args)
+    write_sheets(sheet, args)
 
 
 if __name__ == "__main__":

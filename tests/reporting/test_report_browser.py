@@ -77,7 +77,7 @@ def test_a_shrunk_item_shows_its_shortest_form_beside_the_least_shrunk(opened):
         entry | {"item": item, "source": source, "least": form | {"words": 9}, "shortest": form}
         for item, source in zip(*(names[f"{FAILS}/m-d-1"][key] for key in ("item", "source")), strict=True)
     ]
-    some[1] |= {"shortest": None, "least": None, "reason": "the model gets it right"}
+    some[1] |= {"shortest": None, "least": None, "margin": None, "reason": "the model gets it right"}
     where = [{"model": "m", "headline": "none of 3", "findings": [
         {"check": FAILS, "on": "d", "kind": HOSTILE, "said": [("it fails", "71% of 58 items")]}
     ]}]  # fmt: skip

@@ -20,7 +20,7 @@ EDITS = ("near_edits", "far_edits")
 def as_dict(row: Row, found: Shrunk | str) -> dict[str, Any]:
     """What became of a row of items.parquet, as results.json has it.
 
-    `least` is null where it is the shortest, and both are where nothing can go; `reason` says why none was looked for.
+    `least` is null where it is the shortest, and both are where nothing can go, which has a `reason`.
     """
     entry: dict[str, Any] = {"item": row["item"], "source": row["source"], "reason": "", "words": None, "margin": None}
     entry |= {"scored": 0, "is_cut_short": False, "least": None, "shortest": None}
@@ -29,7 +29,7 @@ def as_dict(row: Row, found: Shrunk | str) -> dict[str, Any]:
     entry |= {"words": found.whole.words, "margin": found.whole.margin, "scored": found.scored}
     least = None if found.least is found.shortest else _form(found.least)
     shortest = None if found.shortest is found.whole else _form(found.shortest)
-    return entry | {"is_cut_short": found.is_cut_short, "least": least, "shortest": shortest}
+    return entry | {"reason": found.why, "is_cut_short": found.is_cut_short, "least": least, "shortest": shortest}
 
 
 def _form(form: Form) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def rows_shrunk(rows: Sequence[Row], shrink: Shrink, *, whole: bool = False) -> 
 def lines(entry: Entry, *, whole: Row | None = None) -> Iterator[str]:
     """An item's shortest form with the least shrunk one beside it, or why there is none."""
     yield f"{entry['item']}, shrunk"
-    if entry["reason"]:
+    if entry["margin"] is None:
         yield f"  not shrunk: {entry['reason']}"
     else:
         if whole:
@@ -106,7 +106,7 @@ def lines(entry: Entry, *, whole: Row | None = None) -> Iterator[str]:
             if form := entry[name]:
                 yield from _lines_of({"least": "least shrunk"}.get(name, name), form, entry)
         if not entry["shortest"]:
-            yield f"  nothing can go without half of the margin of {entry['margin']:+.4f}"
+            yield f"  nothing can go: {entry['reason']}"
         if entry["is_cut_short"]:
             yield f"  stopped after {entry['scored']} pairs: more may go"
     yield ""

@@ -7,7 +7,7 @@ before is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -34,6 +34,10 @@ PASSES = 24
 ROUNDS = 50
 WRITTEN = ("crossed", "mirrored")  # generators of ids: both sides written by hand, against another source
 NO_ENGLISH = ("jumble", "swap")  # of which nothing is parsed
+NO_PART = "the sentence has no part that it can do without"
+BOUND = "what the sentence can do without, the near or the far text cannot"
+OTHERWISE = "what would be left is parsed otherwise, or its edits cannot be made on it"
+LESS = "without any part of it the model errs by less than half of the margin"
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 Change = tuple[Edit, ...]
 
@@ -62,7 +66,8 @@ class Form:
 class Shrunk:
     """An item as it was, its least shrunk form and its shortest; both are `whole` where nothing could go.
 
-    `scored` counts the pairs that were scored. `is_cut_short` says that the budget was used up.
+    `scored` counts the pairs that were scored. `is_cut_short` says that the budget was used up. `why` says why nothing
+    could go; empty where something did.
     """
 
     whole: Form
@@ -70,6 +75,7 @@ class Shrunk:
     shortest: Form
     scored: int
     is_cut_short: bool = False
+    why: str = ""
 
     @property
     def gone(self) -> float:
@@ -114,7 +120,7 @@ def refusal(item: Triplet, remake: Remake | None) -> str:
 class _Search:
     def __init__(self, item: Triplet, score: Score, english: English, remake: Remake | None, budget: int) -> None:
         self.item, self.english, self.remake, self.budget = item, english, remake, budget
-        self._score, self.scored, self.is_cut_short = score, 0, False
+        self._score, self.scored, self.is_cut_short, self.why = score, 0, False, ""
 
     def run(self) -> Shrunk | str:
         (whole,) = self._forms([self.item])
@@ -130,7 +136,7 @@ class _Search:
                 if least is whole:
                     least = max(good, key=lambda form: form.words)
                 here = min(good, key=lambda form: form.words)  # the first of the shortest
-        return Shrunk(whole, least, here, self.scored, self.is_cut_short)
+        return Shrunk(whole, least, here, self.scored, self.is_cut_short, self.why if here is whole else "")
 
     def _forms(self, items: Sequence[Triplet]) -> list[Form]:
         """These items with their margins, all scored at once; nothing where the budget is used up."""
@@ -156,15 +162,23 @@ class _Search:
         counts = _counts(item)
         there = [unit for unit in units(self.english, parses[0]) if unit.kind != "number" or not counts]
         found = [pieces(parses[0], unit) for unit in there]
-        alike = self._made(item, parses, [c for c in found if known is None or _span(c) in known])
-        if known is None:
-            return alike
-        others = [
+        in_all = [c for c in found if known is None or _span(c) in known]
+        made = self._made(item, parses, in_all)
+        if known is not None:
+            made += self._elsewhere(item, parses, self._others(item, there, found, known))
+        self.why = self.why or (LESS if made else OTHERWISE if in_all else BOUND if there else NO_PART)
+        return made
+
+    @staticmethod
+    def _others(
+        item: Triplet, there: Sequence[Unit], found: Sequence[Change], known: Container[tuple[int, int]]
+    ) -> list[Unit]:
+        """The units that cannot go from all three texts at once."""
+        return [
             unit
             for unit, change in zip(there, found, strict=True)
             if _span(change) not in known or cut_all(item, change) is None
         ]
-        return alike + self._elsewhere(item, parses, others)
 
     def _elsewhere(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Unit]) -> list[Triplet]:
         """The item without each of these units, which stands elsewhere, or in other words, in the near or far text."""

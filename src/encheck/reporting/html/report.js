@@ -104,8 +104,8 @@
     return found;
   };
   const shrunkOf = (whole) => {
-    const none = whole.reason ? `Not shrunk: ${whole.reason}.` : "Shortest form that still fails: this one.";
-    if (!whole.shortest) return make("p", none, "soft shrunk");
+    const none = whole.margin === null ? "Not shrunk" : "Shortest form that still fails: this one";
+    if (!whole.shortest) return make("p", `${none}: ${whole.reason}.`, "soft shrunk");
     const found = make("section", undefined, "shrunk");
     found.append(make("h5", "Shortest form that still fails"));
     const both = make("div", undefined, "forms");
