@@ -19,12 +19,14 @@ from encheck.options import OPTIONS
 from encheck.running.labels import labels
 
 USAGE = "encheck gate NEW --baseline OLD"
+# A gate needs all items, so it stops after no first look, and it has no aims.
+_NOT_OF_A_GATE = ("quick", "full", "strict")
 # What the run of OLD is not asked for.
 FOR_NEW = ("save_baseline", "anchor", "seed_replicates", "primary", "inconclusive", "report_dir")
 
 
 @app.command(cls=HandsOn, options_metavar="NEW --baseline OLD [OPTIONS]")
-@partial(shows_options, but=["models"])
+@partial(shows_options, but=["models", *_NOT_OF_A_GATE])
 def gate(context: typer.Context, **_shown: object) -> None:
     """Decide whether the model NEW may replace the model OLD, on the same items.
 
