@@ -8,6 +8,8 @@ from contextlib import closing
 from typing import Any
 
 from encheck.controller.locks import Locks
+from encheck.encoders.local import LocalEncoder
+from encheck.encoders.pairs.model import PairModel
 from encheck.encoders.protocol import devices_of
 from encheck.errors import EncheckError, UsageError
 from encheck.ids import CaseId
@@ -31,7 +33,8 @@ Wanted = list[tuple[str, str, list[Row]]]  # id of a row of results.json, model,
 def refuse_remote(subjects: Mapping[str, Subject]) -> None:
     """UsageError for a model on another machine, whose calls cost time and money that nobody has agreed to."""
     for label, subject in subjects.items():
-        if not devices_of(subject.model):
+        is_here = isinstance(subject.model, LocalEncoder | PairModel)  # whose devices are known with torch alone
+        if not is_here and not devices_of(subject.model):
             raise UsageError(
                 f"--shrink asks a model for up to {BUDGET} pairs an item, and {label} is on another machine. Remedy: "
                 f"run without --shrink, then shrink what you want to see: encheck show ITEM --model={label} --shrink"
