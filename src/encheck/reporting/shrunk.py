@@ -20,14 +20,15 @@ EDITS = ("near_edits", "far_edits")
 def as_dict(row: Row, found: Shrunk | str) -> dict[str, Any]:
     """What became of a row of items.parquet, as results.json has it.
 
-    `least` is null where it is the shortest, and both are where nothing can go, which has a `reason`.
+    `least` is null where it is the shortest, or none is shorter, and both are where nothing can go, for a `reason`.
     """
     entry: dict[str, Any] = {"item": row["item"], "source": row["source"], "reason": "", "words": None, "margin": None}
     entry |= {"scored": 0, "is_cut_short": False, "least": None, "shortest": None}
     if isinstance(found, str):
         return entry | {"reason": found}
     entry |= {"words": found.whole.words, "margin": found.whole.margin, "scored": found.scored}
-    least = None if found.least is found.shortest else _form(found.least)
+    is_shorter = found.shortest.words < found.whole.words
+    least = None if found.least is found.shortest or not is_shorter else _form(found.least)
     shortest = None if found.shortest is found.whole else _form(found.shortest)
     return entry | {"reason": found.why, "is_cut_short": found.is_cut_short, "least": least, "shortest": shortest}
 
@@ -55,17 +56,18 @@ def headline(results: Mapping[str, Any]) -> Iterator[str]:
     if seconds is None:
         return
     found = [entry for row in results["checks"] for entry in row.get("shrunk", ())]
-    short = [entry for entry in found if entry["shortest"]]
+    short = [entry for entry in found if entry["shortest"] and _left(entry) < 1]
     if not found:
         yield "shrunk: nothing, since no check with triplets failed or is below its aim"
         return
-    words = ", ".join(_words_of(entry) for entry in sorted(short, key=_gone)[:1])
+    words = ", ".join(_words_of(entry) for entry in sorted(short, key=_left)[:1])
     most = f" (the most from {words} words)" if words else ""
     where = "on the page, -v" if short else "-v says more"
     yield f"shrunk: {len(short)} of {len(found)} worst items{most}, in {seconds:.1f} s: {where}"
 
 
-def _gone(entry: Entry) -> float:
+def _left(entry: Entry) -> float:
+    """The share of its words that is left."""
     return float(entry["shortest"]["words"] / entry["words"])
 
 
@@ -102,9 +104,11 @@ def lines(entry: Entry, *, whole: Row | None = None) -> Iterator[str]:
     else:
         if whole:
             yield from _lines_of("whole", {**_texts(whole), "words": entry["words"], "margin": entry["margin"]}, entry)
-        for name in ("least", "shortest"):
-            if form := entry[name]:
-                yield from _lines_of({"least": "least shrunk"}.get(name, name), form, entry)
+        if entry["least"]:
+            yield from _lines_of("least shrunk", entry["least"], entry)
+        if entry["shortest"]:
+            name = "shortest" if _left(entry) < 1 else "no shorter, in plainer words"
+            yield from _lines_of(name, entry["shortest"], entry)
         if not entry["shortest"]:
             yield f"  nothing can go: {entry['reason']}"
         if entry["is_cut_short"]:

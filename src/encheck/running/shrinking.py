@@ -56,7 +56,7 @@ def triplet_of(row: Row) -> Triplet:
 def _remake(row: Row, maker: Maker) -> Remake | None:
     """What makes the row's edits again, or None where no packaged check made it."""
     claim = claim_named(row["case"].partition("/")[0])
-    level = claim and level_of(row["case"], claim)
+    level = None if claim is None else level_of(row["case"], claim)
     return None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
 
 

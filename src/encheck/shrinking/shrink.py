@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from encheck.ids import ItemId
 from encheck.language.english import English, Waiting
@@ -40,13 +39,7 @@ OTHERWISE = "what would be left is parsed otherwise, or its edits cannot be made
 LESS = "without any part of it the model errs by less than half of the margin"
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 Change = tuple[Edit, ...]
-
-
-class Remake(Protocol):
-    """Makes the texts of shorter sources again by the generators that made them; None where they make none."""
-
-    def __call__(self, item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:
-        """A triplet of each source."""
+Remake = Callable[[Triplet, Sequence[str]], list[Triplet | None]]  # a triplet of each source by the item's generators
 
 
 @dataclass(frozen=True, slots=True)

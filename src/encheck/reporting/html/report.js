@@ -109,7 +109,8 @@
     const found = make("section", undefined, "shrunk");
     found.append(make("h5", "Shortest form that still fails"));
     const both = make("div", undefined, "forms");
-    both.append(formOf("shortest", whole.shortest, whole));
+    const name = whole.shortest.words < whole.words ? "shortest" : "no shorter, in plainer words";
+    both.append(formOf(name, whole.shortest, whole));
     if (whole.least) both.append(formOf("least shrunk", whole.least, whole));
     found.append(both);
     if (whole.is_cut_short) found.append(make("p", `Stopped after ${whole.scored} pairs: more may go.`, "soft"));
