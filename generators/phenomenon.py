@@ -78,11 +78,13 @@ def phenomenon(name: str, side: Side) -> Generator:
     made = MADE.get(name, {}).get(side)
     is_experimental = side in EXPERIMENTAL.get(name, ())
     lacking = _lacking(name, f"{relation} edit")
+    is_alone = is_experimental and EXPERIMENTAL[name] < MADE[name].keys()  # other sides are made without the option
+    on_trial = Lacking(f"{relation} is made with --experimental only", needs="--experimental")
 
     def generate(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         if made is not None and not group.variants and (english.experimental or not is_experimental):
             return made(group, level=level, rng=rng, english=english)
-        return written(group, relation, level=level) or lacking
+        return written(group, relation, level=level) or (on_trial if is_alone and not group.variants else lacking)
 
     generate.__name__ = relation
     generate.label = relation if made is None else name_of(made)  # type: ignore[attr-defined]

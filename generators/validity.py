@@ -10,12 +10,15 @@ from collections.abc import Mapping
 
 from encheck.types import Validity
 
-READ: Mapping[str, tuple[int, int]] = {  # relation -> right, read
+READ: Mapping[str, tuple[int, int]] = {  # relation -> right, read; of a control: those with a control, and it alone
     "antonym": (86, 140),
     "control": (59, 77),
     "entity": (119, 148),
+    "entity_control": (34, 74),
     "negation": (131, 152),
+    "negation_control": (120, 144),
     "number": (153, 170),
+    "number_control": (55, 66),
     "other_meaning": (146, 155),
     "reorder": (21, 23),
     "synonym": (118, 140),

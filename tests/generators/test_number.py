@@ -89,6 +89,14 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     assert made("12 people died.", number, english=paper) == "the published recipe has no numbers"
 
 
+def test_the_control_says_that_it_needs_the_option():
+    plain = English()
+    assert made("12 people died.", phenomenon("number", "changed"), english=plain).relation == "number"
+    found = made("12 people died.", phenomenon("number", "control"), english=plain)
+    assert found == "number_control is made with --experimental only"
+    assert found.needs == "--experimental"
+
+
 TEXTS = ["12 people died.", "She paid $40 for it.", "It was built in 1998.", "The cat sat on the mat."]
 
 

@@ -156,12 +156,76 @@ LEFT = {
     "It is hardly ever full, even at six in the evening.": "no other way to write the number",
     "You have to pay within thirty (30) days.": "a list marker",
     "He was armed with $ 20 dollars and a bag.": "no other way to write the number",
+    "2020 Olympic Games will be held in Tokyo.": "a year by itself",
+    "Who won gold at 2020 Olympic Games?": "a year by itself",
+    "Many banks failed in the 2008 Financial Crisis.": "a year that belongs to a name or an event",
+    "The 2004 Indian Ocean Tsunami came at dawn.": "a year that belongs to a name or an event",
+    "The 2008 financial crisis hit the town hard.": "a year that belongs to a name or an event",
+    "The 2010 Equality Act protects them.": "a year that belongs to a name or an event",
+    "The Data Protection Act 1998 applies here.": "part of a name",
+    "The Act of 1994 was repealed.": "part of a name",
+    "London 2012 was a great success.": "part of a name",
+    "The class of 2008 met again.": "part of a name",
+    "Office 2010 was slow.": "part of a name",
+    "The 1961 Bay of Pigs Invasion failed.": "a year that belongs to a name or an event",
+    "The 1960s Civil Rights Movement changed the law.": "part of a name",
+    "What are 2016 elections about?": "a year or a count",
+    "All 2018 models have air bags.": "a year or a count",
+    "Best 2016 Bollywood movies": "a year that belongs to a name or an event",
+    "We flew on a Boeing 747 to Lima.": "part of a name",
+    "He drives in Formula 1 for a small team.": "part of a name",
+    "They drove down Route 66 last summer.": "part of a name",
+    "The 10 Commandments are old.": "part of a name",
+    "The 5 Star Movement won the vote.": "part of a name",
+    "She moved to 42 Park Lane.": "part of a name",
+    "They ate at Five Guys last night.": "part of a name",
+    "The Fantastic Four were on the cover.": "part of a name",
+    "The 7th Fleet sailed on Monday.": "part of a name",
+    "The September 11 attacks changed the law.": "part of a name",
 }
 
 
 @pytest.mark.parametrize("text", LEFT)
 def test_what_is_no_number_of_its_own_is_left_alone(found, text):
     assert found(text) == LEFT[text]
+
+
+EVENTS = {  # text -> other years
+    "France won the 1998 World Cup at home.": {"1994", "2002", "1990", "2006"},
+    "He ran in the 2012 Summer Olympics.": {"2008", "2004", "2016"},
+    "The 2010 US Open was won by him.": {"2009", "2008", "2011", "2012"},
+    "In 1998 Brazil lost the final.": {"1997", "1996", "1999", "2000"},
+    "The 1998 season was short.": {"1997", "1996", "1999", "2000"},
+}
+
+
+@pytest.mark.parametrize("text", EVENTS)
+def test_the_year_of_an_event_becomes_another_year_that_has_one(found, text):
+    (one,) = found(text)
+    assert one.kind == "year"
+    assert set(map(str, one.beside(values.NEAR))) == EVENTS[text]
+
+
+COUNTS = {
+    "The stadium holds 2000 people.": "2000",
+    "About 1500 workers lost their jobs.": "1500",
+    "It has 3500 Chinese employees.": "3500",
+    "It has 2000 Chinese employees.": "2000",
+    "The 20 Greek islands are lovely.": "20",
+    "The 12 MPs were at home.": "12",
+    "The 14 Kurds had left.": "14",
+    "The second Turkish club won.": "second",
+    "She owns 2 Wall Street banks.": "2",
+    "Twelve American soldiers left.": "Twelve",
+    "The shop opens on September 11 in Leeds.": "September 11",
+}
+
+
+@pytest.mark.parametrize("text", COUNTS)
+def test_a_count_before_a_capital_is_a_count(found, text):
+    (one,) = found(text)
+    assert text[one.start : one.end] == COUNTS[text]
+    assert one.kind == {"second": "ordinal", "September 11": "date"}.get(COUNTS[text], "cardinal")
 
 
 NOTATIONS = {

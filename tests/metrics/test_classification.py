@@ -1,11 +1,13 @@
 """Accuracy and F1 at thresholds that were chosen elsewhere."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
+from encheck.metrics import thresholds
 from encheck.metrics.classification import accuracy, by_head, f1
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -35,6 +37,30 @@ def test_the_threshold_is_the_best_on_validation_and_the_figure_is_that_of_the_t
     assert found.value == pytest.approx(metric(scores.labels[100:], scores.values[100:] >= cut))
     assert found.low < found.value < found.high
     assert found.n == 200
+
+
+OBJECTIVES = {"acc": thresholds.accuracy, "f1": thresholds.f1}
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_published_threshold_is_that_of_the_authors_for_each_objective(shared_data, name):
+    told = json.loads((shared_data.parent / "oracles/rise.json").read_text("utf-8"))["threshold_cases"]
+    assert len(told) == 6
+    for case in told.values():
+        values, labels = np.array(case["dev_scores"]), np.array(case["dev_labels"], np.int8)
+        cut = thresholds.published_threshold(values, labels, objective=OBJECTIVES[name])
+        assert cut == pytest.approx(case[f"{name}_threshold"], abs=1e-12)
+        predicted = np.array(case["test_scores"]) > cut
+        metric = accuracy_score if name == "acc" else f1_score
+        assert metric(case["test_labels"], predicted) == pytest.approx(case[f"test_{name}"])
+
+
+def test_the_published_threshold_cannot_call_everything_positive_and_ours_can():
+    values, labels = np.array([0.1, 0.2, 0.3, 0.4]), np.ones(4, np.int8)
+    assert thresholds.published_threshold(values, labels) == pytest.approx(0.15)
+    assert thresholds.best_threshold(values, labels) == pytest.approx(0.1)
+    assert thresholds.published_threshold(values, 1 - labels, objective=thresholds.f1) == 0
+    assert thresholds.published_threshold(values[:1], labels[:1], objective=thresholds.accuracy) == -1
 
 
 def test_test_scores_do_not_move_the_threshold(scores):

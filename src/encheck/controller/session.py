@@ -239,10 +239,13 @@ class Session:
         floor, aim = (own, own) if own is not None else declared or (None, None)
         if aim is None:
             return self.row(case, estimate, None, None, case.claim.declared.unjudged)
+        held, unfit = lines(estimate, floor=floor, aim=aim), ""
         if own is None:
-            floor, aim = _under_the_ceiling(floor, aim, self._validity(case))
-        held, estimate = lines(estimate, floor=floor, aim=aim), self._with_limit(case, estimate)
+            held, unfit = _under_the_ceiling(held, self._validity(case))
+        estimate = self._with_limit(case, estimate)
         verdict, reason = self._verdict(case, estimate, held)
+        if unfit and verdict != "error":
+            verdict, reason = "inconclusive", unfit
         if self.settings.baseline and own is None and verdict != "error" and case.claim.family != CONTRACT:
             return self.row(case, estimate, None, held, "")  # shown; what decides is the gate
         return self.row(case, estimate, verdict, held, reason)
@@ -412,12 +415,18 @@ class Session:
         log.removeHandler(self.notes)
 
 
-def _under_the_ceiling(floor: Floor, aim: float, validity: Validity | None) -> tuple[Floor, float]:
-    """Floor and aim of generated items: no aim lies above the share of them that is right."""
+def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, str]:
+    """The lines of generated items, no aim above the share of them that is right; or why they cannot be judged.
+
+    That is so where the share lies below the floor: what tells meaning and noise apart could not pass.
+    """
     if validity is None or validity.rate is None:
-        return floor, aim
-    aim = min(aim, math.floor(1_000 * validity.rate) / 1_000)
-    return floor if floor is None or isinstance(floor, str) else min(floor, aim), aim
+        return held, ""
+    if held.floor is not None and validity.rate < held.floor:
+        right = f"{validity.rate:.1%} of {validity.read} such items"
+        return held, f"not judged: blind readers found {right} right, below the floor of {held.floor:.2g}"
+    ceiling = max(math.floor(1_000 * validity.rate) / 1_000, held.floor or 0.0)
+    return replace(held, aim=min(held.aim, ceiling)), ""
 
 
 def _metric_key(estimate: Estimate | None) -> str:

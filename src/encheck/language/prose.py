@@ -42,6 +42,7 @@ def is_prose(text: str) -> bool:
     return letters >= PROSE * (len(text) - min(digits, len(text) // 5)) and "\t" not in text and text.count("|") < 2
 
 
+@lru_cache(REMEMBERED)
 def left_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where addresses, handles and code stand, as offsets in characters.
 

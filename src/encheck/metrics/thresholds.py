@@ -62,6 +62,25 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
     return float((ordered[ends[best]] + below) / 2)
 
 
+def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
+    """The threshold as RISE's authors choose it (COLING 2022), for "1 where the value is above it".
+
+    Candidates are the midpoints between neighbouring values; of equally good ones the highest is taken. So neither
+    "everything is positive" nor "nothing is" can be chosen, and equal values can be told apart, which makes the figure
+    of the validation part too good. Use it to compare with the paper, and `best_threshold` to decide.
+
+    >>> published_threshold(np.array([0.1, 0.25, 0.75, 0.9]), np.array([0, 0, 1, 1], np.int8))
+    0.5
+    """
+    order = np.argsort(-values, kind="stable")
+    ordered, positive = values[order], labels[order] == 1
+    hits, alarms = np.cumsum(positive)[:-1].astype(float), np.cumsum(~positive)[:-1].astype(float)
+    if not hits.size or not (found := objective(hits, alarms, float(positive.sum()), float((~positive).sum()))).any():
+        return -1.0 if objective is accuracy else 0.0
+    best = int(np.argmax(found))
+    return float((ordered[best] + ordered[best + 1]) / 2)
+
+
 def on_validation(
     values: Floats, labels: NDArray[np.int8], validation: Positions, measured: Positions, *, objective: Objective = f1
 ) -> Chosen:

@@ -1,18 +1,18 @@
-"""Behaviour inside a training loop."""
+"""Behaviour inside a training loop, and what two papers train: losses, weights and synthetic pairs."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from encheck.training.evaluator import behaviour
 
-__all__ = ["BehaviourEvaluator", "behaviour"]
+__all__ = ["BehaviourEvaluator", "ReweightedCosineLoss", "behaviour"]
+_MADE_WHEN_ASKED = {"BehaviourEvaluator": "evaluator", "ReweightedCosineLoss": "reweighted_loss"}
 
 
 def __getattr__(name: str) -> Any:
-    """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
-    if name != "BehaviourEvaluator":
+    """A class whose base class brings torch along, made when it is asked for."""
+    if name not in _MADE_WHEN_ASKED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from encheck.training import evaluator
-
-    return evaluator.BehaviourEvaluator
+    return getattr(importlib.import_module(f"encheck.training.{_MADE_WHEN_ASKED[name]}"), name)

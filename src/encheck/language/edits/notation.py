@@ -13,7 +13,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from encheck.language.prose import ELSEWHERE
+from encheck.language.prose import left_spans
 from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit
 
@@ -38,17 +38,20 @@ WORD = re.compile(r"(?<![\w'’.@#/&-])[a-z]{4,}(?![\w@#/&-]|['’.]\w)")
 LOANS = re.compile(rf"\b(?:{'|'.join(sorted(ACCENTED, key=len, reverse=True))})\b", re.IGNORECASE)
 
 
-class Unit(NamedTuple):
-    """Edits that belong together, and how many characters they change."""
+Piece = tuple[int, int, str]  # start, end and text of an edit
 
-    edits: tuple[Edit, ...]
+
+class Unit(NamedTuple):
+    """Edits that belong together, and how many characters they change; most are never made, so they are plain."""
+
+    edits: tuple[Piece, ...]
     size: int
 
 
 def quotes(text: str) -> Iterator[Unit]:
     """Straight quotes and apostrophes curled, curly ones straightened; quotes in pairs."""
     for found in re.finditer(r"(?<=\w)(['’])(?=\w)", text):
-        yield Unit((Edit(*found.span(), "’" if found[1] == "'" else "'"),), 1)
+        yield Unit(((*found.span(), "’" if found[1] == "'" else "'"),), 1)
     for found in re.finditer(r'(?<!\w)"(?=\S)([^"“”\n]*[^"“”\s])"(?!\w)', text):
         yield _pair(found, "“", "”")
     for found in re.finditer(r"“([^\"“”\n]*)”", text):
@@ -57,13 +60,13 @@ def quotes(text: str) -> Iterator[Unit]:
 
 def _pair(found: re.Match[str], opening: str, closing: str) -> Unit:
     start, end = found.span()
-    return Unit((Edit(start, start + 1, opening), Edit(end - 1, end, closing)), 2)
+    return Unit(((start, start + 1, opening), (end - 1, end, closing)), 2)
 
 
 def blanks(text: str) -> Iterator[Unit]:
     """Blanks that no line breaks at, for blanks, and the other way round."""
     for found in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
-        yield Unit((Edit(*found.span(), NO_BREAK if found[0] == " " else " "),), 1)
+        yield Unit(((*found.span(), NO_BREAK if found[0] == " " else " "),), 1)
 
 
 def composition(text: str) -> Iterator[Unit]:
@@ -72,7 +75,7 @@ def composition(text: str) -> Iterator[Unit]:
         composed, apart = (unicodedata.normalize(form, found[0]) for form in ("NFC", "NFD"))
         if composed != apart and unicodedata.combining(apart[1]):  # not the syllables of Korean
             other = apart if found[0] == composed else composed
-            yield Unit((Edit(*found.span(), other),), max(len(found[0]), len(other)))
+            yield Unit(((*found.span(), other),), max(len(found[0]), len(other)))
 
 
 def accents(text: str) -> Iterator[Unit]:
@@ -80,7 +83,7 @@ def accents(text: str) -> Iterator[Unit]:
     for found in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
         apart = unicodedata.normalize("NFD", found[0])
         if len(apart) > 1 and apart[0].isascii():
-            yield Unit((Edit(*found.span(), apart[0]),), 1)
+            yield Unit(((*found.span(), apart[0]),), 1)
     for found in LOANS.finditer(text):
         yield from _accented(found)
 
@@ -88,7 +91,7 @@ def accents(text: str) -> Iterator[Unit]:
 def _accented(found: re.Match[str]) -> Iterator[Unit]:
     pairs = enumerate(zip(found[0], ACCENTED[found[0].lower()], strict=True), found.start())
     differ = [(i, own, new) for i, (own, new) in pairs if own.lower() != new]
-    edits = tuple(Edit(i, i + 1, new.upper() if own.isupper() else new) for i, own, new in differ)
+    edits = tuple((i, i + 1, new.upper() if own.isupper() else new) for i, own, new in differ)
     yield Unit(edits, len(edits))
 
 
@@ -99,27 +102,27 @@ def _content(text: str) -> Iterator[re.Match[str]]:
 def capitals(text: str) -> Iterator[Unit]:
     """Words of four letters or more with a capital, as in a title."""
     for found in _content(text):
-        yield Unit((Edit(found.start(), found.start() + 1, found[0][0].upper()),), 1)
+        yield Unit(((found.start(), found.start() + 1, found[0][0].upper()),), 1)
 
 
 def markup(text: str) -> Iterator[Unit]:
     """Marks of lists, headings and quotations, words in bold, italics or as code, stray tags of HTML."""
     if not re.match(r"\W", text):
-        yield from (Unit((Edit(0, 0, mark),), len(mark)) for mark in BEFORE)
+        yield from (Unit(((0, 0, mark),), len(mark)) for mark in BEFORE)
     for found in _content(text):
         for mark in AROUND:
             start, end = found.span()
-            yield Unit((Edit(start, start, mark), Edit(end, end, mark)), 2 * len(mark))
-    yield from (Unit((Edit(len(text), len(text), mark),), len(mark)) for mark in BEHIND)
+            yield Unit(((start, start, mark), (end, end, mark)), 2 * len(mark))
+    yield from (Unit(((len(text), len(text), mark),), len(mark)) for mark in BEHIND)
 
 
 def emoji(text: str) -> Iterator[Unit]:
     """An emoji that points at the text before it, or one behind it."""
     end = len(text)
     for sign in EMOJI:
-        yield Unit((Edit(0, 0, f"{sign} "),), 2)
+        yield Unit(((0, 0, f"{sign} "),), 2)
     for sign in FINAL:
-        yield from (Unit((Edit(end, end, behind),), len(behind)) for behind in (sign, f" {sign}", f" {sign}{sign}"))
+        yield from (Unit(((end, end, behind),), len(behind)) for behind in (sign, f" {sign}", f" {sign}{sign}"))
 
 
 NOTATIONS: Mapping[str, Callable[[str], Iterator[Unit]]] = {
@@ -137,29 +140,31 @@ def chosen(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | N
     >>> chosen("A café", "accents", 1, Random(0))
     (Edit(start=5, end=6, text='e'),)
     """
-    taken = _elsewhere(text)
-    units = [unit for unit in NOTATIONS[kind](text) if not _touches(unit, taken)]
+    units = list(_units(text, kind))
     if kind in ALONE:
         fitting = [unit for unit in units if unit.size == size]
-        return rng.choice(fitting).edits if fitting else None
-    rng.shuffle(units)
-    return _filled(units, size)
+        found: Sequence[Piece] | None = rng.choice(fitting).edits if fitting else None
+    else:
+        rng.shuffle(units)
+        found = _filled(units, size)
+    return None if found is None else tuple(Edit(*one) for one in found)
 
 
-@lru_cache(maxsize=2_000)
-def _elsewhere(text: str) -> tuple[tuple[int, int], ...]:
-    """Where addresses, handles and code stand."""
-    return tuple(found.span() for found in ELSEWHERE.finditer(text))
+@lru_cache(maxsize=16)  # one size is tried after the other
+def _units(text: str, kind: str) -> tuple[Unit, ...]:
+    """The edits of this kind that a text can have, outside addresses and code."""
+    found, taken = NOTATIONS[kind](text), left_spans(text)
+    return tuple(unit for unit in found if not _touches(unit, taken)) if taken else tuple(found)
 
 
 def _touches(unit: Unit, taken: Sequence[tuple[int, int]]) -> bool:
-    return any(start < edit.end and edit.start < end for edit in unit.edits for start, end in taken)
+    return any(start < b and a < end for a, b, _ in unit.edits for start, end in taken)
 
 
-def _filled(units: Sequence[Unit], size: int) -> tuple[Edit, ...] | None:
-    edits: list[Edit] = []
+def _filled(units: Sequence[Unit], size: int) -> list[Piece] | None:
+    edits: list[Piece] = []
     for unit in units:
         if unit.size <= size:
             edits += unit.edits
             size -= unit.size
-    return tuple(sorted(edits, key=lambda edit: edit.start)) if size == 0 else None
+    return sorted(edits, key=lambda edit: edit[0]) if size == 0 else None

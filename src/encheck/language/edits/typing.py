@@ -16,7 +16,7 @@ from encheck.language.edits.expressions import Expressions
 from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.protocol import PARTS, Lexicon
 from encheck.language.parse import Parse
-from encheck.language.prose import ELSEWHERE
+from encheck.language.prose import left_spans
 
 ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row stands half a key to the right of the one above
 SHORTEST = 5  # letters: what is shorter cannot be told from other words
@@ -84,7 +84,7 @@ def is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
     """Whether a reader takes the slip for this word: it is none itself, and no other common word is as near."""
     if slip == word or is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
-    return all(other == word for other in _one_slip_off(slip))
+    return not _is_near_another(slip, word)
 
 
 def is_word(lexicon: Lexicon, word: str) -> bool:
@@ -92,15 +92,21 @@ def is_word(lexicon: Lexicon, word: str) -> bool:
     return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
 
 
-def _one_slip_off(slip: str) -> Iterator[str]:
-    """The common words that one letter more, less or other, or two exchanged, make of a slip."""
+def _is_near_another(slip: str, word: str) -> bool:
+    """Whether one letter more, less or other, or two exchanged, make a slip another common word than this one."""
     forms, by_gap = EmbeddedLexicon.opened().treebank.forms, _words_by_gap()
-    for i in range(len(slip) + 1):
-        head, tail = slip[:i], slip[i:]
-        yield from by_gap.get(f"{head}{GAP}{tail}", ())
-        yield from by_gap.get(f"{head}{GAP}{tail[1:]}", ()) if tail else ()
-        shorter, exchanged = head + tail[1:], f"{head}{tail[1:2]}{tail[:1]}{tail[2:]}"
-        yield from (one for one in (shorter, exchanged) if tail and one in forms)
+    own = (word,)
+    for i in range(len(slip)):
+        head, letter, rest = slip[:i], slip[i], slip[i + 1 :]
+        exchanged = f"{head}{rest[:1]}{letter}{rest[1:]}"
+        if (
+            by_gap.get(f"{head}{GAP}{letter}{rest}", own) != own
+            or by_gap.get(f"{head}{GAP}{rest}", own) != own
+            or (head + rest in forms and head + rest != word)
+            or (exchanged in forms and exchanged != word)
+        ):
+            return True
+    return by_gap.get(f"{slip}{GAP}", own) != own
 
 
 @lru_cache(maxsize=1)
@@ -120,7 +126,7 @@ def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[i
 
     Words in names, addresses, code and fixed expressions stay, and what is joined to its neighbour.
     """
-    taken = [found.span() for found in ELSEWHERE.finditer(parse.text)]
+    taken = left_spans(parse.text)
     return tuple(
         i
         for i, word in enumerate(parse.words)

@@ -25,7 +25,7 @@ from encheck.language.names.tables import (
     TITLES,
 )
 from encheck.language.parse import Parse
-from encheck.language.prose import ELSEWHERE, why_left
+from encheck.language.prose import left_spans, why_left
 
 NONE = "no name"
 NO_PLACE = "a city or state that could be a team or an institution"
@@ -198,7 +198,7 @@ def _is_possessive(parse: Parse, last: int) -> bool:
 def _why_not(parse: Parse, first: int, last: int) -> str:
     """What speaks against any name at these tokens: what stands around it, and what hangs on it."""
     start, end = parse.starts[first], parse.ends[last]
-    if any(start < found.end() and found.start() < end for found in ELSEWHERE.finditer(parse.text)):
+    if any(start < b and a < end for a, b in left_spans(parse.text)):
         return "an address or code"
     if last + 1 < len(parse):
         behind = parse.words[last + 1]

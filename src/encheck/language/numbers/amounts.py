@@ -11,6 +11,7 @@ from encheck.language.edits.inflection import inflected
 from encheck.language.numbers.company import is_hour
 from encheck.language.numbers.digits import PLAIN, SCALE, Style, forms, halves, read_digits, said, whole, words_value
 from encheck.language.numbers.mention import Form, Mention, Spot, Write
+from encheck.language.numbers.titles import IN_NAME, heads_title, is_address, is_capital
 from encheck.language.numbers.values import FAR, MIDDLE, NEAR, others
 from encheck.language.numbers.words import (
     ONES,
@@ -67,8 +68,8 @@ def cardinal(found: re.Match[str], spot: Spot) -> Made:
         and not style.decimals
     ):
         return _label(value, style, spot)
-    if _in_name(spot):
-        return "part of a name"
+    if _in_name(spot) or is_address(spot) or (spot.before() == "the" and heads_title(spot)):
+        return IN_NAME
     if value == 1 and found["number"] == "1":
         return _single(spot)
     if value < 2 and not style.decimals:
@@ -139,16 +140,16 @@ def _no_count(style: Style, spot: Spot) -> str:
         if _is_year(spot) and not spot.counts_many:
             return "a year by itself"
         if spot.end - spot.start > len("999") and not spot.counts_many:
-            return "part of a name"
+            return IN_NAME
     marks = spot.next() == ")" or (spot.start == 0 and not spot.is_modifier)
     if marks or (spot.next() == "." and spot.first and spot.parse.pos[spot.first - 1] == "PUNCT"):
         return "a list marker"
     after_noun = spot.first and spot.parse.pos[spot.first - 1] in ("NOUN", "PROPN", "X") and spot.previous[-1].isalnum()
     is_model = after_noun and spot.end - spot.start >= len("100") and spot.previous.lower() not in ABOUT
     if is_model or (after_noun and not spot.is_modifier and not style.scale):
-        return "part of a name"
+        return IN_NAME
     is_title = spot.next_tag() == "NNP" and not spot.next_tag(2).startswith("NN") and spot.next() not in UNIT_SIGNS
-    return "part of a name" if is_title else ""
+    return IN_NAME if is_title else ""
 
 
 def _is_age(spot: Spot) -> bool:
@@ -199,6 +200,8 @@ def in_words(found: re.Match[str], spot: Spot) -> Made:
         return NO_OTHER
     if spot.start == 0 and spot.next() in (":", ")"):
         return "a list marker"
+    if is_capital(spot):
+        return IN_NAME
     if spot.tag not in ("CD", "DT") or (is_named and not spot.is_modifier):
         return "a number word that does not count anything"
     if spot.next() == "of" and spot.next(2) in WHOLES and "CD" in {spot.next_tag(k) for k in (3, 4, 5)}:
@@ -386,6 +389,8 @@ def ordinals(found: re.Match[str], spot: Spot) -> Made:
         return NO_OTHER
     if spot.next_tag() not in ("NN", "NNS", "JJS", "JJ") or spot.next() in IDIOMS or spot.tag in ("RB", "NN"):
         return "an ordinal that does not count anything"
+    if heads_title(spot):
+        return IN_NAME
     words = text[0].isalpha()
 
     def spoken(v: int) -> str:

@@ -12,7 +12,7 @@ from encheck.language.numbers.company import held
 from encheck.language.numbers.mention import Mention, Spot
 from encheck.language.numbers.words import ORDINAL_WORDS, WORDS
 from encheck.language.parse import Parse
-from encheck.language.prose import ELSEWHERE, why_left
+from encheck.language.prose import left_spans, why_left
 
 NONE = "no number"
 MAYBE = re.compile(rf"\d|\b(?i:{WORDS}|{ORDINAL_WORDS})\b")
@@ -25,6 +25,8 @@ FIXED = re.compile(
     |(?i:hundred|thousand|million)s?\ of|(?i:mp\ ?[34])|(?i:forty|fifty)-niners?|360-degree)""",
     re.VERBOSE,
 )
+DIGIT = re.compile(r"\d")
+SPELLED = "seven"  # stands in each pattern that reads number words: of sevens, sevenths and seventies
 FIGURES = 3  # digits that are no chance
 COUNTS = re.compile(  # what is counted once more
     r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three)"
@@ -44,8 +46,10 @@ NAMES = ("PER", "ORG", "LOC")
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], Maker], ...]:
+def _patterns(*, has_digits: bool) -> tuple[tuple[re.Pattern[str], Maker], ...]:
+    """What finds numbers, in the order in which it takes them; of a text without digits what reads words alone."""
     every = (*moments.PATTERNS, *measures.PATTERNS, *amounts.PERCENT, *moments.YEAR, *amounts.PATTERNS)
+    every = every if has_digits else tuple(one for one in every if SPELLED in one[0])
     return tuple((re.compile(f"{LEFT}(?:{pattern}){RIGHT}"), maker) for pattern, maker in every)
 
 
@@ -67,8 +71,8 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
 def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
     """The numbers by each pattern in turn; what one has taken, or refused, no later one looks at."""
     text = parse.text
-    taken = [found.span() for pattern in (ELSEWHERE, FIXED) for found in pattern.finditer(text)]
-    for pattern, maker in _patterns():
+    taken = [*left_spans(text), *(found.span() for found in FIXED.finditer(text))]
+    for pattern, maker in _patterns(has_digits=DIGIT.search(text) is not None):
         for found in pattern.finditer(text):
             start, end = found.span()
             if any(start < b and a < end for a, b in taken):

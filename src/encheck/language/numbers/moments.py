@@ -8,12 +8,27 @@ from functools import cache, partial
 
 from encheck.language.numbers.amounts import NO_OTHER, Made, Maker
 from encheck.language.numbers.mention import Form, Mention, Spot
+from encheck.language.numbers.titles import (
+    IN_NAME,
+    OF_NAME,
+    RECENT,
+    ROUND,
+    YEAR_OR_COUNT,
+    cycle,
+    describes,
+    follows_title,
+    heads_title,
+    is_attack,
+    is_once,
+    is_titled,
+)
 from encheck.language.numbers.values import FAR, MIDDLE, around
 from encheck.language.numbers.words import ordinal, spelled, spelled_ordinal
 
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
 Day = tuple[int, int, int]  # year (0: none), month, day (0: none)
+STEPS = {1: ((1, 2), (4, 6, 9), (20, 30, 40)), 4: ((4, 8), (12, 16), (20, 28, 40))}  # by how often it recurs
 DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 IN = frozenset("in since until till by before after from during of".split())
 FORMULA = frozenset(["-", "/", "+", "=", ")", "#", "–", "$", "%", "am", "pm"])
@@ -77,6 +92,8 @@ def date(found: re.Match[str], spot: Spot) -> Made:
     names = {name.lower() for width in ("wide", "abbreviated") for name in months(width)}
     if spot.before() in ("and", "or", ",", "to", "-", "/") and spot.before(2) in names:
         return "numbers that depend on each other"
+    if not year and is_attack(spot):
+        return IN_NAME
     is_named = spot.before() in WEEKDAYS or (spot.before() == "," and spot.before(2) in WEEKDAYS)
     if is_named and year and day:
         return "a date with its weekday"
@@ -151,13 +168,14 @@ def iso(found: re.Match[str], spot: Spot) -> Made:
 
 
 def year(found: re.Match[str], spot: Spot) -> Made:
-    """A year by itself: "in 1998", "the 1998 season"."""
-    value = int(found["year"])
-    if spot.counts_many and spot.tag == "CD" and spot.before() not in IN | {"the"}:
+    """A year by itself: "in 1998", "the 1998 season"; of a name only if the event recurs ("the 1998 World Cup")."""
+    value, before = int(found["year"]), spot.before()
+    if spot.next() == ":" or follows_title(spot):
+        return IN_NAME
+    if _counts(value, spot):
         return None
-    before = spot.before()
-    if spot.next() == ":":
-        return "part of a name"
+    if describes(spot) and (reason := _described(spot)):
+        return reason
     if before in IN and not spot.is_modifier:
         made = [Form("the year", lambda v: f"the year {v}")]
         if _is_short(value) and value < 2000:
@@ -168,12 +186,27 @@ def year(found: re.Match[str], spot: Spot) -> Made:
         made = [Form("two figures", _short)]
     else:
         return None
+    every = cycle(spot) or 1
 
     def beside(size: int) -> list[int]:
         low, high = (1930, 2019) if [form.name for form in made] == ["two figures"] else (1000, LAST_YEAR)
-        return around(value, size, ((1, 2), (4, 6, 9), (20, 30, 40)), least=low, most=high)
+        return around(value, size, STEPS[every], least=low, most=high)
 
     return Mention(spot.start, spot.end, "year", value, str, tuple(made), beside)
+
+
+def _counts(value: int, spot: Spot) -> bool:
+    """Whether a number of the size of a year counts things: "2000 people", "1500 Chinese workers"."""
+    if spot.before() == "the" or not spot.counts_many or spot.tag != "CD" or heads_title(spot):
+        return False
+    return value not in RECENT or value % ROUND == 0
+
+
+def _described(spot: Spot) -> str:
+    """Why a year before what it describes is left alone; empty if another year of it is as good English."""
+    if is_once(spot) or (is_titled(spot) and not cycle(spot)):
+        return OF_NAME
+    return YEAR_OR_COUNT if not is_titled(spot) and spot.counts_many and spot.before() != "the" else ""
 
 
 def _is_short(value: int) -> bool:
@@ -195,6 +228,8 @@ def decade(found: re.Match[str], spot: Spot) -> Made:
     value = value + 1900 if value < 100 else value
     if not 1920 <= value <= 1990 or value % 10:
         return NO_OTHER
+    if is_titled(spot):
+        return IN_NAME
     mark = {"19": "{0}s", "'": "'{1}s", "\u2019": "\u2019{1}s"}.get(text[:2] if text[0].isdigit() else text[0], "")
 
     def names(v: int) -> str:

@@ -1,0 +1,67 @@
+"""The JSONL file that DINO writes: its settings in the first line, then a text and a label a line."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import DataError
+from encheck.training.dino_pairs import Written
+
+SETTINGS = "dino"
+log = logging.getLogger("encheck")
+
+
+def begun(path: Path, settings: Mapping[str, Any]) -> set[tuple[str, float]]:
+    """Texts and labels that the file has, once a torn last line is cut off; a new file gets its first line.
+
+    DataError for a file of other settings.
+    """
+    own = json.loads(json.dumps({SETTINGS: settings}))
+    if path.exists():
+        _cut_torn_line(path)
+    if not path.exists() or not path.stat().st_size:
+        path.write_text(json.dumps(own) + "\n", encoding="utf-8")
+        return set()
+    if (first := _first_line(path)) != own:
+        before = first.get(SETTINGS, {})
+        other = [name for name, value in own[SETTINGS].items() if before.get(name) != value]
+        raise DataError(
+            f"{path} was written with other settings ({', '.join(other)}): name another file, or give those of before"
+        )
+    return {(one.text, one.label) for one in read_written(path)}
+
+
+def read_written(path: Path) -> list[Written]:
+    """What is in a file that `Writer.write` wrote; DataError with the line if it is none."""
+    found = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            if number > 1 or SETTINGS not in row:
+                found.append(Written(row["text"], float(row["label"]), tuple(row["made"]), int(row["unfinished"])))
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path}, line {number}: should be a line that DINO wrote, but is {line[:80]!r}") from error
+    return found
+
+
+def _first_line(path: Path) -> dict[str, Any]:
+    with path.open(encoding="utf-8") as file:
+        line = file.readline()
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) and isinstance(found.get(SETTINGS), dict) else {}
+
+
+def _cut_torn_line(path: Path) -> None:
+    """Cut off a last line without its end: the run was killed while it wrote."""
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        log.warning("%s: the last line was torn, and is written again", path)
+        path.write_bytes(whole)
