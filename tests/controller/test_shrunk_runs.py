@@ -7,13 +7,13 @@ import jsonschema
 import pytest
 from test_reporting import packed_in, row
 from test_reporting import results as results_of
+from test_shrink import ENGLISH
 
 from encheck.controller import shrunk as module
 from encheck.controller.shrunk import STOPPED, refuse_remote, shrunk
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, UsageError
-from encheck.language.english import English
 from encheck.options import Settings, refuse_wrong
 from encheck.options.settings import OPTIONS
 from encheck.reporting import terminal
@@ -23,7 +23,6 @@ from encheck.running.subject import Subject
 
 CHECK = "antonym_is_farther_than_synonym_of_the_same_word"
 CASE = f"{CHECK}/m-d-1"
-ENGLISH = English()
 SOURCE = "After the storm, the old mill by the river was noisy in April."
 
 
