@@ -5,7 +5,7 @@ WHOLE = frozenset(
     "lock making metrics models_yaml options pairs places progress project_table quick reader reporting verdict".split()
 )
 IN_PART = frozenset(
-    "annotate api cli interruptions promises shrink strategies training".split()
+    "annotate api cli explore interruptions promises shrink strategies training".split()
 )  # single tests there are marked
 
 

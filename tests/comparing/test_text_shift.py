@@ -8,9 +8,19 @@ import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from typer.testing import CliRunner
 
-from encheck import text_shift
+from encheck import load_data, text_shift
 from encheck.cli import app
-from encheck.comparing.text_shift import Corpus, _pair, _pair_measures, distinct, self_bleu, tokens_of, zipf
+from encheck.comparing.text_shift import (
+    Corpus,
+    _pair,
+    _pair_measures,
+    distinct,
+    of_one,
+    self_bleu,
+    text_tokens,
+    tokens_of,
+    zipf,
+)
 from encheck.errors import DataError
 
 
@@ -90,6 +100,18 @@ def test_the_same_text_does_not_differ_and_any_order_gives_the_same(written):
     found = text_shift(free, against=turned, texts=60)
     assert found.texts == 60
     assert all(row.difference == 0 and not row.differs for row in found.measures)
+
+
+def test_a_set_by_itself_has_the_measures_that_it_has_in_a_comparison(written):
+    alike, free = (load_data(f"texts:{written / name}") for name in ("alike.txt", "free.txt"))
+    tokens = min(map(text_tokens, (alike, free)))
+    beside = text_shift(f"texts:{written / 'alike.txt'}", against=f"texts:{written / 'free.txt'}")
+    own = of_one(alike, tokens=tokens)
+    assert [(row.name, row.value) for row in own] == [(row.name, row.first) for row in beside.measures]
+    assert all(row.low <= row.value <= row.high for row in own)
+    assert {row.n for row in own} == {len({group.source for group in alike.groups})}
+    half = of_one(free, texts=60, tokens=300)
+    assert {row.n for row in half} == {60}
 
 
 def asked(*words):

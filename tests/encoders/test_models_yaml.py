@@ -97,7 +97,11 @@ WRONG = {
     "text at the top": ("\n\nsbert", 3, "the file should be a mapping of names to values"),
     "text for a model": ("sbert: ./folder", 1, "model 'sbert' should be a mapping of names to values"),
     "list as a name": ("? [a, b]\n: {name: x}", 1, "a name in the file should be plain text"),
-    "options without use": ("m:\n  name: x\n  options: {a: 1}", 3, "adapter 'sentence-transformers' has no options"),
+    "options without use": (
+        "m:\n  name: x\n  adapter: openvino\n  options: {a: 1}",
+        4,
+        "adapter 'openvino' has no options",
+    ),
     "unknown option": (
         "m:\n  name: x\n  adapter: transformers\n  options: {layer: [1]}",
         4,

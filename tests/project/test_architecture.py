@@ -55,7 +55,7 @@ LAYERS = [
     {"gating", "shrinking"},
     {"running"},
     {"reporting"},
-    {"deciding", "comparing"},
+    {"deciding", "comparing", "exploring"},
     {"annotation", "training", "scale"},
     {"controller"},
     {"api"},

@@ -1,9 +1,6 @@
 """The four difficulty cells: published counts, the authors' code pair by pair, and what the definition implies."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,11 +98,3 @@ def test_an_open_label_and_an_unknown_scope_are_refused():
 
 def test_no_pair_has_no_cell():
     assert difficulty([]).counts == dict.fromkeys(CELLS, 0)
-
-
-def test_a_wrong_folder_of_the_reproduction_is_one_message_and_no_table(tmp_path):
-    script = Path(__file__).resolve().parents[2] / "recipes/reproduce.py"
-    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "but should be a folder that holds mrpc, stsbenchmark, qqp" in done.stderr
-    assert "Traceback" not in done.stderr

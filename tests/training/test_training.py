@@ -155,7 +155,7 @@ def test_every_check_that_is_not_refused_gives_a_figure():
     with pytest.raises(UsageError, match="Those that have one: ") as caught:
         behaviour(BagOfWords().encode, checks=["symmetry"])
     offered = str(caught.value).rpartition(": ")[2].split(", ")
-    without_items = {"binding", "comparative", "contrast"}  # of the embedded probes
+    without_items = {"binding", "comparative", "condition", "contrast", "typo"}  # of the embedded probes
     assert set(offered) - without_items <= set(behaviour(BagOfWords().encode, checks=offered))
 
 

@@ -16,6 +16,7 @@ from encheck.cli import (
     compare,
     cutoff,
     data,
+    explore,
     gate,
     judge,
     look,
@@ -28,8 +29,8 @@ from encheck.cli.shared import app, tell
 from encheck.system.terminal import guard_log, stream
 
 __all__ = [
-    "annotate", "app", "canary", "checks", "compare", "cutoff", "data", "gate", "judge", "look", "main", "reports",
-    "store", "upgrade", "variants",
+    "annotate", "app", "canary", "checks", "compare", "cutoff", "data", "explore", "gate", "judge", "look", "main",
+    "reports", "store", "upgrade", "variants",
 ]  # fmt: skip
 
 

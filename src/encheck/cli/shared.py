@@ -21,7 +21,7 @@ WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it th
 PANELS = {
     "Decide": ("run", "gate", "cutoff", "upgrade", "canary", "compare"),
     "Look": ("data", "models", "show", "report", "export", "comment"),
-    "More": ("store",),
+    "More": ("explore", "store"),
 }
 
 

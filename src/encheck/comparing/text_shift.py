@@ -68,6 +68,17 @@ class Shift:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnMeasure:
+    """One figure of a set by itself, with its 95% interval; `n` texts, or pairs."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    n: int
+
+
 class Drawn(NamedTuple):
     """A text, or a pair of texts, of one cluster."""
 
@@ -104,6 +115,36 @@ def shift(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: 
     tokens = min(sum(len(tokens_of(one.texts[0])) for one in _drawn(side, size, seed)) for side in sides)
     rows = tuple(_measure(*row, count=len(measured)) for row in measured)
     return Shift(first.name, second.name, size, tokens, number if number >= FEWEST_CLUSTERS else 0, rows)
+
+
+def of_one(
+    data: Dataset, *, texts: int = DEFAULT_TEXTS, tokens: int | None = None, seed: int = 0
+) -> tuple[OwnMeasure, ...]:
+    """The measures of one set by itself, as `shift` takes them.
+
+    Only figures over equally many texts and tokens compare: `tokens` says over how many Distinct-N and the Zipf
+    coefficient are taken, all by default (`text_tokens` counts them). DataError as for `shift`.
+    """
+    side, twos = _drawn(singles(data), texts, seed), _drawn(pairs(data), texts, seed)
+    split = [tokens_of(one.texts[0]) for one in side]
+    most = sum(map(len, split)) if tokens is None else tokens
+    found = [(_text_figures(Corpus(split, _folds(side, seed)), most), len(side))]
+    if len(twos) >= FEWEST_CLUSTERS:
+        found.insert(0, (_pair_figures(twos, _folds(twos, seed)), len(twos)))
+    return tuple(row for figures, n in found for row in _own(figures, n))
+
+
+def text_tokens(data: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> int:
+    """How many tokens the texts that `of_one` draws have."""
+    return sum(len(tokens_of(one.texts[0])) for one in _drawn(singles(data), texts, seed))
+
+
+def _own(figures: Figures, n: int) -> Iterator[OwnMeasure]:
+    from scipy.stats import t
+
+    half = float(t.ppf(1 - LEVEL / 2, len(figures.without) - 1)) * _error(figures.without)
+    for name, value, width in zip(figures.names, figures.whole.tolist(), half.tolist(), strict=True):
+        yield OwnMeasure(name, value, value - width, value + width, n)
 
 
 def singles(data: Dataset) -> list[Drawn]:

@@ -38,10 +38,11 @@ def _of(module: str) -> str:
 
 ADAPTERS: Mapping[str, Adapter] = {
     "sentence-transformers": Adapter(
-        _of("checkpoints.sentence_transformers:SentenceTransformerEncoder"),
+        _of("checkpoints.headed:open_checkpoint"),
         "sentence-transformers checkpoint",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
+        options={"head": str, "features": str, "positive": str},
     ),
     "transformers": Adapter(
         _of("checkpoints.transformers:TransformersEncoder"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from encheck.encoders.checkpoints.pair_head import FOLDER
 from encheck.encoders.files import read_json, value_of
 from encheck.errors import ModelError
 from encheck.system.paths import is_file, is_folder
 
 Found = tuple[str, str]
+SETTINGS = "config_sentence_transformers.json"
 FILES = {
     ".onnx": ("onnx", "its name ends in .onnx"),
     ".vec": ("vectors", "its name ends in .vec, as fastText's do"),
@@ -22,8 +24,8 @@ FILES = {
 def detect(path: Path) -> Found:
     """(adapter, why) of a local model; ModelError if no adapter fits.
 
-    A folder is taken for the first that fits of: sentence-transformers, PEFT adapter, SavedModel, model2vec,
-    cross-encoder, transformers, ONNX.
+    A folder is taken for the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter,
+    SavedModel, model2vec, cross-encoder, transformers, ONNX.
     """
     if is_file(path):
         return _file(path)
@@ -51,7 +53,10 @@ def _file(path: Path) -> Found:
 def _folder(folder: Path) -> Found | None:
     has = {p.name for p in folder.iterdir()}
     if "modules.json" in has:
-        return "sentence-transformers", "it has modules.json"
+        if read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
+            return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
+        head = f" and {FOLDER}: its head scores pairs" if FOLDER in has else ""
+        return "sentence-transformers", f"it has modules.json{head}"
     if "adapter_config.json" in has:
         return "peft", "it has adapter_config.json"
     if "saved_model.pb" in has:

@@ -50,6 +50,15 @@ class Encoder(Model, Protocol):
 
 
 @runtime_checkable
+class HeadedEncoder(Encoder, Protocol):
+    """An encoder with a trained head over two vectors: its pairs are scored by the head, not by `similarity`."""
+
+    def score_vectors(self, first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Score of each pair of rows of two arrays [n, d], shape [n], larger is nearer."""
+        ...
+
+
+@runtime_checkable
 class BatchEncoder(Encoder, Protocol):
     """An encoder that hands over what it has done batch by batch, so that an interrupted run keeps it."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder
+from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Pair, Subject
@@ -20,7 +20,7 @@ from encheck.scoring.nearest import Found, nearest
 from encheck.scoring.ranked import reranked
 from encheck.scoring.scores import BothOrdersScores, ChainScores, Floats, MarginScores, Scale, Scores, scores_of
 from encheck.scoring.search import vector_grid
-from encheck.similarity import SIMILARITIES, WORD_OVERLAP
+from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import WEIGHTED, Frequencies
 from encheck.types import Contrast, Documents, Item, Items, SearchingQuery, SentencePair
@@ -236,12 +236,18 @@ class _Measured:
         return np.nan_to_num(found)  # vectors of zeros have no cosine, and are found last
 
 
+def _of_vectors(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
+    """What an encoder compares two texts by: its trained head where it has one, else its similarity; and its name."""
+    if isinstance(model, HeadedEncoder):
+        return "head's probability", model.score_vectors
+    return model.similarity, SIMILARITIES[model.similarity]
+
+
 def similarity_of(subject: Subject) -> Similarity:
     """The function that scores pairs which were encoded."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
-    name = subject.model.similarity
-    similarity = SIMILARITIES[name]
+    name, similarity = _of_vectors(subject.model)
 
     def score(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         a, b = ([subject.rows[t] for t in texts] for texts in (first, second))

@@ -42,12 +42,13 @@ def features(frame: Frame, english: English) -> dict[str, list[str]]:
     why = frame.far.why if frame.far and frame.far.why else (None,) * count
     near = frame.near.edits or (None,) * count
     rows = zip(frame.sources, near, far, why, strict=True)
-    found = [_of_item(english.parse(s), edits_of(n), edits_of(f), w or "", english.lexicon) for s, n, f, w in rows]
+    found = [of_item(english.parse(s), edits_of(n), edits_of(f), w or "", english.lexicon) for s, n, f, w in rows]
     columns = {name: [one.get(name, "") for one in found] for name in NAMES}
     return columns | {"slice": [f"slice {s}" if s else "" for s in frame.slices] or [""] * count}
 
 
-def _of_item(parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon) -> dict[str, str]:
+def of_item(parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon) -> dict[str, str]:
+    """Features of a source by name, with the edits that keep its meaning and that change it; `why` is a certificate."""
     found = _of_sentence(parse, lexicon)
     if kept:
         found["kept"] = f"kept text has {_kind(parse.text, kept)}"

@@ -29,6 +29,27 @@ def upper_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> float:
     return float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
 
 
+def interval_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share of n independent units, wrong in either direction alpha / 2 at most.
+
+    >>> low, high = interval_of_share(20, 20)
+    >>> round(low, 3), high
+    (0.832, 1.0)
+    """
+    return 1 - upper_of_share(n - hits, n, alpha=alpha / 2), upper_of_share(hits, n, alpha=alpha / 2)
+
+
+def wilson(share: float, n: int, *, z: float) -> tuple[float, float]:
+    """Wilson's (1927, JASA 22) interval of a share of n units, z standard errors wide on each side.
+
+    >>> [round(end, 3) for end in wilson(0.5, 16, z=2)]
+    [0.276, 0.724]
+    """
+    middle, shrunk = (share + z * z / (2 * n)) / (1 + z * z / n), 1 + z * z / n
+    half = z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 / shrunk
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
 def most_hits(n: int, share: float, *, alpha: float = ALPHA) -> int:
     """The largest number of hits among n units at which the share is still shown to be `share` or less; -1 for none.
 

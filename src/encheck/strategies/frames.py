@@ -9,10 +9,6 @@ from random import Random
 from encheck.datasets import fresh
 from encheck.datasets.fresh import Frame
 
-GAP = "[]"
-PARTS = {"both", "also", "both-first"}  # their gap is a noun phrase; that of all others is a clause
-SUBJECT = "{a} []"  # a clause with its subject, where the gap begins at the verb
-
 
 @dataclass(frozen=True, slots=True)
 class Drawable:
@@ -41,16 +37,8 @@ def frames_of(name: str) -> tuple[Drawable, ...]:
 def _drawable(frame: Frame) -> Drawable:
     fillers = {name: tuple(sorted(options, key=plainness)) for name, options in frame.fillers.items()}
     whole = replace(frame, fillers=fillers)
-    return Drawable(frame.id, frame.phenomenon, (*_bare(whole), whole))
-
-
-def _bare(frame: Frame) -> tuple[Frame, ...]:
-    """The frame without what stands around its clause: the certificate speaks of the clause alone."""
-    if frame.form.name == "polar":
-        return (replace(frame, template=f"{SUBJECT}."),) if SUBJECT in frame.template else ()
-    if GAP not in frame.template or frame.form.name in PARTS:
-        return ()
-    return (replace(frame, template=f"{GAP}."),)
+    alone = fresh.clause_alone(whole)
+    return Drawable(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,))
 
 
 def length(drawable: Drawable) -> tuple[tuple[int, bool, int, str], str]:

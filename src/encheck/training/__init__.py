@@ -1,4 +1,4 @@
-"""Behaviour inside a training loop, and what two papers train: losses, weights and synthetic pairs."""
+"""Behaviour inside a training loop, and what two papers train: heads, losses, weights and synthetic pairs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 from encheck.training.evaluator import behaviour
 
-__all__ = ["BehaviourEvaluator", "ReweightedCosineLoss", "behaviour"]
-_MADE_WHEN_ASKED = {"BehaviourEvaluator": "evaluator", "ReweightedCosineLoss": "reweighted_loss"}
+__all__ = ["BehaviourEvaluator", "PairHead", "PairHeadLoss", "PairHeadTrainer", "ReweightedCosineLoss", "behaviour"]
+_MADE_WHEN_ASKED = {
+    "BehaviourEvaluator": "evaluator", "PairHead": "head", "PairHeadLoss": "head", "PairHeadTrainer": "head",
+    "ReweightedCosineLoss": "reweighted_loss",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@
 `lists.tsv` and `notations` what fills them. No encoder had a say in any of it (docs/probes.md).
 """
 
-from encheck.datasets.fresh.frames import Frame, frames
+from encheck.datasets.fresh.frames import Frame, clause_alone, frames
 from encheck.datasets.fresh.groups import filled, groups
 
-__all__ = ["Frame", "filled", "frames", "groups"]
+__all__ = ["Frame", "clause_alone", "filled", "frames", "groups"]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
 from encheck.types import content_hash
 
 LISTED = "@"
+GAP = "[]"
+PARTS = {"both", "also", "both-first"}  # their gap is a noun phrase; that of all others is a clause
+SUBJECT = "{a} []"  # a clause with its subject, where the gap begins at the verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,15 @@ class Frame:
     def id(self) -> str:
         """The phenomenon and a hash of the sentence: the cluster of its groups."""
         return f"fresh-{self.phenomenon}-{content_hash(self.template)[:8]}"
+
+
+def clause_alone(frame: Frame) -> Frame | None:
+    """The frame without what stands around its clause, of which alone the certificate speaks; None without a clause."""
+    if frame.form.name == "polar":
+        return replace(frame, template=f"{SUBJECT}.") if SUBJECT in frame.template else None
+    if GAP not in frame.template or frame.form.name in PARTS:
+        return None
+    return replace(frame, template=f"{GAP}.")
 
 
 @cache

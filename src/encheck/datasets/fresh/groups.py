@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from encheck.datasets.fresh.frames import Form, Frame, frames
+from encheck.datasets.fresh.frames import GAP, Form, Frame, frames
 from encheck.datasets.fresh.notations import drawn
 from encheck.datasets.fresh.wording import edits, sentence
 from encheck.types import Group, Variant, content_hash
 
 A_FRAME = 6  # groups
 TRIES = 200
-GAP = "[]"
 GENERATOR = "fresh"
 SPLIT = "gate"  # what was never seen decides
 Values = dict[str, str]

@@ -1,0 +1,346 @@
+"""Train a classifier of pairs, choose its checkpoint by the development part, measure the test part.
+
+    parts = parts_of(load_data("mrpc:PATH"))
+    model = encoder_to_train("sbert")
+    learner = BiEncoder(model, PairHead(model.get_embedding_dimension(), features=("|u-v|", "u*v")))
+    fitted = learner.fit(parts, choices=Choices(epochs=4, seed=1))
+    learner.measured(parts.test)
+
+`fit_once` does this in a folder of its own, for recipes of many trainings. `CrossEncoder` learns in the same way.
+
+The protocol is that of "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", section 4.2: cross-entropy,
+batches of 16, linear warm-up over 10% of the steps, four epochs with two evaluations each, patience 5. What the
+checkpoint is chosen by is not stated there; here it is the F1 of the positive class on the development part.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.checkpoints.pretrained import check_folder
+from encheck.encoders.load import config_for, folder_of
+from encheck.encoders.models_file import known_models
+from encheck.errors import UsageError
+from encheck.training.parts import Parts
+from encheck.training.runs import finished, write_results, writing
+from encheck.types import SentencePair
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from encheck.training.head import _PairHead
+
+METRIC = "f1"
+Said = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How to train: those of the paper, of whose learning rates (2e-5, 3e-5, 5e-5) the first."""
+
+    epochs: float = 4
+    batch: int = 16
+    rate: float = 2e-5
+    warmup: float = 0.1
+    evaluations: int = 2
+    patience: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """UsageError for numbers that cannot be."""
+        for name in ("epochs", "batch", "rate", "evaluations", "patience"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{name} is {getattr(self, name)}, but should be above 0")
+        if not 0 <= self.warmup < 1:
+            raise UsageError(f"warmup is {self.warmup}, but should be a share of the steps, from 0 to below 1")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a classifier says of labelled pairs by its argmax: shares from 0 to 1, and counts.
+
+    `f1` is of the positive class, 0 if nothing right was predicted. `flips` is the share of predictions that change
+    when the two texts are exchanged; None if that was not asked.
+    """
+
+    f1: float
+    accuracy: float
+    flips: float | None
+    n: int
+    positives: int
+    predicted: int
+
+    @classmethod
+    def of(cls, labels: Sequence[int | None], said: Said, turned: Said | None) -> Figures:
+        """Of labels and predictions, shape [n], and those of the pairs the other way round."""
+        truth = np.array(labels) == 1
+        hits = int((said & truth).sum())
+        f1 = 2 * hits / (int(said.sum()) + int(truth.sum())) if hits else 0.0
+        flips = None if turned is None else float((said != turned).mean())
+        return cls(f1, float((said == truth).mean()), flips, len(truth), int(truth.sum()), int(said.sum()))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a training went: epochs that ran, steps, the best step and its F1 on the development part, seconds by the
+    clock and of processors.
+    """
+
+    epochs: float
+    steps: int
+    best_step: int
+    dev_f1: float
+    seconds: float
+    cpu_seconds: float
+
+
+class Learner(Protocol):
+    """What `fit_once` trains, measures and saves: `BiEncoder`, `CrossEncoder`, or one of a recipe's own."""
+
+    @property
+    def head_parameters(self) -> int:
+        """Weights of the head without its biases."""
+        ...
+
+    def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
+        """Train on the training part; what is left is the best checkpoint by the development part."""
+        ...
+
+    def measured(self, pairs: Sequence[SentencePair], *, turned: bool = True) -> Figures:
+        """Figures of its argmax on labelled pairs; `turned` asks of the other order too."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the checkpoint into a folder."""
+        ...
+
+
+def encoder_to_train(model: str | Path, *, max_length: int | None = 128) -> SentenceTransformer:
+    """A sentence-transformers model of a name in models.yaml, a folder or a hub id, for training with a head.
+
+    A folder of transformers is pooled by the mean. Vectors are not scaled to length 1, as SBERT's are not: a head would
+    have next to nothing to read off them. ModelError for what is no checkpoint, or has code of its own.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    folder = _folder_to_train(model)
+    whole = SentenceTransformer(str(folder), local_files_only=True, trust_remote_code=False)
+    kept = SentenceTransformer(modules=[m for m in whole if not isinstance(m, Normalize)], device=str(whole.device))
+    if max_length is not None:
+        kept.max_seq_length = min(max_length, kept.max_seq_length or max_length)
+    return kept
+
+
+def _folder_to_train(model: str | Path) -> Path:
+    """The folder of a checkpoint, looked at before it is loaded."""
+    folder = folder_of(config_for(str(model), known_models()))
+    check_folder(folder)
+    return folder
+
+
+def seeded(seed: int) -> None:
+    """Seed Python, numpy and torch: before a head is made, so that its first weights come from the seed too."""
+    from transformers import set_seed
+
+    set_seed(seed)
+
+
+@dataclass(frozen=True)
+class BiEncoder:
+    """An encoder with a head over its vectors of two texts; `fit` trains both."""
+
+    model: SentenceTransformer
+    head: _PairHead
+
+    @property
+    def head_parameters(self) -> int:
+        """Weights of the head without its biases, as the paper counts them."""
+        return self.head.count_parameters()
+
+    def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
+        """Train on the training part: when it returns, model and head are those of the best checkpoint.
+
+        Checkpoints lie in a temporary folder. The trainer needs the packages `accelerate` and `datasets`.
+        """
+        from encheck.training.head import __getattr__ as made
+
+        loss = made("PairHeadLoss")(self.model, self.head)
+        return _trained(made("PairHeadTrainer"), "SentenceTransformer", self, loss, parts, choices)
+
+    def measured(self, pairs: Sequence[SentencePair], *, turned: bool = True) -> Figures:
+        """What the head's argmax says of these pairs; each distinct text is encoded once. UsageError without pairs."""
+        import torch
+
+        _refuse_unmeasurable(pairs, self.head.classes)
+        row = {text: i for i, text in enumerate(dict.fromkeys(t for p in pairs for t in (p.first, p.second)))}
+        self.model.eval()
+        with torch.inference_mode():
+            vectors = self.model.encode(list(row), batch_size=64, convert_to_tensor=True, show_progress_bar=False)
+            u, v = (vectors[[row[getattr(p, side)] for p in pairs]] for side in ("first", "second"))
+            said, other = ((self.head(*both).argmax(dim=1) == 1).cpu().numpy() for both in ((u, v), (v, u)))
+        return Figures.of([p.label for p in pairs], said, other if turned else None)
+
+    def save(self, folder: Path) -> None:
+        """The checkpoint with its head, as `encheck run --model` takes it; `fit` comes first."""
+        self.model.save(str(folder), create_model_card=False)
+
+
+@dataclass(frozen=True)
+class CrossEncoder:
+    """A model that reads both texts at once and has two classes."""
+
+    model: Any
+
+    @classmethod
+    def of(cls, model: str | Path, *, max_length: int | None = 128) -> CrossEncoder:
+        """A new one on the weights of a name in models.yaml, a folder or a hub id; its head is drawn at random."""
+        from sentence_transformers.cross_encoder import CrossEncoder as Model
+
+        folder = _folder_to_train(model)
+        return cls(
+            Model(
+                str(folder), num_labels=2, max_length=max_length, local_files_only=True, trust_remote_code=False,
+            )
+        )  # fmt: skip
+
+    @property
+    def head_parameters(self) -> int:
+        """Weights of the head without its biases."""
+        named = (p for n, p in self.model.named_parameters() if "classifier" in n and n.endswith("weight"))
+        return sum(weights.numel() for weights in named)
+
+    def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
+        """Train on the training part: when it returns, the model is that of the best checkpoint."""
+        from sentence_transformers.cross_encoder import CrossEncoderTrainer
+        from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
+
+        loss = CrossEntropyLoss(self.model)
+        return _trained(CrossEncoderTrainer, "CrossEncoder", self, loss, parts, choices)
+
+    def measured(self, pairs: Sequence[SentencePair], *, turned: bool = True) -> Figures:
+        """What its argmax says of these pairs, and with `turned` of the pairs the other way round."""
+        _refuse_unmeasurable(pairs, self.model.num_labels)
+        self.model.eval()
+        there = [(p.first, p.second) for p in pairs]
+        back = [(second, first) for first, second in there] if turned else []
+        logits = np.asarray(self.model.predict([*there, *back], batch_size=64, show_progress_bar=False))
+        said = logits.argmax(axis=1) == 1
+        return Figures.of([p.label for p in pairs], said[: len(there)], said[len(there) :] if turned else None)
+
+    def save(self, folder: Path) -> None:
+        """The checkpoint, as the adapter `cross-encoder` takes it."""
+        self.model.save_pretrained(str(folder), create_model_card=False)
+
+
+def _refuse_unmeasurable(pairs: Sequence[SentencePair], classes: int) -> None:
+    if not pairs:
+        raise UsageError("there is no pair to measure")
+    if classes != 2:
+        raise UsageError(f"the head has {classes} classes, but F1 is of two")
+
+
+def fit_once(
+    folder: Path,
+    make: Callable[[], Learner],
+    parts: Parts,
+    *,
+    choices: Choices,
+    settings: Mapping[str, Any],
+    keep_model: bool = True,
+    also: Mapping[str, Sequence[SentencePair]] | None = None,
+) -> Mapping[str, Any]:
+    """One training as a finished folder: results.json, and the checkpoint with its head if `keep_model`.
+
+    `make` is called after everything was seeded. `also` names other pairs to measure. Results of a finished folder are
+    read, not made again; UsageError if they are of other `settings`, choices or pairs.
+    """
+    settings = {**settings, "data": parts.name, "pairs": parts.fingerprint, **asdict(choices)}
+    if found := finished(folder, settings):
+        return found
+    seeded(choices.seed)
+    learner = make()
+    fitted = learner.fit(parts, choices=choices)
+    results = {
+        "parts": {part: {"pairs": n, "from": parts.told.get(part, "")} for part, n in parts.sizes.items()},
+        "head_parameters": learner.head_parameters, "training": asdict(fitted),
+        **{name: asdict(learner.measured(pairs)) for name, pairs in (("dev", parts.dev), ("test", parts.test))},
+        "also": {name: asdict(learner.measured(pairs)) for name, pairs in (also or {}).items()},
+    }  # fmt: skip
+    with writing(folder) as unfinished:
+        if keep_model:
+            learner.save(unfinished)
+        write_results(unfinished, settings, results)
+    return {"settings": settings, **results}
+
+
+def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, choices: Choices) -> Fitted:
+    """Run a trainer of sentence-transformers; `family` begins the name of its class of arguments."""
+    import sentence_transformers
+    from transformers import EarlyStoppingCallback
+
+    arguments = getattr(sentence_transformers, f"{family}TrainingArguments")
+    evaluator = _evaluator()(lambda: learner.measured(parts.dev, turned=False))
+    start, used = time.perf_counter(), time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        run = trainer(
+            model=learner.model, loss=loss, train_dataset=_rows(parts.train), evaluator=evaluator,
+            args=arguments(output_dir=folder, **_settings(choices, len(parts.train))),
+            callbacks=[EarlyStoppingCallback(choices.patience)],
+        )  # fmt: skip
+        run.train()
+        state = run.state
+    best = int(str(state.best_model_checkpoint).rpartition("-")[2])
+    passed, busy = time.perf_counter() - start, time.process_time() - used
+    return Fitted(state.epoch, state.global_step, best, state.best_metric, passed, busy)
+
+
+def _settings(choices: Choices, pairs: int) -> dict[str, Any]:
+    """The trainer's arguments: evaluations at equal distances, a checkpoint at each, the best one at the end."""
+    import torch
+
+    epoch = ceil(pairs / choices.batch)
+    every = max(1, min(round(epoch / choices.evaluations), int(epoch * choices.epochs)))
+    return {
+        "num_train_epochs": choices.epochs, "per_device_train_batch_size": choices.batch,
+        "learning_rate": choices.rate, "warmup_steps": choices.warmup, "lr_scheduler_type": "linear",
+        "seed": choices.seed, "data_seed": choices.seed, "eval_strategy": "steps", "eval_steps": every,
+        "save_strategy": "steps", "save_steps": every, "save_total_limit": 1, "save_only_model": True,
+        "load_best_model_at_end": True, "metric_for_best_model": METRIC, "greater_is_better": True,
+        "use_cpu": not torch.cuda.is_available(), "report_to": [], "disable_tqdm": True, "logging_steps": every,
+    }  # fmt: skip
+
+
+def _rows(pairs: Sequence[SentencePair]) -> Any:
+    from datasets import Dataset
+
+    columns = {"first": [p.first for p in pairs], "second": [p.second for p in pairs]}
+    return Dataset.from_dict({**columns, "label": [int(p.label or 0) for p in pairs]})
+
+
+@cache
+def _evaluator() -> type:
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    class DevFigures(BaseEvaluator):
+        """F1 and accuracy of the model in training."""
+
+        def __init__(self, score: Callable[[], Figures]) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.score, self.primary_metric = score, METRIC
+
+        def __call__(self, *_: Any, **__: Any) -> dict[str, float]:
+            found = self.score()
+            return {METRIC: found.f1, "accuracy": found.accuracy}
+
+    return DevFigures

@@ -1,0 +1,65 @@
+"""A folder for each finished training: results.json, and what was saved beside it.
+
+A training writes into a folder beside its own, which takes its name when all of it is there. So what has results.json
+is whole, and what was cut off is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from encheck.errors import UsageError
+from encheck.system.documents import parsed, text_of
+from encheck.system.files import write_text
+
+RESULTS = "results.json"
+SETTINGS = "settings"
+UNFINISHED = ".unfinished"
+
+
+def finished(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The results of a training that was done with these settings; None if it was not, or was cut off.
+
+    UsageError if the folder holds one with other settings, or something else.
+    """
+    path = folder / RESULTS
+    if not folder.exists():
+        return None
+    if not path.is_file():
+        raise UsageError(f"{folder} has no {RESULTS}: it is no finished training. Remedy: another --out, or remove it")
+    try:
+        found = parsed(text_of(path))
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{path} is not JSON: {error}. Remedy: remove {folder}, to train again") from error
+    then, now = found.get(SETTINGS) if isinstance(found, dict) else None, json.loads(json.dumps(settings))
+    if then != now:
+        raise UsageError(f"{path} is of {_differs(then, now)}. Remedy: another --out, or remove {folder}")
+    return dict(found)
+
+
+def _differs(then: Any, now: Mapping[str, Any]) -> str:
+    """What differs between two settings, for a message."""
+    if not isinstance(then, dict):
+        return "something else"
+    keys = [key for key in {**then, **now} if then.get(key) != now.get(key)]
+    return "another training: " + ", ".join(f"{key} {then.get(key)!r} instead of {now.get(key)!r}" for key in keys)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[Path]:
+    """A new folder that takes the place of `folder` when the block ends well; what an earlier one left goes first."""
+    unfinished = folder.with_name(folder.name + UNFINISHED)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    yield unfinished
+    unfinished.replace(folder)
+
+
+def write_results(folder: Path, settings: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+    """Write results.json, with the settings that `finished` compares."""
+    write_text(folder / RESULTS, json.dumps({SETTINGS: dict(settings), **results}, indent=1) + "\n")
