@@ -2,7 +2,7 @@
 
     python recipes/shrunk.py --model sbert --n 250 --out DIR
     python recipes/shrunk.py --model sbert --n 250 --out DIR --run reports/RUN --split dev
-    python recipes/shrunk.py --model sbert --n 250 --out DIR --skip 951 --but SHEETS
+    python recipes/shrunk.py --model sbert --n 250 --out DIR --skip 1181 --but SHEETS
 
 Without `--run` the checks are run on the embedded probes first. Of the run's triplets and crossed groups that the
 model gets wrong, `--n` are drawn by seed, one a source; left out are jumbled words, and checks whose near text changes
