@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import Device, load
 from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
-from encheck.encoders.pairs.alignment import frames_of, one_to_one, span_vectors, spans_of
+from encheck.encoders.pairs.alignment import one_to_one, span_vectors
 from encheck.encoders.pairs.bertscore import greedy
 from encheck.encoders.pairs.token_states import States
 from encheck.encoders.protocol import Encoder, Fitted, PairScorer
@@ -299,19 +299,6 @@ def test_the_texts_that_idf_was_counted_in_are_part_of_the_fingerprint(plain):
 
 def test_bertscore_of_empty_text_is_a_number(plain):
     assert scorer("bertscore", plain).score_pairs(["", "a"], ["a dog", ""]).tolist() == [0, 0]
-
-
-def test_spans_are_those_of_the_reference(shared_data):
-    told = json.loads((shared_data.parent / "oracles/pas.json").read_text("utf-8"))
-    for entry in told["span_extraction"]:
-        found = spans_of(entry["frames"], length=len(entry["tokens"]))
-        assert found == entry["span_token_indices"]
-
-
-def test_a_parse_gives_the_frames_of_its_verbs():
-    parse = next(iter(Pipeline().parse(["He slices tomatoes in the kitchen"])))
-    spans = [[parse.words[i] for i in span] for span in spans_of(list(frames_of(parse)), length=len(parse))]
-    assert spans == [["He", "slices"], ["slices", "tomatoes"], ["slices", "in", "the", "kitchen"]]
 
 
 def test_a_span_is_the_mean_of_all_pieces_of_its_words_and_what_was_cut_off_is_left_out():

@@ -42,7 +42,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "sentence-transformers checkpoint",
         (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
         source="hub",
-        options={"head": str, "features": str, "positive": str},
+        options={"head": str, "features": str, "positive": str, "frames": str, "missing": ("refuse", "parse")},
     ),
     "transformers": Adapter(
         _of("checkpoints.transformers:TransformersEncoder"),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import EncoderError
+from encheck.store import Store
 
 ROW_A_TEXT = "Remedy: return an array with a row of finite numbers for each text"
 TRAINED = "Remedy: use a complete checkpoint, from before its training diverged or collapsed"
@@ -46,6 +47,15 @@ class Encoder(Model, Protocol):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
         """Vectors of the texts, shape [n, d], in their order."""
+        ...
+
+
+@runtime_checkable
+class ParsingEncoder(Encoder, Protocol):
+    """An encoder that may read parses of its texts."""
+
+    def keep_parses_in(self, store: Store) -> None:
+        """Look for parses in this store, and keep there what was parsed."""
         ...
 
 

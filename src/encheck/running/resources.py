@@ -14,6 +14,7 @@ from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.models_file import known_models, with_args
+from encheck.encoders.protocol import ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UsageError, unknown
 from encheck.ids import check_and_rest
@@ -38,6 +39,9 @@ def resolve_models(settings: Settings, store: Store) -> dict[str, Subject]:
     configs = {label: _config(label, spec, settings, known) for label, spec in labels(settings.models).items()}
     _refuse_unknown_labels(settings.model_args, configs)
     models = {k: load(c, device=device, file_hash=store.file_hash) for k, c in configs.items()}
+    for model in models.values():
+        if isinstance(model, ParsingEncoder):
+            model.keep_parses_in(store)
     subjects = {k: Subject(k, configs[k], model, owner_of(model)) for k, model in models.items()}
     for subject in subjects.values():
         subject.model.fingerprint()

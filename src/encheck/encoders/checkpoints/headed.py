@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from encheck.encoders.load import Device
 
 NONE = "none"
+OPTIONS = ("features", "positive")
 
 
 def open_checkpoint(
@@ -45,7 +46,7 @@ def open_checkpoint(
     asked = config.options.get("head")
     if asked != NONE and (asked is not None or has_head(source)):
         return PairHeadEncoder(source, config, device=device, file_hash=file_hash)
-    if given := sorted({"features", "positive"} & set(config.options)):
+    if given := sorted(set(OPTIONS) & set(config.options)):
         raise ModelError(
             f"{given[0]} belongs to a head over pairs, and {source} has none. Remedy: name its file: "
             "--model-arg head=FILE"
@@ -98,7 +99,7 @@ class PairHeadEncoder(SentenceTransformerEncoder):
 
     def how(self) -> list[str]:
         """With the options of the head."""
-        return [*super().how(), *(f"{k} {v}" for k, v in sorted(self.config.options.items()) if k != "head")]
+        return [*super().how(), *(f"{k} {v}" for k, v in sorted(self.config.options.items()) if k in OPTIONS)]
 
     def about(self) -> dict[str, Any]:
         """With what the head reads."""

@@ -1,4 +1,5 @@
-"""The names that a checkpoint's configuration may import by: classes of sentence-transformers and activations of torch.
+"""The names that a checkpoint's configuration may import by: sentence-transformers' classes, torch's activations, and
+encheck's own module.
 
 No prefix is trusted: a name that is in none of these lists is code of the checkpoint's own.
 """
@@ -24,6 +25,9 @@ WORDS = {
 }  # fmt: skip
 
 
+SPAN_POOLING = "encheck.training.SpanPooling"  # encheck's own, where checkpoints find it
+
+
 def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
     """A file of the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
     for name in names:
@@ -45,6 +49,7 @@ MODULES = frozenset({
     *_newer("sentence_transformers.sparse_encoder.modules", SPARSE),
     *_newer("sentence_transformers.multi_vector_encoder.modules", MULTIPLE),
     *_newer("sentence_transformers.cross_encoder.modules", {"LogitScore": "logit_score"}),
+    SPAN_POOLING,
 })  # fmt: skip
 
 TOKENIZERS = frozenset({

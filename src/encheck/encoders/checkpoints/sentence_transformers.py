@@ -20,6 +20,7 @@ from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_d
 from encheck.encoders.checkpoints.folders import model_files
 from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
 from encheck.encoders.checkpoints.pretrained import Missing, check_folder, check_length, check_tokens, cut_off, files_of
+from encheck.encoders.checkpoints.spanned import load_spanned, spans_of
 from encheck.encoders.files import WHOLE, read_json
 from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
@@ -27,6 +28,7 @@ from encheck.encoders.pooling import stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
+from encheck.store import Store
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -69,6 +71,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.pooling = stored_pooling(source)
         self._check_pooling()
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
+        self.spans = spans_of(source, config.options, file_hash=file_hash)
 
     def _check_pooling(self) -> None:
         """ModelError if the entry says another pooling than the checkpoint has: it is not changed here."""
@@ -110,13 +113,20 @@ class SentenceTransformerEncoder(LocalEncoder):
     def how(self) -> list[str]:
         """Maximum length, dtype and dimension."""
         cut = [f"truncate_dim {self.config.truncate_dim}"] * bool(self.config.truncate_dim)
-        return [str(self.config.max_length), self.dtype, *cut]
+        spans = [f"spans {self.spans.source.fingerprint}"] if self.spans else []
+        return [str(self.config.max_length), self.dtype, *cut, *spans]
 
     def about(self) -> dict[str, Any]:
         """With the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
-        said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
+        spans = self.spans.about() if self.spans else ""
+        said = {"pooling": self.pooling, "spans": spans, "truncate_dim": self.cut_to, "base": bases}
         return super().about() | {name: value for name, value in said.items() if value}
+
+    def keep_parses_in(self, store: Store) -> None:
+        """Have the parses that its spans are read off kept there; nothing for a model without spans."""
+        if self.spans:
+            self.spans.english.store = store
 
     @property
     def devices(self) -> list[str]:
@@ -145,14 +155,16 @@ class SentenceTransformerEncoder(LocalEncoder):
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             with heard:
-                model = SentenceTransformer(
-                    str(self.source),
-                    device=device,
-                    trust_remote_code=self.config.trust_remote_code,
-                    local_files_only=True,
-                    model_kwargs={"dtype": getattr(torch, self.dtype)},
-                    truncate_dim=self.config.truncate_dim,
-                )
+                how: dict[str, Any] = {
+                    "device": device,
+                    "trust_remote_code": self.config.trust_remote_code,
+                    "model_kwargs": {"dtype": getattr(torch, self.dtype)},
+                    "truncate_dim": self.config.truncate_dim,
+                }
+                if self.spans:
+                    model = load_spanned(self.source, spans=self.spans.source, **how)
+                else:
+                    model = SentenceTransformer(str(self.source), local_files_only=True, **how)
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
         except Exception as error:
@@ -174,13 +186,15 @@ class SentenceTransformerEncoder(LocalEncoder):
         first = self.model[0]
         tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
         leaves_out = prompt and not all(getattr(module, "include_prompt", True) for module in self.model)
-        return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
+        return tokens and not leaves_out and not getattr(first, "processing_kwargs", {}) and not self.spans
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Longest texts first, so that too little memory shows at once; as sentence-transformers where it must be."""
         if self._is_plain(prompt):
             yield from self._by_tokens([f"{prompt}{text}" for text in texts])
             return
+        if self.spans:
+            self.spans.prepare(self.models, texts)
 
         def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
             some = [texts[i] for i in positions]

@@ -1,0 +1,63 @@
+"""Predicates with their arguments: the frames of a parse, or those that somebody brings, and the spans they make.
+
+A frame has a label a token, as in PropBank: B-V and I-V for the predicate, B-ARG0, I-ARG0 ... for its arguments, O for
+the rest. Chunks of C- and R- labels are arguments of their own. A span is a predicate with one of its arguments, in
+the order of the sentence ("Predicate-Argument Based Bi-Encoder for Paraphrase Identification", section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from encheck.language.edits.conditions import base_of
+from encheck.language.parse import Parse
+
+ARGUMENTS = frozenset("nsubj obj iobj obl dobj dative attr prep agent ccomp xcomp advcl advmod oprd".split())
+Frame = Sequence[str]  # a label a token: B-V, I-V, B-ARG0 ... O
+Spans = list[list[int]]
+
+
+def spans_of(frames: Sequence[Frame], *, length: int) -> Spans:
+    """Token positions of every predicate with each of its arguments; of all tokens where there is no predicate.
+
+    >>> spans_of([["B-ARG0", "B-V", "B-ARG1"]], length=3)
+    [[0, 1], [1, 2]]
+    """
+    found = [span for frame in frames for span in _spans(frame)]
+    return found or [list(range(length))]
+
+
+def _spans(frame: Frame) -> Iterator[list[int]]:
+    chunks: list[tuple[str, list[int]]] = []
+    for i, label in enumerate(frame):
+        kind, _, role = label.partition("-")
+        if kind == "I" and chunks and chunks[-1][0] == role and chunks[-1][1][-1] == i - 1:
+            chunks[-1][1].append(i)
+        elif role:
+            chunks.append((role, [i]))
+    predicate = [i for role, tokens in chunks if role == "V" for i in tokens]
+    arguments = [tokens for role, tokens in chunks if role != "V"]
+    if predicate:
+        yield from (sorted(predicate + tokens) for tokens in arguments)
+        if not arguments:
+            yield predicate
+
+
+def frames_of(parse: Parse) -> Iterator[Frame]:
+    """A frame for every verb, and for every noun or adjective with a form of "be", as the parse has them."""
+    for at in range(len(parse)):
+        copula = parse.child(at, "cop")
+        is_verb = parse.tags[at].startswith("VB") and base_of(parse.deps[at]) not in ("aux", "auxpass", "cop")
+        if not is_verb and copula is None:
+            continue
+        labels = ["O"] * len(parse)
+        for i in parse.children[at]:
+            if base_of(parse.deps[i]) in ARGUMENTS:
+                _put(labels, parse.subtree(i), f"ARG{i}")
+        _put(labels, [i for i in (copula, at, parse.child(at, "compound", "prt")) if i is not None], "V")
+        yield labels
+
+
+def _put(labels: list[str], tokens: Sequence[int], role: str) -> None:
+    for n, i in enumerate(sorted(tokens)):
+        labels[i] = f"{'I' if n and i - 1 in tokens else 'B'}-{role}"

@@ -1,0 +1,67 @@
+"""Models whose pooling is over spans of words: made of an encoder, and loaded again.
+
+model = with_span_pooling(SentenceTransformer("sentence-transformers/all-MiniLM-L6-v2"))
+head = PairHead(model.get_embedding_dimension(), features=("|u-v|", "u*v"))
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from encheck.encoders.checkpoints import span_pooling
+from encheck.encoders.checkpoints.pretrained import check_folder
+from encheck.encoders.checkpoints.spanned import load_spanned, settings_of
+from encheck.errors import ModelError
+from encheck.language.spans import BroughtFrames, ParsedSpans, SpanSource
+
+__all__ = ["BroughtFrames", "ParsedSpans", "load_with_spans", "with_span_pooling"]
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+def with_span_pooling(
+    model: SentenceTransformer, *, source: SpanSource | None = None, **settings: Any
+) -> SentenceTransformer:
+    """The transformer of a model with a new pooling over spans in place of what follows it.
+
+    `settings` are those of `SpanSettings` (spans, vectors, weights, sentence_mean, longest, seed); `source` says where
+    spans come from: parses kept in the default store, or `BroughtFrames(FILE)`. The transformer is shared with `model`.
+    ModelError if the model does not begin with vectors of tokens, UsageError for a setting that cannot be.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+
+    first = model[0]
+    if not isinstance(first, Transformer):
+        raise ModelError(f"the model begins with {type(first).__name__}, but span pooling follows a Transformer")
+    pooling = span_pooling.SpanPooling(first.get_embedding_dimension(), source=source, **settings)
+    return SentenceTransformer(
+        modules=[first, pooling],
+        device=str(model.device),
+        prompts={name: text for name, text in model.prompts.items() if text},
+        default_prompt_name=model.default_prompt_name,
+        similarity_fn_name=model.similarity_fn_name,
+    )
+
+
+def load_with_spans(
+    folder: str | Path, *, source: SpanSource | None = None, device: str | None = None
+) -> SentenceTransformer:
+    """A checkpoint with a span pooling as a SentenceTransformer, without `trust_remote_code`.
+
+    ModelError if it has none, is half-written, or brings code of its own.
+    """
+    path = Path(folder)
+    check_folder(path)
+    if settings_of(path) is None:
+        raise ModelError(f"{path} has no pooling over spans. Remedy: SentenceTransformer({str(path)!r})")
+    return load_spanned(path, spans=source, device=device)
+
+
+def __getattr__(name: str) -> Any:
+    """`SpanPooling`, made when it is asked for: its base class brings torch along."""
+    if name != "SpanPooling":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return span_pooling.SpanPooling
