@@ -28,7 +28,7 @@ Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
 CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
-FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health")
+FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health", "downstream")
 PICTURES = ("profile", "divergence")
 SURFACE = "surface"  # the floor that is the best surface baseline's figure
 

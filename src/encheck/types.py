@@ -32,6 +32,7 @@ Kind = Literal[
     "ranked",
     "logged",
     "repeated",
+    "classified",
 ]
 
 
@@ -454,6 +455,27 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
+class Classified:
+    """A text, or two that are sorted as a pair, and the class that people put it in: what a classifier has to tell.
+
+    `second` is "" of a single text. Texts that share most of their words are of one cluster.
+    """
+
+    kind: ClassVar[Kind] = "classified"
+    id: ItemId
+    first: str
+    second: str
+    label: str
+    cluster: str
+    split: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """A pair that holds its texts."""
+        return ((self.first, self.second or self.first),)
+
+
+@dataclass(frozen=True, slots=True)
 class Chain:
     """A sentence, its paraphrase, and members that share less and less of its meaning (Peng et al. 2023).
 
@@ -488,19 +510,20 @@ class Chain:
         return tuple((text, self.partner) for text in (self.source, *self.members))
 
 
-Item = SentencePair | Triplet | Crossed | Contrast | BothOrders | Chain | Query | SearchingQuery | Repeated
+Item = SentencePair | Triplet | Crossed | Contrast | BothOrders | Chain | Query | SearchingQuery | Repeated | Classified
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """The items that a check measures, and why each of the others was excluded.
 
-    `tuning` are labelled pairs that thresholds are chosen on; none of them is measured.
+    `tuning` are labelled pairs that thresholds are chosen on, or texts that a classifier learns from; none of them is
+    measured.
     """
 
     kept: tuple[Item, ...]
     excluded: dict[str, int] = field(default_factory=dict)
-    tuning: tuple[SentencePair, ...] = ()
+    tuning: tuple[SentencePair | Classified, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

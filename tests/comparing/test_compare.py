@@ -141,16 +141,16 @@ def test_benchmark_and_behaviour_are_of_what_all_models_share(tmp_path):
     b = write_run(tmp_path / "b", [0.9] * 30, model="n")
     add_retrieval(a, "m", {"first": 0.9, "shared": 0.1})
     add_retrieval(b, "n", {"shared": 0.8})
-    found = compare([a, b])
+    found = compare([a, b]).dilemma
     assert found.benchmark == "recall@1 of plain retrieval (shared)"
-    assert [(p["benchmark"], p["behaviour"]) for p in found.points] == [(0.1, 1.0), (0.8, 1.0)]
+    assert [(p.benchmark.value, p.behaviour.value) for p in found.points] == [(0.1, 1.0), (0.8, 1.0)]
 
 
 def test_other_data_of_the_same_name_are_no_common_benchmark(tmp_path):
     a, b = (write_run(tmp_path / n, [0.9] * 40, model=n) for n in "ab")
     add_retrieval(a, "a", {"own": 0.9})
     add_retrieval(b, "b", {"own": 0.8}, own="other")
-    assert compare([a, b]).benchmark == ""
+    assert compare([a, b]).dilemma is None
 
 
 def test_the_best_surface_scorer_stands_beside(tmp_path):

@@ -129,7 +129,7 @@ PUBLISHED = [
     ("pit2015", "pit2015"),
     ("stsb", "stsbenchmark"),
     *((f"sts{year}", folder) for year in range(12, 17) for folder in ("sts12-16", "senteval/STS")),
-    ("senteval", "senteval"),
+    ("senteval", "senteval/STS"),
     ("semeval-cqa", "semeval2016_task3"),
     ("semeval-cqa", "semeval2017_task3"),
 ]

@@ -29,6 +29,14 @@ def compare(
     reference: Annotated[
         str | None, typer.Option(metavar="NAME", help="Model or run to compare the others with. Default: the first.")
     ] = None,
+    behaviour: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROPERTY",
+            help="Property that stands for behaviour in the picture of benchmark and behaviour. Default: the balanced "
+            "score.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -107,7 +115,7 @@ def compare(
             _trend(folders, out or Path("trend.html"), json_file, seed)
         else:
             _compare(folders, reference, form, out or Path(f"compare{FORMATS[form]}"), json_file, seed,
-                     cite=cite, verbose=verbose)  # fmt: skip
+                     cite=cite, verbose=verbose, behaviour=behaviour)  # fmt: skip
 
 
 def _refuse_contradictions(given: dict[str, Any]) -> None:
@@ -121,7 +129,12 @@ def _refuse_contradictions(given: dict[str, Any]) -> None:
     others = [f"--{name.replace('_', '-')}" for name in ("cost", "across_seeds", "trend") if given[name]]
     if len(others) > 1:
         raise UsageError(f"{' and '.join(others)} ask for different comparisons: give one of them")
-    only = {"--reference": given["reference"] is not None, "--format": given["form"] != "html", "--cite": given["cite"]}
+    only = {
+        "--reference": given["reference"] is not None,
+        "--behaviour": given["behaviour"] is not None,
+        "--format": given["form"] != "html",
+        "--cite": given["cite"],
+    }
     if others and any(only.values()):
         raise UsageError(f"{next(name for name, is_given in only.items() if is_given)} does not go with {others[0]}")
     if given["cite"] and given["form"] != "latex":
@@ -145,7 +158,7 @@ def _compare_costs(
 
 def _compare(
     runs: list[Path], reference: str | None, form: str, out: Path, json_file: Path | None, seed: int,
-    *, cite: bool, verbose: bool,
+    *, cite: bool, verbose: bool, behaviour: str | None,
 ) -> None:  # fmt: skip
     from encheck.comparing import citations, latex, page, tidy
     from encheck.comparing.comparison import Comparison
@@ -159,7 +172,7 @@ def _compare(
         "html": page.render, "latex": lambda found: latex.table(found, cite=cite), "csv": tidy.as_csv,
     }  # fmt: skip
     with as_written(*runs):
-        found = compare_models(runs, reference=reference, seed=seed)
+        found = compare_models(runs, reference=reference, behaviour=behaviour, seed=seed)
         made, said = makers[form](found), list(lines(found, everything=verbose))
     write_named(out, made)
     if json_file:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from encheck.comparing.dilemma import Dilemma, dilemma
 from encheck.comparing.flips import Flip, flips
 from encheck.comparing.matrix import Line, matrix
 from encheck.comparing.models import Model, read_models
-from encheck.comparing.runs import Difference, behaviour, compare_sides, in_common
+from encheck.comparing.runs import Difference, compare_sides
 from encheck.errors import UsageError
 from encheck.gating.baseline import case_of
 from encheck.gating.contamination import Contamination, contaminations
@@ -18,27 +18,21 @@ from encheck.metrics import named
 from encheck.reporting.view import figure, sentence, surface
 from encheck.types import Declaration
 
-BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
-    ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
-    ("spearman", "", "spearman", "Spearman with people's scores"),
-    ("recall_at_1", "retrieval", "recall_at_1", "recall@1 of plain retrieval"),
-)
-
 
 @dataclass(frozen=True)
 class Comparison:
     """The reference, which is the first of `models`, and each other model's differences from it.
 
     `matrix` has a line for each property, with a cell a model. `whole` has a line for each figure of a whole set, which
-    no item has a part in: it is not paired. `flips` are the items that some models win and others lose. `contamination`
+    no item has a part in: it is not paired. `dilemma` has a point a model, if two or more have a benchmark's figure and
+    behaviour. `flips` are the items that some models win and others lose. `contamination`
     has a row for each other model that was run on the written probes and on fresh ones, as the reference was.
     """
 
     models: Sequence[Model]
     differences: Mapping[str, Sequence[Difference]]
     whole: Sequence[Sequence[str]]
-    benchmark: str
-    points: Sequence[Mapping[str, Any]]
+    dilemma: Dilemma | None = None
     matrix: Sequence[Line] = ()
     flips: Sequence[Flip] = ()
     contamination: Sequence[Contamination] = ()
@@ -56,8 +50,13 @@ class Comparison:
         return self.models[0]
 
 
-def compare(folders: Sequence[Path], *, reference: str | None = None, seed: int = 0) -> Comparison:
-    """Compare every model of the runs with the `reference`, by default the first; UsageError where none share items."""
+def compare(
+    folders: Sequence[Path], *, reference: str | None = None, behaviour: str | None = None, seed: int = 0
+) -> Comparison:
+    """Compare every model of the runs with the `reference`, by default the first; UsageError where none share items.
+
+    `behaviour` names the property that stands for behaviour beside a benchmark, by default the balanced score.
+    """
     models = read_models(folders, reference=reference)
     first = models[0]
     epsilons = epsilons_of(models)
@@ -69,13 +68,10 @@ def compare(folders: Sequence[Path], *, reference: str | None = None, seed: int 
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
-    benchmark, scores = _benchmark(models)
-    shared = zip(models, in_common([m.side.tables for m in models]), strict=True)
-    points = [{"series": m.name, "benchmark": scores[m.name], "behaviour": behaviour(tables)} for m, tables in shared]
     lines = matrix(models, epsilons=epsilons, seed=seed)
     return Comparison(
-        models, differences, whole, benchmark, points, lines, flips(models, epsilons=epsilons),
-        _contamination(models, seed),
+        models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,
+        flips(models, epsilons=epsilons), _contamination(models, seed),
     )  # fmt: skip
 
 
@@ -144,25 +140,3 @@ def _place(first: Model) -> Callable[[Difference], tuple[bool, int, str, str, st
         return (not criterion, criterion, d.property, d.check, d.level)
 
     return place
-
-
-def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, float | None]]:
-    """What stands for a benchmark here: the first of BENCHMARKS that every model has a figure of, on the same data."""
-    for judged_by, family, metric, words in BENCHMARKS:
-        first, *others = (_figures(m, judged_by, family, metric) for m in models)
-        for key in first:
-            if all(key in other for other in others):
-                scores = {m.name: found[key] for m, found in zip(models, (first, *others), strict=True)}
-                return f"{words} ({key[0]})", scores
-    return "", {m.name: None for m in models}
-
-
-def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[tuple[str, str, str], float | None]:
-    """By data, case and the fingerprint of its data: one name may stand for other data in another run."""
-    own = {
-        name
-        for name, declared in model.declared.items()
-        if declared.metric == judged_by and declared.family in (family or declared.family,)
-    }
-    rows = [r for r in model.rows if r["check"] in own and r["metric"] == metric and r["value"] is not None]
-    return {(r["data"], case_of(r), model.data[r["data"]]): r["value"] for r in rows}

@@ -23,6 +23,7 @@ def write_json(path: Path, found: Comparison) -> None:
         "against": found.first.name,
         "matrix": matrix,
         "differences": differences,
+        "dilemma": found.dilemma and asdict(found.dilemma) | {"correlation": found.dilemma.correlation},
         "contamination": as_dicts(found.contamination),
     }
     write_named(path, json.dumps(whole, indent=1) + "\n")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from encheck.comparing import charts, forest
+from encheck.comparing import forest, scatter
 from encheck.comparing.comparison import Comparison
 from encheck.comparing.flips import Flip
 from encheck.comparing.matrix import SIGNS, Line, has_better_side, tallies
@@ -43,12 +43,10 @@ class Case:
 
 def render(found: Comparison) -> str:
     """The page: the matrix, what stands behind each property, the pictures, and what flipped."""
-    spec = charts.dilemma(found.points, benchmark=found.benchmark)
-    drawn = {"dilemma": spec} if spec else {}
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_properties(found)))}
     return html.page(
         "compare.html",
-        pack({"charts": drawn, "cases": {}, "texts": []}),
+        pack({"charts": {}, "cases": {}, "texts": []}),
         models=found.models,
         reference=found.first.name,
         groups=_groups(found.matrix),
@@ -61,7 +59,10 @@ def render(found: Comparison) -> str:
         signs=SIGNS,
         panels=forest.panels(found),
         size=forest,
-        pictures=[{"id": name, "caption": DILEMMA, "spec": spec} for name, spec in drawn.items()],
+        dilemma=found.dilemma,
+        scatter=scatter.scatter(found.dilemma) if found.dilemma else None,
+        plot=scatter,
+        caption=DILEMMA,
         alone=[one for model in found.models if (one := _alone(found, model))],
         others=[_card(found, flip) for flip in found.flips if not flip.alone][:MOST_OTHERS],
         count=len(found.flips),

@@ -13,7 +13,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.balance import families_of, parts, win_rates
 from encheck.gating.declared import declared_of, shown
 from encheck.gating.endpoints import RANKS
 from encheck.gating.pairing import alike, shared
@@ -139,11 +138,6 @@ def measured(table: Table) -> Table:
     """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table
-
-
-def behaviour(tables: Mapping[str, Table]) -> float | None:
-    """The behavioural score: mean win rate of the properties that ask for sensitivity to meaning and order."""
-    return parts(win_rates(tables), families_of(tables)).get("sensitivity")
 
 
 def names_of(models: Sequence[tuple[str, str]]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from encheck.comparing.comparison import Comparison
+from encheck.comparing.dilemma import Dilemma, Figure
 from encheck.comparing.matrix import Cell, Said, tallies
 from encheck.comparing.runs import Difference, flips_count
 from encheck.metrics import named
@@ -23,6 +24,8 @@ def lines(found: Comparison, *, everything: bool = False) -> Iterator[str]:
         yield from _matrix(found)
     if everything or not found.matrix:
         yield from _checks(found)
+    if found.dilemma:
+        yield from _dilemma(found.dilemma)
     yield from contamination.lines(contamination.as_dicts(found.contamination))
     if found.whole and (everything or not found.matrix):
         yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
@@ -61,6 +64,19 @@ def _of(found: Comparison, cells: Sequence[Cell | None], name: str) -> Cell | No
 
 def _cell(cell: Cell | None) -> str:
     return "-" if cell is None else f"{cell.value:.2f} {SIGNS[cell.said]}".rstrip()
+
+
+def _dilemma(found: Dilemma) -> Iterator[str]:
+    """Benchmark and behaviour of each model, and what may be said of the two."""
+    yield f"benchmark: {found.benchmark}; behaviour: {found.behaviour}"
+    rows = [(p.model, *(_with_ends(one) for one in (p.benchmark, p.behaviour))) for p in found.points]
+    yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
+    yield found.words
+    yield ""
+
+
+def _with_ends(one: Figure) -> str:
+    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
 def _alone(found: Comparison) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Self
 from encheck.datasets.collection import Collection
 from encheck.ids import ItemId
 from encheck.language.words import content_words
-from encheck.types import Contrast, Group, SentencePair, content_hash
+from encheck.types import Classified, Contrast, Group, SentencePair, content_hash
 
 REFERENCE_PAIRS = 2_000
 TEXTS = 500
@@ -23,7 +23,8 @@ class Dataset:
     """Pairs and groups of one data set, a collection to search, or contrasts; `universe` names all clusters, in order.
 
     `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
-    was kept. `version` is the edition of data that have some.
+    was kept. `version` is the edition of data that have some. `tasks` has texts with their classes, by the name of the
+    task.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Dataset:
     collection: Collection | None = None
     version: str = ""
     contrasts: tuple[Contrast, ...] = ()
+    tasks: Mapping[str, tuple[Classified, ...]] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, int]:
@@ -53,7 +55,8 @@ class Dataset:
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         contrasts = (f"{one.id}{one.cluster}" for one in self.contrasts)
         texts = (f"{g.id}{g.cluster}" for g in self.groups if not self.pairs and not g.variants)
-        return content_hash(*pairs, *variants, *contrasts, *texts)
+        sorted_out = (f"{one.id}{one.label}{one.split}" for some in self.tasks.values() for one in some)
+        return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out)
 
     def quick_part(self) -> Self:
         """The groups that a quick run takes, with their pairs; the data themselves where none is marked."""
@@ -65,7 +68,7 @@ class Dataset:
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
     def part(self, clusters: Container[str]) -> Self:
-        """The pairs, groups and contrasts of these clusters; of a collection nothing."""
+        """The pairs, groups and contrasts of these clusters; nothing of a collection or of tasks."""
         return replace(
             self,
             pairs=tuple(pair for pair in self.pairs if pair.cluster in clusters),
@@ -73,6 +76,7 @@ class Dataset:
             contrasts=tuple(one for one in self.contrasts if one.cluster in clusters),
             universe=tuple(name for name in self.universe if name in clusters),
             collection=None,
+            tasks={},
         )
 
     @cached_property

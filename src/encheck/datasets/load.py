@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, cast
 
 import encheck.datasets
+from encheck.datasets.classes import Tasks, with_tasks
 from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.collection import Collection
 from encheck.datasets.dataset import Dataset
@@ -205,6 +206,8 @@ def _tell_skipped(called: str, bad: BadRows) -> None:
 
 def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
     """The data at the path, by the one reader that the module has."""
+    if hasattr(module, "tasks"):
+        return _with_tasks(name, module, asked)
     if hasattr(module, "collection"):
         return _searched(name, module, asked)
     if hasattr(module, "texts"):
@@ -220,6 +223,17 @@ def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
         _tell_skipped(asked.called, asked.bad)
         return written
     return _of_rows(name, module, asked)
+
+
+def _with_tasks(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+    """The texts with classes that lie at the path, with the labelled pairs where it has some."""
+    found: Tasks = {} if asked.path == WORD else module.tasks(_place(asked.path), asked.bad)
+    if not found or module.has_pairs(_place(asked.path)):
+        pairs = _of_rows(name, module, asked)
+    else:
+        _tell_skipped(asked.called, asked.bad)
+        pairs = Dataset(asked.called, (), (), module.LICENCE, 0, skipped=tuple(asked.bad.skipped))
+    return with_tasks(pairs, found, sample=asked.sample, seed=asked.seed)
 
 
 def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:

@@ -1,25 +1,26 @@
 """SentEval's data folders (Conneau and Kiela 2018), tokenised as SentEval ships them.
 
 `read` takes the pairs: the folder STS with STS12-en-test to STS16-en-test; `split` is year and sub-set, "STS12/MSRpar".
-MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class: `classification` takes them.
+MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class, MRPC pairs with one: `tasks` takes those that are
+there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-from encheck.datasets import sts12, sts13, sts14, sts15, sts16
+from encheck.datasets import mrpc, sts12, sts13, sts14, sts15, sts16
+from encheck.datasets.classes import Sentence
 from encheck.datasets.hub import Hubs
 from encheck.datasets.published import Expected, warn_unless_published
-from encheck.datasets.reader import BadRows, Row, checked_text, lines_of
+from encheck.datasets.reader import BadRows, Row, checked_text, files_of, lines_of
 from encheck.errors import DataError
 
 LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
 CITATION = "Conneau and Kiela 2018: SentEval: An Evaluation Toolkit for Universal Sentence Representations. LREC"
-FILES = "SentEval's folder STS, or the folder that holds it"
+FILES = "SentEval's folders MR, CR, SUBJ, MPQA, SST, TREC, MRPC and STS, some of them or one"
 YEARS = {"STS12": sts12, "STS13": sts13, "STS14": sts14, "STS15": sts15, "STS16": sts16}
 HUB = Hubs({year: module.HUB for year, module in YEARS.items()})
 EXPECTED: Expected = {
@@ -47,27 +48,77 @@ BY_LINE = {  # a class a line; file -> split
     "SST": {"sentiment-train": "train", "sentiment-dev": "validation", "sentiment-test": "test"},
     "TREC": {"train_5500.label": "train", "TREC_10.label": "test"},
 }
+FOLDERS = {"MR": "MR", "CR": "CR", "SUBJ": "SUBJ", "MPQA": "MPQA", "SST2": "SST", "TREC": "TREC"}  # of each task
+PAIRS = "MRPC"
+TASKS = (*FOLDERS, PAIRS)
 TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+_FILES: Mapping[str, tuple[str, ...]] = {
+    **{name: tuple((BY_FILE | BY_LINE)[folder]) for name, folder in FOLDERS.items()},
+    PAIRS: tuple(mrpc.SPLITS),
+}
 NO_WORD = "."  # what SentEval's own examples put for an empty line: CR and MPQA have some
-
-
-class Sentence(NamedTuple):
-    """A single sentence with its class: "1" and "0", or TREC's coarse class; `split` is "" if there is none."""
-
-    text: str
-    label: str
-    split: str
 
 
 def read(path: Path, bad: BadRows) -> Iterator[Row]:
     """Pairs of STS 2012 to 2016, as far as their folders are there, by year and sub-set."""
     held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(held.values()):
-        single = ", ".join(BY_FILE | BY_LINE)
-        raise DataError(f"senteval: {path} has no folder STS1x-en-test; pairs are in STS ({single} have no pairs)")
+        raise DataError(f"senteval: {path} has no folder STS1x-en-test and no file of {', '.join(TASKS)}")
     for year, folders in held.items():
         if folders:
             yield from (row._replace(split=f"{year}/{row.split}") for row in YEARS[year].read(path, bad))
+
+
+def has_pairs(path: Path) -> bool:
+    """Whether the folder holds pairs of STS."""
+    return any(any(path.rglob(f"{year}-en-test")) for year in YEARS)
+
+
+def tasks(path: Path, bad: BadRows) -> dict[str, list[Sentence]]:
+    """The tasks whose files lie in the folder, by name, in `TASKS`' order; MRPC's training part is the whole file.
+
+    DataError that names all files which are missing, before any is read; for a file without a sentence, and for a part
+    that should be learned from or measured and has one class alone.
+    """
+    if not path.exists():
+        raise DataError(f"senteval: {path} does not exist; expected {FILES}")
+    found = {name: _files(path, files) for name, files in _FILES.items()}
+    there = {name: files for name, files in found.items() if any(files.values())}
+    if missing := [f"{file} ({name})" for name, files in there.items() for file, at in files.items() if at is None]:
+        raise DataError(f"senteval: {path} lacks {', '.join(missing)}")
+    return {name: _usable(name, path, _of_task(name, path, bad)) for name in there}
+
+
+def _files(path: Path, names: Iterable[str]) -> dict[str, Path | None]:
+    """Where each file is; DataError for one that is there more than once."""
+    held = {name: sorted(path.rglob(name)) for name in names}
+    if any(held.values()):
+        files_of(path, dict.fromkeys(names, ""), what="senteval")
+    return {name: next(iter(some), None) for name, some in held.items()}
+
+
+def _of_task(name: str, path: Path, bad: BadRows) -> list[Sentence]:
+    if name != PAIRS:
+        folder = FOLDERS[name]
+        files = (BY_FILE | BY_LINE)[folder]
+        return [s for file, fact in files.items() for s in _checked(next(path.rglob(file)), fact, bad)]
+    parts = {"validation": "train"}  # the toolkit holds none out
+    return [Sentence(r.first, str(r.label), parts.get(r.split, r.split), r.second) for r in mrpc.read(path, bad)]
+
+
+def _usable(name: str, path: Path, rows: list[Sentence]) -> list[Sentence]:
+    """The rows; DataError for a part without a sentence, and for one of a single class."""
+    wanted = dict.fromkeys(BY_LINE[FOLDERS[name]].values()) if FOLDERS.get(name) in BY_LINE else {}
+    for split in wanted or dict.fromkeys(["train", "test"] if name == PAIRS else [""]):
+        classes = {row.label for row in rows if row.split == split}
+        part = f"{name}'s {split} part" if split else name
+        if not classes:
+            raise DataError(f"senteval: {part} in {path} has no sentence, but a classifier needs some")
+        if len(classes) == 1 and split != "test":
+            raise DataError(
+                f"senteval: all sentences of {part} in {path} have the class {classes.pop()}: there is nothing to tell"
+            )
+    return rows
 
 
 def classification(path: Path, *, bad: BadRows | None = None) -> list[Sentence]:
@@ -95,12 +146,22 @@ def _checked(file: Path, fact: str, bad: BadRows) -> list[Sentence]:
 
 def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[Sentence]:
     """`fact` is what the file's name says: the class in BY_FILE, the split in BY_LINE."""
-    encoding = "latin-1" if file.name == "train_5500.label" else "utf-8-sig"
-    for number, line in enumerate(lines_of(file, encoding=encoding), 1):
+    for number, line in enumerate(lines_of(file, encoding=_encoding(file)), 1):
         try:
             yield _sentence(file.name, line, fact)
         except ValueError as error:
             bad(file, number, str(error))
+
+
+def _encoding(file: Path) -> str:
+    """UTF-8; of TREC's training file Latin-1, as it is distributed, unless somebody has converted it."""
+    if file.name != "train_5500.label":
+        return "utf-8-sig"
+    try:
+        file.read_bytes().decode("utf-8-sig")
+    except (ValueError, OSError):  # reading says what is wrong with the file
+        return "latin-1"
+    return "utf-8-sig"
 
 
 def _sentence(name: str, line: str, fact: str) -> Sentence:

@@ -7,7 +7,7 @@ what else was tried.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,10 +37,11 @@ def part_of(family: str) -> str | None:
 
 @dataclass(frozen=True)
 class Won:
-    """What the items of a property won, shape [n], and what guessing would win of each."""
+    """What the items of a property won, shape [n], what guessing would win of each, and their clusters."""
 
     values: Floats
     chances: Floats
+    clusters: tuple[str, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -56,15 +57,19 @@ class Won:
 
 def won(tables: Mapping[str, Table]) -> dict[str, Won]:
     """By property, over all its checks and levels that gate by a rate and count in a part."""
-    found: dict[str, list[tuple[Floats, Floats]]] = {}
+    found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating(table)
         if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
             values = metric.per_item(table, _UNUSED)
             chances = np.full(len(values), chance_of(table, metric) or 0.0)
-            found.setdefault(table.property, []).append((values, chances))
-    joined = {name: [np.concatenate(one) for one in zip(*some, strict=True)] for name, some in sorted(found.items())}
-    return {name: Won(*both) for name, both in joined.items()}
+            found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
+    return {name: _joined(some) for name, some in sorted(found.items())}
+
+
+def _joined(some: Sequence[tuple[Floats, Floats, tuple[str, ...]]]) -> Won:
+    values, chances, clusters = zip(*some, strict=True)
+    return Won(np.concatenate(values), np.concatenate(chances), tuple(one for own in clusters for one in own))
 
 
 def win_rates(tables: Mapping[str, Table]) -> dict[str, float]:

@@ -55,6 +55,7 @@ KINDS: Mapping[Kind, str] = {
     "occurrence": "pair",
     "logged": "pair",
     "repeated": "pair",
+    "classified": "pair",
 }  # what a gate and a baseline's folder tell apart: what wins, what changes, what lies apart, and what is reported
 SEARCHES: frozenset[Kind] = frozenset({"search", "ranked"})
 STORED = "stored-vectors"  # the adapter of models that have vectors of some texts only

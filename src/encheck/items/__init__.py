@@ -12,6 +12,7 @@ from encheck.items.builders import (
     labelled_pairs,
 )
 from encheck.items.chains import continuation_chains, swap_chains
+from encheck.items.classified import classified
 from encheck.items.crossed import crossed
 from encheck.items.known import headings, titles
 from encheck.items.searches import contrasts, cut, logged_queries, queries, random_pairs, ranked_queries, repeated
@@ -20,6 +21,7 @@ __all__ = [
     "against_paraphrase",
     "against_random_pairs",
     "both_orders",
+    "classified",
     "continuation_chains",
     "contrast",
     "contrast_of_noise",

@@ -6,6 +6,7 @@ from encheck.metrics import (
     classification,
     correlation,
     crossed,
+    downstream,
     health,
     nonobvious,
     pairs,
@@ -43,7 +44,9 @@ __all__ = [
     "similarity_gap",
     "worse_direction",
 ]
-_MODULES = (adjusted, classification, correlation, crossed, health, nonobvious, pairs, ranking, search, symmetry)
+_MODULES = (
+    adjusted, classification, correlation, crossed, downstream, health, nonobvious, pairs, ranking, search, symmetry,
+)  # fmt: skip
 _METRICS: dict[str, Metric[...]] = {
     found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)
 }

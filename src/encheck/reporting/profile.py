@@ -15,7 +15,7 @@ from encheck.types import Declaration
 Standing = Literal["above chance", "below chance", "at chance", ""]
 SURFACE_SLACK = 0.1  # below chance, that still counts as chance
 RIVALS = ("parent", "reference")  # who a profile is paired with, the first that there is
-NO_PROPERTY = ("health", "contract")  # families that describe a space or a promise
+NO_PROPERTY = ("health", "contract", "downstream")  # families that describe a space, a promise or a benchmark
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from encheck.types import Group
 BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the texts that is near enough; attempts
 WARM = 0.8  # the share of texts that a store has that needs no look; what calibrates a look alone it never has
 OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
-WHOLE = ("search", "occurrence", "ranked", "logged", "repeated")  # kinds of items whose figure is no sample's
-UNSEEN = ("health", CONTRACT)  # families that no profile shows
+# kinds of items whose figure is no sample's
+WHOLE = ("search", "occurrence", "ranked", "logged", "repeated", "classified")
+UNSEEN = ("health", "downstream", CONTRACT)  # families that no profile shows
 Ranks = Mapping[str, Mapping[str, Sequence[str]]]  # data -> kind of edit -> clusters
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from encheck.encoders.protocol import Encoder, devices_of
+from encheck.items.classified import classified
 from encheck.running.bench import Bench, Request
 from encheck.running.first_look import Look
 from encheck.running.plan import Plan, missing
@@ -44,7 +45,7 @@ class Rest:
 
 
 def rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> Rest:
-    """What is left for a model beside the look: on its part, on the other clusters, and in searches of `bench`.
+    """What is left for a model beside the look: on its part, on the other clusters, in searches and tasks of `bench`.
 
     The other clusters are told by a few of them. Pairs that rerank a search are not counted.
     """
@@ -53,8 +54,10 @@ def rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Reque
     others = look.outside.asked(subject)
     lacking = missing(subject, others, bench.store)
     away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
+    requests = [one for one in requests if one[0] == subject.label]
     amounts = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
-    return _rest(subject, [one for one in (*amounts, *_searches(subject, bench, requests)) if one[0]])
+    whole = (*_searches(subject, bench, requests), in_tasks(subject, bench, requests))
+    return _rest(subject, [one for one in (*amounts, *whole) if one[0]])
 
 
 def to_time(look: Look, subject: Subject, bench: Bench) -> list[Pair]:
@@ -73,7 +76,7 @@ def to_time(look: Look, subject: Subject, bench: Bench) -> list[Pair]:
 
 def _searches(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Iterator[Amount]:
     """Queries and documents that the store lacks, told by some documents of each collection."""
-    for name in dict.fromkeys(data for model, data, *_ in requests if model == subject.label):
+    for name in dict.fromkeys(data for _, data, *_ in requests):
         found = bench.data[name].collection
         if found and isinstance(subject.model, Encoder):
             some = sorted(found.documents.values(), key=content_hash)[:SOME]
@@ -82,6 +85,13 @@ def _searches(subject: Subject, bench: Bench, requests: Iterable[Request]) -> It
             lacking = missing(subject, asked, bench.store)
             total = len(found.documents) + len(found.queries)
             yield total * len(lacking) / max(len(asked), 1), _joined(lacking.values())
+
+
+def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amount:
+    """The texts of downstream tasks that the store lacks, all of them: no look takes a part of a task."""
+    plan = bench.plan(one for one in requests if one[2].items is classified)
+    lacking = missing(subject, plan.asked(subject), bench.store)
+    return len(lacking), _joined(lacking.values())
 
 
 def _rest(subject: Subject, amounts: Sequence[Amount]) -> Rest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.running.repeating import same
 from encheck.running.subject import Pair, Subject
+from encheck.scoring.classified import ClassifiedScores, of_vectors, surface_classifiers
 from encheck.scoring.learned import Learned
 from encheck.scoring.lexical import Lexical
 from encheck.scoring.measure import Measure, SurfaceScorer
@@ -23,7 +25,7 @@ from encheck.scoring.search import vector_grid
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import WEIGHTED, Frequencies
-from encheck.types import Contrast, Documents, Item, Items, SearchingQuery, SentencePair
+from encheck.types import Classified, Contrast, Documents, Item, Items, SearchingQuery, SentencePair
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 IDENTITY_PAIRS = 200
@@ -42,14 +44,17 @@ class Scorer:
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
         self._indexes: dict[Documents, Lexical] = {}
+        self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The scores of these items under this model, with those of the surface scorers that say anything of them.
 
         NothingToMeasure where the items are searched and the model scores pairs, or where nothing calibrates.
         """
-        kind, resampler = scores_of(items.kept[0]), self._resampler(data, items.kept)
-        by = _Measured(self.subjects[model])
+        kind, by = scores_of(items.kept[0]), _Measured(self.subjects[model])
+        if issubclass(kind, ClassifiedScores):
+            return self._sorted(model, items)
+        resampler = self._resampler(data, items.kept)
         if kind.searches:
             by.refuse_to_search()
         if not kind.calibrates:
@@ -77,6 +82,21 @@ class Scorer:
             raise NothingToMeasure(f"{model} is compared without searches")
         scale = self._scale(self._scales, model, data, by)
         return _with_tuning(kind.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
+
+    def _sorted(self, model: str, items: Items) -> Scores:
+        """The texts sorted by a classifier of the model's vectors, with the classifiers of the surface beside it.
+
+        They are drawn by the clusters of their own task. NothingToMeasure where the model gives no vectors.
+        """
+        _refuse_without_vectors(self.subjects[model])
+        texts, others = (tuple(i for i in some if isinstance(i, Classified)) for some in (items.kept, items.tuning))
+        if id(items) not in self._surface_classes:
+            resampler = Resampler([one.cluster for one in texts], seed=self.seed)
+            self._surface_classes[id(items)] = items, surface_classifiers(texts, others, resampler)
+        surface = self._surface_classes[id(items)][1]
+        resampler = next(iter(surface.values())).resampler
+        found = ClassifiedScores.learned(texts, others, partial(_features, self.subjects[model]), resampler)
+        return replace(found, surface=surface)
 
     def _in_roles(self, kind: type[Scores], model: str, data: str, items: Items, resampler: Resampler) -> Scores:
         """The scores of queries and documents, with those of the surface scorers; they are of no common scale."""
@@ -177,7 +197,8 @@ def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDAr
 def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
     """The scores with those of the pairs that a threshold is chosen on, where the items name some."""
     if items.tuning and isinstance(scores, BothOrdersScores | ChainScores):
-        return replace(scores, learned=Learned.of(items.tuning, by))
+        pairs = [pair for pair in items.tuning if isinstance(pair, SentencePair)]
+        return replace(scores, learned=Learned.of(pairs, by))
     return scores
 
 
@@ -234,6 +255,24 @@ class _Measured:
         first, second = self.subject.roles["query"], self.subject.roles["document"]
         found = SIMILARITIES[self.subject.model.similarity](first.of(queries), second.of(documents))
         return np.nan_to_num(found)  # vectors of zeros have no cosine, and are found last
+
+
+def _refuse_without_vectors(subject: Subject) -> None:
+    if not isinstance(subject.model, Encoder):
+        raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: a classifier learns from vectors")
+
+
+def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:
+    """What a classifier sees of these texts; shape [n, d], of pairs [n, 2d]."""
+    first = subject.vectors[[subject.rows[one.first] for one in texts]]
+    second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
+    found = of_vectors(first, second)
+    if (bad := np.flatnonzero(~np.isfinite(found).all(axis=1))).size:
+        raise EncoderError(
+            f"{subject.label}: the vectors of {bad.size} of {len(texts)} texts are not numbers, first that of "
+            f"{texts[bad[0]].first!r:.80}"
+        )
+    return found
 
 
 def _of_vectors(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from encheck.scoring.both_orders import BothOrdersScores
 from encheck.scoring.chains import ChainScores, tied
+from encheck.scoring.classified import ClassifiedScores
 from encheck.scoring.contrasts import ContrastScores
 from encheck.scoring.crossed import CrossedScores
 from encheck.scoring.logged import LoggedScores
@@ -21,6 +22,7 @@ __all__ = [
     "DECIMALS",
     "BothOrdersScores",
     "ChainScores",
+    "ClassifiedScores",
     "ContrastScores",
     "CrossedScores",
     "Floats",
@@ -50,6 +52,7 @@ _OF_KIND: Mapping[Kind, type[Scores]] = {
     "ranked": RankedScores,
     "logged": LoggedScores,
     "repeated": RepeatedScores,
+    "classified": ClassifiedScores,
 }
 
 

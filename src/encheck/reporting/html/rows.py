@@ -45,6 +45,7 @@ _TITLES = {
     "retrieval": "Retrieval: the right text comes first",
     "invariance": "Invariance: what changes no meaning should change nothing",
     "health": "Health of the space",
+    "downstream": "Downstream: what a classifier learns from the vectors",
     CONTRACT: "Contracts",
 }
 

@@ -1,0 +1,27 @@
+"""Downstream tasks: a linear classifier on frozen vectors sorts texts (Conneau and Kiela 2018, SentEval).
+
+Benchmarks publish this accuracy, and models are chosen by it. Mahajan et al. (2023) show that a model can have a high
+one and still take an opposite for a paraphrase, so it stands beside the behaviour and is no part of it.
+"""
+
+from encheck import claim
+from encheck.items import classified
+from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
+
+TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
+
+
+@claim(
+    classified,
+    levels=TASKS,
+    property="downstream",
+    family="downstream",
+    metric=task_accuracy,
+    gates="a classifier that is trained on the vectors stands between: its luck is not in the interval",
+    unjudged="a benchmark to read beside the behaviour: nobody has said which accuracy a sound encoder needs",
+    source="Conneau and Kiela 2018; Mahajan et al. 2023, section 3, Table 2",
+)
+def test_linear_classifier_on_vectors_tells_classes(scores, judge, report):
+    """A logistic regression on the vectors gives texts their class; the penalty is chosen as in SentEval's toolkit."""
+    report(new_texts_accuracy(scores))
+    judge(task_accuracy(scores))

@@ -1,0 +1,209 @@
+"""Benchmark against behaviour, a point a model: the dilemma of Mahajan et al. 2023, section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.comparing.models import Model
+from encheck.comparing.runs import in_common
+from encheck.errors import UsageError, unknown
+from encheck.gating.balance import PARTS, Won, balanced, families_of, part_of, parts, won
+from encheck.gating.baseline import case_of
+from encheck.metrics.downstream import task_accuracy
+from encheck.scoring.table import Table
+from encheck.statistics.bootstrap import Resampler, interval
+
+Floats = NDArray[np.float64]
+Row = Mapping[str, Any]
+Key = tuple[str, str, str]  # data, case, and the fingerprint of the data: one name may stand for other data elsewhere
+BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
+    ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
+    ("spearman", "", "spearman", "Spearman with people's scores"),
+    ("recall_at_1", "retrieval", "recall_at_1", "recall@1 of plain retrieval"),
+)
+BALANCED, SENSITIVITY = "balanced score", "sensitivity to meaning and order"
+FEWEST_TO_DRAW, FEWEST_TO_CORRELATE = 2, 5  # models
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with the ends of its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A model by its name here."""
+
+    model: str
+    benchmark: Figure
+    behaviour: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Dilemma:
+    """The points of all models that have both figures, and what the figures are, in words."""
+
+    points: Sequence[Point]
+    benchmark: str
+    behaviour: str
+
+    @property
+    def correlation(self) -> float | None:
+        """Spearman's of the two figures; None of fewer than five models, and where all have the same figure."""
+        if len(self.points) < FEWEST_TO_CORRELATE:
+            return None
+        from scipy.stats import rankdata
+
+        ranks = [rankdata([getattr(p, side).value for p in self.points]) for side in ("benchmark", "behaviour")]
+        if any(np.ptp(one) == 0 for one in ranks):
+            return None
+        return float(np.corrcoef(*ranks)[0, 1])
+
+    @property
+    def words(self) -> str:
+        """What the picture allows to be said."""
+        count = len(self.points)
+        if self.correlation is not None:
+            return f"Spearman's correlation of the two figures over these {count} models is {self.correlation:+.2f}."
+        if count < FEWEST_TO_CORRELATE:
+            return f"{count} models are too few to say whether the two figures go together."
+        return "All models have the same rank in one of the figures, so there is no correlation."
+
+
+def dilemma(models: Sequence[Model], *, behaviour: str | None = None, seed: int = 0) -> Dilemma | None:
+    """The points of the models, on the benchmark that most of them share; None where fewer than two have both figures.
+
+    The benchmark is the mean accuracy of the downstream tasks, else one of `BENCHMARKS`. The behaviour is that of the
+    property named, else the balanced score, else where that was not measured its part sensitivity; on the items that
+    the models share. UsageError for a property that was not measured.
+    """
+    words, scores = _benchmark(models)
+    some = [model for model in models if model.name in scores]
+    tables = in_common([model.side.tables for model in some]) if some else []
+    said, figures = _behaviour([won(one) for one in tables], families(tables), behaviour, seed)
+    points = [Point(m.name, scores[m.name], found) for m, found in zip(some, figures, strict=True) if found is not None]
+    return Dilemma(points, words, said) if len(points) >= FEWEST_TO_DRAW else None
+
+
+def families(tables: Sequence[Mapping[str, Table]]) -> dict[str, str]:
+    """The family of each property of the models."""
+    return {name: family for one in tables for name, family in families_of(one).items()}
+
+
+def _benchmark(models: Sequence[Model]) -> tuple[str, dict[str, Figure]]:
+    """What stands for a benchmark, in words, with the figure of each model that has it."""
+    if len((found := _downstream(models))[1]) >= FEWEST_TO_DRAW:
+        return found
+    for judged_by, family, metric, words in BENCHMARKS:
+        figures = {m.name: _figures(m, judged_by, family, metric) for m in models}
+        keys = dict.fromkeys(key for own in figures.values() for key in own)
+        sharing = {key: [name for name, own in figures.items() if key in own] for key in keys}
+        best = max(sharing, key=lambda key: len(sharing[key]), default=None)
+        if best and len(sharing[best]) >= FEWEST_TO_DRAW:
+            return f"{words} ({best[0]})", {name: _figure(figures[name][best]) for name in sharing[best]}
+    return "", {}
+
+
+def _downstream(models: Sequence[Model]) -> tuple[str, dict[str, Figure]]:
+    """The mean accuracy of the tasks that all models have which have any; their intervals add up as independent."""
+    rows = {m.name: own for m in models if (own := _figures(m, task_accuracy.name, "", task_accuracy.name))}
+    shared = sorted(set.intersection(*(set(own) for own in rows.values()))) if rows else []
+    if not shared:
+        return "", {}
+    tasks = [str(next(iter(rows.values()))[key]["level"]) for key in shared]
+    words = f"mean accuracy of {', '.join(tasks)}" if len(tasks) > 1 else f"accuracy of {tasks[0]}"
+    return words, {name: _mean([_figure(own[key]) for key in shared]) for name, own in rows.items()}
+
+
+def _mean(figures: Sequence[Figure]) -> Figure:
+    value = float(np.mean([one.value for one in figures]))
+    below, above = (
+        float(np.sqrt(sum((one.value - getattr(one, end)) ** 2 for one in figures))) / len(figures)
+        for end in ("low", "high")
+    )
+    return Figure(value, value - below, value + above)
+
+
+def _figures(model: Model, judged_by: str, family: str, metric: str) -> dict[Key, Row]:
+    """The rows of a figure that have a value, of checks that are judged by this metric."""
+    own = {
+        name
+        for name, declared in model.declared.items()
+        if declared.metric == judged_by and declared.family in (family or declared.family,)
+    }
+    rows = [r for r in model.rows if r["check"] in own and r["metric"] == metric and r["value"] is not None]
+    return {(r["data"], case_of(r), model.data[r["data"]]): r for r in rows}
+
+
+def _figure(row: Row) -> Figure:
+    low, high = (row["value"] if row[end] is None else row[end] for end in ("low", "high"))
+    return Figure(row["value"], low, high)
+
+
+def _behaviour(
+    several: Sequence[Mapping[str, Won]], known: Mapping[str, str], wanted: str | None, seed: int
+) -> tuple[str, list[Figure | None]]:
+    """What stands for behaviour, in words, and the figure of each model."""
+    if wanted is not None:
+        _refuse_unknown(wanted, several)
+        return f"{wanted}, share won", [_of_property(one[wanted], seed) if wanted in one else None for one in several]
+    whole = [balanced({name: one.share for name, one in own.items()}, known) for own in several]
+    if whole and all(score is not None for score in whole):
+        return BALANCED, [_balanced(own, known, seed) for own in several]
+    return SENSITIVITY, [_sensitivity(own, known, seed) for own in several]
+
+
+def _refuse_unknown(wanted: str, several: Sequence[Mapping[str, Won]]) -> None:
+    there = sorted({name for own in several for name in own})
+    if several and wanted not in there:
+        raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
+
+
+def _of_property(one: Won, seed: int) -> Figure:
+    return _with_interval(one.rate, _rates({"": one}, seed)[""][0])
+
+
+def _sensitivity(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
+    """The mean win rate of the properties that ask for sensitivity to meaning and order."""
+    some = {name: one for name, one in own.items() if part_of(known[name]) == "sensitivity"}
+    value = parts({name: one.rate for name, one in some.items()}, known).get("sensitivity")
+    if value is None:
+        return None
+    return _with_interval(value, np.mean([rate for rate, _ in _rates(some, seed).values()], axis=0))
+
+
+def _balanced(own: Mapping[str, Won], known: Mapping[str, str], seed: int) -> Figure | None:
+    value = balanced({name: one.share for name, one in own.items()}, known)
+    if value is None:
+        return None
+    shares = {n: np.maximum(rate - chance, 0) / (1 - chance) for n, (rate, chance) in _rates(own, seed).items()}
+    of_parts = [
+        np.mean([share for name, share in shares.items() if part_of(known[name]) == part], axis=0) for part in PARTS
+    ]
+    return _with_interval(value, np.prod(of_parts, axis=0) ** (1 / len(PARTS)))
+
+
+def _rates(own: Mapping[str, Won], seed: int) -> dict[str, tuple[Floats, Floats]]:
+    """By property its rate and chance in each replicate, shape [replicates]; all drawn together."""
+    universe = sorted({cluster for one in own.values() for cluster in one.clusters})
+    found = {}
+    for name, one in own.items():
+        columns = np.column_stack([one.values, one.chances, np.ones(len(one.values))])
+        won_, chance, count = Resampler(one.clusters, universe=universe, seed=seed).totals(columns).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[name] = (won_ / count, chance / count)
+    return found
+
+
+def _with_interval(value: float, replicates: Floats) -> Figure:
+    low, high = (float(end) for end in interval(replicates))
+    return Figure(value, low, high)

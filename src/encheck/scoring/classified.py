@@ -1,0 +1,148 @@
+"""Scores of texts that a linear classifier sorts, which learns from the vectors of other texts (SentEval)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.ids import CaseId
+from encheck.scoring.example import Line, beside
+from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.measure import Measure
+from encheck.scoring.pairs import PairScores
+from encheck.scoring.scale import Floats, Scale
+from encheck.statistics.bootstrap import Resampler
+from encheck.statistics.regression import Told, by_development, by_nested_folds, by_training_folds
+from encheck.surface import SURFACE, tokens
+from encheck.types import Classified
+
+NO_SCALE = Scale(0.0)
+INNER_OF_SURFACE = 3  # folds that choose a surface classifier's penalty: ten would take longer than the model's
+BAG_OF_WORDS, OVERLAPS, MAJORITY = "bag-of-words", "word-overlap", "majority-class"
+Features = Callable[[Sequence[Classified]], Any]
+
+
+@dataclass(frozen=True)
+class ClassifiedScores(PairScores):
+    """1 for each text that got its own class, shape [n]; `told` says which each got, `names` what the classes are.
+
+    `seen` marks texts of which a near-duplicate was learned from. `told` is None where nothing was learned.
+    """
+
+    surface_scorers: ClassVar[tuple[str, ...]] = ()
+    calibrates: ClassVar[bool] = False
+    told: Told | None = None
+    names: tuple[str, ...] = ()
+    seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+
+    @classmethod
+    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
+        """The texts, none of them sorted: to list them."""
+        nothing, ones = np.zeros(len(items)), np.ones(len(items), np.int8)
+        return cls(nothing, ones, resampler, scale, seen=nothing.astype(bool))
+
+    @classmethod
+    def learned(
+        cls,
+        items: Sequence[Classified],
+        others: Sequence[Classified],
+        features: Features,
+        resampler: Resampler,
+        *,
+        inner: int | None = None,
+    ) -> Self:
+        """The texts, sorted by what is learned from the `others`; in folds where there are none."""
+        every = [*items, *others]
+        names, codes = np.unique([one.label for one in every], return_inverse=True)
+        told = _told(items, others, features(every), codes, inner)
+        right = (told.classes == codes[: len(items)]).astype(float)
+        return cls(
+            right, np.ones(len(items), np.int8), resampler, NO_SCALE, told=told, names=tuple(map(str, names)),
+            seen=_seen(items, others, told),
+        )  # fmt: skip
+
+    def of(self, chosen: NDArray[np.intp]) -> Self:
+        """A selection of the texts; the replicates and what was learned stay the same."""
+        told = self.told and replace(self.told, classes=self.told.classes[chosen], folds=self.told.folds[chosen])
+        return replace(super().of(chosen), seen=self.seen[chosen], told=told)
+
+    def given(self, position: int) -> str:
+        """The class that a text got; empty where none did."""
+        return self.names[self.told.classes[position]] if self.told else ""
+
+    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+        """The texts as rows of the item file, each beside the second of its pair, or beside itself."""
+        texts: Sequence[Classified] = items
+        why = tuple(f"class {one.label}, sorted as {self.given(i)}" for i, one in enumerate(texts))
+        second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
+        near = Side(second, self.values, edits=edits, why=why)
+        return Frame.of_items("classified", case, texts, sources=tuple(t.first for t in texts), near=near)
+
+    def example(self, item: Any, position: int) -> list[Line]:
+        """The text with the class that it got, and its own."""
+        name = f"{item.label}, sorted as {self.given(position)}"
+        return beside(name, float(self.values[position]), item.first, item.second or item.first, ())
+
+
+def _told(
+    items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int | None
+) -> Told:
+    """By nested folds, by a development part, or by folds of the training part, as the task is divided."""
+    if not others:
+        return by_nested_folds(x, codes, inner=inner)
+    is_development = np.array([one.split == "validation" for one in others])
+    train, development = (len(items) + np.flatnonzero(some) for some in (~is_development, is_development))
+    learned, test = (x[train], codes[train]), x[: len(items)]
+    if len(development):
+        return by_development(learned, (x[development], codes[development]), test)
+    return by_training_folds(learned, test, inner=inner)
+
+
+def _seen(items: Sequence[Classified], others: Sequence[Classified], told: Told) -> NDArray[np.bool_]:
+    """Whether each text's classifier learned from a text of the same cluster, so from a near-duplicate."""
+    if others:
+        known = {one.cluster for one in others}
+        return np.array([one.cluster in known for one in items])
+    folds: dict[str, set[int]] = {}
+    for one, fold in zip(items, told.folds.tolist(), strict=True):
+        folds.setdefault(one.cluster, set()).add(fold)
+    return np.array([len(folds[one.cluster]) > 1 for one in items])
+
+
+def surface_classifiers(
+    items: Sequence[Classified], others: Sequence[Classified], resampler: Resampler
+) -> dict[str, ClassifiedScores]:
+    """What needs no understanding: a classifier of words, or of how far a pair's overlap, and the largest class."""
+    is_pair = any(one.second for one in items)
+    name, features = (OVERLAPS, overlaps) if is_pair else (BAG_OF_WORDS, bags)
+    learned = ClassifiedScores.learned(items, others, features, resampler, inner=INNER_OF_SURFACE)
+    return {name: learned, MAJORITY: _majority(learned, items, others)}
+
+
+def _majority(learned: ClassifiedScores, items: Sequence[Classified], others: Sequence[Classified]) -> ClassifiedScores:
+    """Every text in the class that most of what is learned from has."""
+    counts = np.unique([one.label for one in (others or items)], return_counts=True)
+    largest = counts[0][int(np.argmax(counts[1]))]
+    return replace(learned, values=np.array([float(one.label == largest) for one in items]), told=None)
+
+
+def bags(texts: Sequence[Classified]) -> Any:
+    """Which words each text has, sparse, shape [n, words]."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(analyzer=tokens, binary=True, dtype=np.float32).fit_transform([one.first for one in texts])
+
+
+def overlaps(texts: Sequence[Classified]) -> Floats:
+    """The surface similarities of each pair, shape [n, scorers]."""
+    first, second = [one.first for one in texts], [one.second for one in texts]
+    return np.column_stack([score(first, second) for score in SURFACE.values()])
+
+
+def of_vectors(first: NDArray[np.float32], second: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    """What a classifier sees: the vector of a text, of a pair |a - b| beside a * b; shape [n, d] or [n, 2d]."""
+    return first if second is None else np.hstack([np.abs(first - second), first * second])

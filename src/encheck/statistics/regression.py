@@ -1,0 +1,114 @@
+"""Logistic regression on features that stay as they are, its penalty chosen as SentEval's toolkit chooses it.
+
+Conneau and Kiela 2018; the three ways are those of the toolkit's `validation.py` with scikit-learn: nested folds, folds
+of the training part, and a development part. Features have shape [n, d], an array or a sparse one; classes are numbers,
+shape [n].
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Features = Any  # an array, or a sparse one of scipy's
+Classes = NDArray[np.intp]
+Part = tuple[Features, Classes]
+SEED = 1111
+FOLDS = 10
+NESTED = tuple(2.0**k for k in range(-2, 4))  # C, of which the one with the best accuracy is taken
+ON_TRAINING = tuple(2.0**k for k in range(-1, 6))
+STEPS = 1_000  # after which a fit ends
+
+
+@dataclass(frozen=True)
+class Told:
+    """The class that each measured text was given, shape [n], and the fold that it was measured in.
+
+    `penalties` are the C of the classifiers that were measured, `held_out` their mean accuracy where C was chosen.
+    `open_fits` counts classifiers that were measured and had not converged.
+    """
+
+    classes: Classes
+    folds: NDArray[np.intp]
+    penalties: tuple[float, ...]
+    held_out: float
+    open_fits: int
+
+
+def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> Told:
+    """Each text by the classifier of the other folds, whose C was chosen on `inner` folds of these (`FOLDS`)."""
+    classes, numbers = np.empty_like(y), np.empty_like(y)
+    chosen: list[tuple[float, float, int]] = []
+    for number, (train, test) in enumerate(_folds(FOLDS).split(y, y)):
+        penalty, held_out = _best(NESTED, _over_folds(x[train], y[train], inner))
+        fitted = _fitted(x[train], y[train], penalty)
+        classes[test], numbers[test] = fitted.predict(x[test]), number
+        chosen.append((penalty, held_out, _is_open(fitted)))
+    penalties, accuracies, open_fits = zip(*chosen, strict=True)
+    return Told(classes, numbers, penalties, float(np.mean(accuracies)), sum(open_fits))
+
+
+def by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> Told:
+    """The test part by the classifier of the training part, whose C was chosen on `inner` folds of it (`FOLDS`)."""
+    return _one(train, test, *_best(ON_TRAINING, _over_folds(*train, inner)))
+
+
+def by_development(train: Part, development: Part, test: Features) -> Told:
+    """The test part by the classifier of the training part, whose C was chosen on the development part."""
+
+    def accuracy(penalty: float) -> float:
+        return float(_fitted(*train, penalty).score(*development))
+
+    return _one(train, test, *_best(NESTED, accuracy))
+
+
+def _one(train: Part, test: Features, penalty: float, held_out: float) -> Told:
+    fitted = _fitted(*train, penalty)
+    classes = fitted.predict(test)
+    return Told(classes, np.zeros(len(classes), np.intp), (penalty,), held_out, _is_open(fitted))
+
+
+def _best(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:
+    """The penalty of the best accuracy, in hundredths of a percent; of several the strongest (the smallest C)."""
+    found = [round(100 * accuracy(penalty), 2) for penalty in penalties]
+    return penalties[int(np.argmax(found))], max(found) / 100
+
+
+def _over_folds(x: Features, y: Classes, count: int | None) -> Callable[[float], float]:
+    parts = [((x[a], y[a]), (x[b], y[b])) for a, b in _folds(count or FOLDS).split(y, y)]
+    return lambda penalty: float(np.mean([_fitted(*train, penalty).score(*test) for train, test in parts]))
+
+
+def _folds(count: int) -> Any:
+    from sklearn.model_selection import StratifiedKFold
+
+    return StratifiedKFold(count, shuffle=True, random_state=SEED)
+
+
+def _fitted(x: Features, y: Classes, penalty: float) -> Any:
+    """A classifier; what it is given was checked before, and checking it again would take longer than a small fit."""
+    from sklearn import config_context
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead: `Told.open_fits`
+        return LogisticRegression(C=penalty, max_iter=STEPS).fit(x, y)
+
+
+def _is_open(fitted: Any) -> int:
+    return int(np.max(fitted.n_iter_) >= STEPS)
+
+
+def fewest_for_folds(*, nested: bool) -> int:
+    """How many texts the rarest class needs, so that each fold has one: FOLDS, or of nested folds as many in each rest.
+
+    >>> fewest_for_folds(nested=False), fewest_for_folds(nested=True)
+    (10, 12)
+    """
+    return next(n for n in range(FOLDS, 3 * FOLDS) if not nested or n - -(-n // FOLDS) >= FOLDS)

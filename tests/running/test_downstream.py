@@ -1,0 +1,213 @@
+"""Downstream tasks under a model: what is learned, what stands beside it, and what cannot be measured."""
+
+import numpy as np
+import pytest
+
+from encheck.claims import claim_of
+from encheck.datasets.classes import Sentence, with_tasks
+from encheck.datasets.dataset import Dataset
+from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
+from encheck.encoders.model_config import ModelConfig
+from encheck.errors import EncoderError, NothingToMeasure, needed
+from encheck.gating.baseline import scored_table
+from encheck.gating.declared import gating
+from encheck.ids import CaseId
+from encheck.items.variants import Maker
+from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
+from encheck.running.bench import Bench
+from encheck.running.rest import in_tasks
+from encheck.running.subject import Subject
+from encheck.scoring.frame import Frame
+from encheck.statistics import regression
+from encheck.store import Store
+from encheck.system.progress import Progress
+
+THINGS = "otter lantern violin glacier baker comet saddle orchard magnet ferry tunnel parrot".split()
+CASE = CaseId("linear_classifier_on_vectors_tells_classes", "m", "own", "TREC")
+
+
+def questions(split, count):
+    """Questions of two classes, which their first word gives away."""
+    return [Sentence(f"{w} {t} {i}", w, split) for i in range(count) for t in THINGS for w in ("who", "where")]
+
+
+def sentences(count=1):
+    """Sentences of two classes without parts, of which each class has some that say the other's word as well."""
+    return [Sentence(f"{w} {t} {i}", w, "") for i in range(count) for t in THINGS for w in ("good", "bad")]
+
+
+def pairs(split):
+    """A pair is a paraphrase where both sides have the same words."""
+    same = [Sentence(f"the {t} sings", "1", split, f"sings the {t}") for t in THINGS]
+    other = [Sentence(f"a {t} waits", "0", split, f"no {t[:3]} drifts") for t in THINGS]
+    return [*same, *other]
+
+
+TASKS = {
+    "MR": sentences(),
+    "SST2": [*questions("train", 1), *questions("validation", 1), *questions("test", 1)],
+    "TREC": [*questions("train", 1), *questions("test", 1)],
+    "MRPC": [*pairs("train"), *pairs("test")],
+}
+
+
+@pytest.fixture(autouse=True)
+def few_folds(monkeypatch):
+    monkeypatch.setattr(regression, "FOLDS", 3)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "store.sqlite")
+    yield opened
+    opened.close()
+
+
+class Spent(BagOfWords):
+    """Knows what `BagOfWords` knows, and encodes nothing."""
+
+    def fingerprint(self):
+        return BagOfWords().fingerprint()
+
+    def encode(self, texts, *, role=None):
+        raise AssertionError(f"{len(texts)} texts are encoded again")
+
+
+def the_claim():
+    from encheck.checks.test_downstream import test_linear_classifier_on_vectors_tells_classes
+
+    return claim_of(test_linear_classifier_on_vectors_tells_classes)
+
+
+def bench_of(store, model, tasks, **sample):
+    data = with_tasks(Dataset("own", (), (), "yours", 0), tasks, sample=sample.get("sample"), seed=0)
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    bench.prepare(
+        [("m", "own", the_claim(), name) for name in tasks], locks=lambda _: (), progress=Progress(quiet=True)
+    )
+    return bench
+
+
+def measured(store, model, task, rows=None, **sample):
+    """(items, scores) of a model on a task."""
+    bench = bench_of(store, model, {task: rows or TASKS[task]}, **sample)
+    items = bench.items("own", the_claim(), task)
+    return items, bench.scores("m", "own", items)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_model_that_sees_the_words_tells_what_the_words_tell(store, task):
+    items, scores = measured(store, BagOfWords(), task)
+    found = task_accuracy(scores)
+    assert found.value == 1.0
+    assert found.n == len(items.kept) == 24
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_model_that_sees_nothing_gets_what_the_largest_class_gets(store, task):
+    rows = [row for i, row in enumerate(TASKS[task]) if row.label not in ("where", "bad", "0") or i % 4 < 2]
+    found = task_accuracy(measured(store, Constant(), task, rows)[1])
+    assert found.value == found.surface["majority-class"].value > 0.5
+
+
+def test_words_stand_beside_a_text_and_overlap_beside_a_pair(store):
+    assert set(task_accuracy(measured(store, Constant(), "TREC")[1]).surface) == {"bag-of-words", "majority-class"}
+    pair = task_accuracy(measured(store, Constant(), "MRPC")[1])
+    assert {name: one.value for name, one in pair.surface.items()} == {"word-overlap": 1.0, "majority-class": 0.5}
+
+
+def test_what_the_surface_learns_is_learned_once_for_all_models(store, monkeypatch):
+    bench = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
+    items = bench.items("own", the_claim(), "TREC")
+    first = bench.scores("m", "own", items)
+    monkeypatch.setattr("encheck.running.scorer.surface_classifiers", None)
+    assert bench.scores("m", "own", items).surface == first.surface
+
+
+def test_a_second_run_encodes_nothing(store):
+    measured(store, BagOfWords(), "TREC")
+    assert task_accuracy(measured(store, Spent(), "TREC")[1]).value == 1.0
+
+
+def test_texts_are_ordered_as_the_toolkit_orders_them(store):
+    kinds = (("a b c", "x"), ("d", "y"), ("e", "x"))
+    rows = [Sentence(f"{w} {t}", c, split) for split in ("train", "test") for w, c in kinds for t in THINGS]
+    items, _ = measured(store, BagOfWords(), "TREC", rows)
+    for some in (items.kept, items.tuning):
+        order = [(len(one.first.split()), one.label) for one in some]
+        assert order == sorted(order)
+        assert len(order) == 36
+
+
+def test_near_duplicates_that_were_learned_from_are_counted_and_left_out_of_a_second_figure(store):
+    copies = [Sentence("who otter 0", "who", "test"), Sentence("who lantern 0", "where", "test")]
+    rows = [*questions("train", 1), *copies, Sentence("where is the moon", "where", "test")]
+    scores = measured(store, BagOfWords(), "TREC", rows)[1]
+    whole, new = task_accuracy(scores), new_texts_accuracy(scores)
+    assert (whole.params["near_duplicates"], whole.n, new.n) == (2, 3, 1)
+    assert (round(whole.value, 2), new.value) == (0.67, 1.0)
+    none = new_texts_accuracy(measured(store, BagOfWords(), "TREC", rows[:-1])[1])
+    assert none.missing == "each text has a near-duplicate that was learned from"
+
+
+def test_near_duplicates_in_other_folds_are_counted(store):
+    rows = [*sentences(), Sentence("good glacier 0", "good", ""), Sentence("glacier good 0", "good", "")]
+    assert 0 < task_accuracy(measured(store, BagOfWords(), "MR", rows)[1]).params["near_duplicates"] <= 3
+
+
+def test_a_model_that_scores_pairs_is_not_measured(store):
+    with pytest.raises(NothingToMeasure, match="m scores pairs and gives no vectors"):
+        measured(store, Overlap(), "TREC")
+
+
+def test_a_vector_that_is_no_number_is_an_error(store):
+    with pytest.raises(EncoderError, match=r"NaN|not numbers"):
+        measured(store, Nan(), "TREC")
+
+
+def test_a_sample_that_is_too_small_for_the_folds_says_so(store):
+    with pytest.raises(NothingToMeasure, match=r"MR of own has \d texts of the class .*: take a larger --sample"):
+        measured(store, BagOfWords(), "MR", sample=4)
+
+
+def test_data_without_a_task_are_skipped_in_one_line(store):
+    bench = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
+    with pytest.raises(NothingToMeasure, match=r"^own has no task CR"):
+        bench.items("own", the_claim(), "CR")
+    bench.data["own"] = Dataset("own", (), (), "yours", 0)
+    with pytest.raises(NothingToMeasure) as error:
+        bench.items("own", the_claim(), "MR")
+    assert needed(str(error.value)) == "SentEval's downstream tasks"
+
+
+def test_items_travel_and_pair_by_their_texts(store):
+    items, scores = measured(store, BagOfWords(), "MRPC")
+    frame = Frame.from_columns(CASE, scores.frame(CASE, items.kept).to_columns())
+    assert (frame.kind, set(frame.near.scores)) == ("classified", {1.0})
+    said = {"check": CASE.check, "model": "m", "data": "own", "level": "MRPC", "property": "downstream"}
+    table = scored_table(said, frame.to_columns(), the_claim().declared)
+    other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)
+    assert table.texts == scored_table(said, other.to_columns(), the_claim().declared).texts
+    assert gating(table) == (None, the_claim().declared.reported)
+
+
+def test_an_example_says_what_a_text_was_taken_for(store):
+    items, scores = measured(store, Constant(), "TREC")
+    (worst, *_) = scores.worst()
+    line, source = scores.example(items.kept[worst], worst)
+    item = items.kept[worst]
+    assert line.name == f"{item.label}, sorted as {'who' if item.label == 'where' else 'where'}"
+    assert source.text == item.first
+
+
+def test_a_selection_keeps_what_belongs_together(store):
+    scores = measured(store, BagOfWords(), "TREC")[1]
+    some = scores.of(np.array([3, 1]))
+    assert [some.given(0), some.given(1)] == [scores.given(3), scores.given(1)]
+
+
+def test_what_is_left_after_a_first_look_counts_the_texts_of_tasks(store):
+    bench, model = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]}), BagOfWords(other=True)
+    requests = [("m", "own", the_claim(), "TREC"), ("m", "own", the_claim(), "CR")]
+    assert in_tasks(Subject("m", ModelConfig("m"), model), bench, requests)[0] == 24 * 2 - 24  # both parts are alike
+    assert in_tasks(bench.subjects["m"], bench, requests)[0] == 0
